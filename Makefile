@@ -1,0 +1,28 @@
+# Viridian's commands. `make` alone lists them. Everything is idempotent and quiet when there is nothing to do.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+build: ## install what is missing, build build/release/bin/viridian
+	@tools/install_packages build test
+	@tools/build release
+
+test: ## install what is missing, build, run every test and check
+	@tools/install_packages build test
+	@tools/test
+
+check: ## static gates: format, layers, line budget, clang-tidy on changed files
+	@tools/install_packages build test
+	@tools/check
+
+format: ## rewrite the sources in the project's format
+	@tools/install_packages test
+	@git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs -r clang-format-19 -i
+
+clean: ## remove everything built
+	@rm -rf build
+
+.PHONY: help build test check format clean

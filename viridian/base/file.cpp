@@ -1,0 +1,87 @@
+#include "viridian/base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace viridian {
+namespace {
+
+class Descriptor {
+  public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor() { close(); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    [[nodiscard]] int number() const { return number_; }
+    int close() { return number_ < 0 ? 0 : ::close(std::exchange(number_, -1)); }
+
+  private:
+    int number_;
+};
+
+Error write_error(const Path& path, int number) {
+    if (number == ENOSPC || number == EDQUOT)
+        return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",
+                    "no space left to write `{}`", path.string());
+    return fail(ErrorCode::file_not_writable, "check the folder and its permissions", "cannot write `{}`: {}",
+                path.string(), std::strerror(number));
+}
+
+}  // namespace
+
+Result<std::string> read_file(const Path& path, std::uint64_t limit) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.number() < 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return fail(ErrorCode::file_not_found, "check the path", "there is no file `{}`", path.string());
+        return fail(ErrorCode::file_unreadable, "check its permissions", "cannot open `{}`: {}",
+                    path.string(), std::strerror(errno));
+    }
+    struct stat info{};
+    if (::fstat(file.number(), &info) == 0 && S_ISDIR(info.st_mode))
+        return fail(ErrorCode::file_unreadable, "name a file inside it", "`{}` is a folder", path.string());
+    if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > limit)
+        return fail(ErrorCode::limit_exceeded, "check that it is the right file",
+                    "`{}` has {} bytes, the limit is {}", path.string(), info.st_size, limit);
+    std::string bytes;
+    if (S_ISREG(info.st_mode)) bytes.reserve(static_cast<std::size_t>(info.st_size));
+    std::string chunk(std::size_t{1} << 20, '\0');
+    for (;;) {
+        const auto count = ::read(file.number(), chunk.data(), chunk.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0)
+            return fail(ErrorCode::file_unreadable, "check the disk", "reading `{}` failed: {}",
+                        path.string(), std::strerror(errno));
+        if (count == 0) return bytes;
+        if (bytes.size() + static_cast<std::size_t>(count) > limit)
+            return fail(ErrorCode::limit_exceeded, "check that it is the right file",
+                        "`{}` is longer than {} bytes", path.string(), limit);
+        bytes.append(chunk, 0, static_cast<std::size_t>(count));
+    }
+}
+
+Result<void> write_file(const Path& path, std::string_view bytes) {
+    const Path beside = path.string() + fmt::format(".{}.partial", ::getpid());
+    Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.number() < 0) return write_error(path, errno);
+    const auto give_up = [&](int number) {
+        ::unlink(beside.c_str());
+        return write_error(path, number);
+    };
+    while (!bytes.empty()) {
+        const auto count = ::write(file.number(), bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return give_up(errno);
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    if (::fsync(file.number()) != 0 && errno != EINVAL) return give_up(errno);
+    if (file.close() != 0) return give_up(errno);
+    if (::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
+    return {};
+}
+
+}  // namespace viridian

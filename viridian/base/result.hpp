@@ -1,0 +1,95 @@
+#pragma once
+// Result<T>: a value or an Error (C++20 has no std::expected). Exceptions do not cross a room.
+//
+//     Result<Graph> load(const Path& path) {
+//         VIRIDIAN_TRY(const std::string bytes, read_file(path));  // declares `bytes`, or returns the error
+//         VIRIDIAN_TRY(check(bytes));                              // for Result<void>
+//         return parse(bytes);
+//     }
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "viridian/base/error.hpp"
+
+namespace viridian {
+
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+    [[nodiscard]] bool ok() const { return state_.index() == 0; }
+    explicit operator bool() const { return ok(); }
+
+    [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
+    [[nodiscard]] T& value() & { return std::get<0>(state_); }
+    [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+    [[nodiscard]] const T& operator*() const& { return value(); }
+    [[nodiscard]] T& operator*() & { return value(); }
+    [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+    [[nodiscard]] const T* operator->() const { return &value(); }
+    [[nodiscard]] T* operator->() { return &value(); }
+
+    [[nodiscard]] const Error& error() const& { return std::get<1>(state_); }
+    [[nodiscard]] Error&& error() && { return std::get<1>(std::move(state_)); }
+
+  private:
+    std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+  public:
+    Result() = default;
+    Result(Error error) : error_(std::move(error)) {}
+
+    [[nodiscard]] bool ok() const { return !error_.has_value(); }
+    explicit operator bool() const { return ok(); }
+    [[nodiscard]] const Error& error() const& { return *error_; }
+    [[nodiscard]] Error&& error() && { return std::move(*error_); }
+
+  private:
+    std::optional<Error> error_;
+};
+
+// fail(ErrorCode::malformed, "export the model again", "`{}` has {} bytes too few", path, n)
+template <class... Arguments>
+[[nodiscard]] Error fail(ErrorCode code, std::string next_step, fmt::format_string<Arguments...> message,
+                         Arguments&&... arguments) {
+    return Error{code, fmt::format(message, std::forward<Arguments>(arguments)...), std::move(next_step)};
+}
+
+// An invariant of ours, by name. Broken: throws BrokenInvariant, which only `cli` catches (exit code 3).
+struct BrokenInvariant {
+    std::string name;
+};
+inline void invariant(bool holds, std::string_view name) {
+    if (!holds) [[unlikely]]
+        throw BrokenInvariant{std::string(name)};
+}
+
+}  // namespace viridian
+
+#define VIRIDIAN_JOIN_(a, b) a##b
+#define VIRIDIAN_JOIN(a, b) VIRIDIAN_JOIN_(a, b)
+#define VIRIDIAN_TRY_VALUE(name, declaration, ...)  \
+    auto name = (__VA_ARGS__);                      \
+    if (!name.ok()) return std::move(name).error(); \
+    declaration = std::move(name).value()
+#define VIRIDIAN_TRY_VOID(...) \
+    if (auto viridian_result = (__VA_ARGS__); !viridian_result.ok()) return std::move(viridian_result).error()
+#define VIRIDIAN_TRY_DECLARE(declaration, ...) \
+    VIRIDIAN_TRY_VALUE(VIRIDIAN_JOIN(viridian_result_, __LINE__), declaration, __VA_ARGS__)
+// VIRIDIAN_TRY(expression) for Result<void>; VIRIDIAN_TRY_ASSIGN is spelled VIRIDIAN_TRY(declaration,
+// expression).
+#define VIRIDIAN_TRY_CHOOSE(a, b, c, d, e, f, g, h, name, ...) name
+#define VIRIDIAN_TRY(...)                                                                              \
+    VIRIDIAN_TRY_CHOOSE(__VA_ARGS__, VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_DECLARE, \
+                        VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_DECLARE,              \
+                        VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_VOID, )                                     \
+    (__VA_ARGS__)

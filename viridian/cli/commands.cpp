@@ -1,0 +1,11 @@
+#include "viridian/cli/commands.hpp"
+
+namespace viridian::cli {
+
+std::vector<Command> commands() {
+    return {
+        doctor_command(),
+    };
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,9 @@
+#pragma once
+// Every command's definition, one line each, in the order of `commands.cpp`.
+#include "viridian/cli/command.hpp"
+
+namespace viridian::cli {
+
+Command doctor_command();
+
+}  // namespace viridian::cli

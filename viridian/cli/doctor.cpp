@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "viridian/base/machine.hpp"
+#include "viridian/cli/commands.hpp"
+
+namespace viridian::cli {
+namespace {
+
+// One thing that works or does not, and how to make it work.
+struct Check {
+    std::string name;
+    bool works = false;
+    std::string finding;
+    std::string next_step;
+};
+
+Json to_json(const Check& check) {
+    return {{"name", check.name},
+            {"works", check.works},
+            {"finding", check.finding},
+            {"next_step", check.next_step}};
+}
+
+std::string mebibytes(Bytes bytes) {
+    return bytes.value < (1 << 20) ? fmt::format("{} KiB", bytes.value >> 10)
+                                   : fmt::format("{} MiB", bytes.value >> 20);
+}
+
+std::vector<Check> check_processor(const Machine& machine) {
+    std::vector<Check> checks;
+    checks.push_back({"avx2", machine.has("avx2") && machine.has("fma"),
+                      machine.has("avx2") ? "vector kernels run" : "this CPU has no AVX2",
+                      machine.has("avx2") ? "" : "use an x86-64 CPU from 2013 or later"});
+    checks.push_back({"avx512", machine.has("avx512"),
+                      machine.has("avx512") ? "wide vector kernels and Winograd convolutions run"
+                                            : "not on this CPU; AVX2 kernels are used",
+                      ""});
+    checks.push_back({"amx_bf16", machine.has("amx_bf16"),
+                      machine.has("amx_bf16")
+                          ? "bf16 matrix unit: `--allow bf16` pays"
+                          : "no bf16 matrix unit on this CPU; bf16 is not expected to pay",
+                      ""});
+    return checks;
+}
+
+Result<Answer> doctor() {
+    const Machine machine = this_machine();
+    const std::vector<Check> checks = check_processor(machine);
+
+    Answer answer;
+    answer.json = {{"schema", "viridian.doctor/1"}, {"machine", to_json(machine)}, {"checks", Json::array()}};
+    answer.text = fmt::format("{}\n  {} physical cores, caches {} / {} / {}, {} memory, {}{}\n",
+                              machine.cpu_model, machine.physical_cores, mebibytes(machine.l1_data),
+                              mebibytes(machine.l2), mebibytes(machine.l3), mebibytes(machine.memory),
+                              machine.kernel, machine.virtual_machine ? ", virtual machine" : "");
+    for (const Check& check : checks) {
+        answer.json["checks"].push_back(to_json(check));
+        answer.text += fmt::format("{} {:<14} {}\n", check.works ? "+" : "-", check.name, check.finding);
+        if (!check.next_step.empty()) answer.text += fmt::format("{:17}{}\n", "", check.next_step);
+    }
+    return answer;
+}
+
+}  // namespace
+
+Command doctor_command() {
+    return {"doctor", "What this machine can run and measure, and how to enable the rest", "viridian doctor",
+            [](CLI::App&) { return [] { return doctor(); }; }};
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,96 @@
+#include "viridian/cli/run_cli.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "viridian/cli/commands.hpp"
+
+namespace viridian::cli {
+namespace {
+
+int exit_code(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::user:
+            return 1;
+        case ErrorKind::machine:
+            return 2;
+        case ErrorKind::bug:
+            return 3;
+    }
+    return 3;
+}
+
+int report(const Error& error, bool json) {
+    if (json) {
+        const Json object = {
+            {"error",
+             {{"code", name_of(error.code)}, {"message", error.message}, {"next_step", error.next_step}}}};
+        fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+    }
+    fmt::print(stderr, "viridian: {}\n", error.text());
+    return exit_code(error.kind());
+}
+
+int report(const Answer& answer, bool json) {
+    if (json)
+        fmt::print("{}\n", answer.json.dump(2, ' ', false, Json::error_handler_t::replace));
+    else
+        fmt::print("{}", answer.text);
+    return answer.exit_code;
+}
+
+Result<Answer> run_guarded(const std::function<Result<Answer>()>& action) {
+    constexpr auto next_step = "please report it with the command line and the input";
+    try {
+        return action();
+    } catch (const BrokenInvariant& broken) {
+        return fail(ErrorCode::broken_invariant, next_step,
+                    "bug in viridian: the invariant `{}` does not hold", broken.name);
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "use a smaller model or batch", "there is not enough memory");
+    } catch (const std::exception& exception) {
+        return fail(ErrorCode::broken_invariant, next_step, "bug in viridian: {}", exception.what());
+    }
+}
+
+}  // namespace
+
+int run_cli(int count, const char* const* arguments) {
+    CLI::App app(
+        "Viridian measures where a neural network's energy goes, and lowers it while the outputs stay the "
+        "same.",
+        "viridian");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", VIRIDIAN_VERSION);
+
+    bool json = false;
+    std::function<Result<Answer>()> chosen;
+    for (const Command& command : commands()) {
+        CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
+        subcommand->footer("Example:\n  " + command.example);
+        subcommand->add_flag("--json", json, "One JSON object on stdout, nothing else there");
+        auto action = command.define(*subcommand);
+        subcommand->callback([&chosen, action = std::move(action)] { chosen = action; });
+    }
+    try {
+        app.parse(count, arguments);
+    } catch (const CLI::Success& success) {  // --help, --version
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        const auto used = app.get_subcommands();
+        const std::string help =
+            used.empty() ? "viridian --help" : fmt::format("viridian {} --help", used[0]->get_name());
+        return report(fail(ErrorCode::invalid_argument, fmt::format("see `{}`", help), "{}", error.what()),
+                      json);
+    }
+    const Result<Answer> answer = run_guarded(chosen);
+    const int code = answer.ok() ? report(*answer, json) : report(answer.error(), json);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        return report(
+            fail(ErrorCode::file_not_writable, "check where the output goes", "cannot write to stdout"),
+            false);
+    return code;
+}
+
+}  // namespace viridian::cli
