@@ -67,8 +67,6 @@ function(viridian_tests)
             set(target viridian_${room}_tests)
             add_executable(${target} ${sources})
             target_link_libraries(${target} PRIVATE viridian_warnings viridian_${room} GTest::gmock_main)
-            target_compile_definitions(${target} PRIVATE VIRIDIAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                                         VIRIDIAN_BINARY="${PROJECT_BINARY_DIR}/bin/viridian")
             if(EXISTS "${folder}/tests.cmake")
                 include("${folder}/tests.cmake")
             endif()
