@@ -1,0 +1,69 @@
+#pragma once
+// One event of a trace: something that ran on a device from `start` to `end`, in nanoseconds (half-open).
+// Plain data; every string is an id into the trace's tables (names.hpp, trace.hpp). Events of a Source come
+// in time order: by start, and where starts are equal the longer first, so that a parent precedes its
+// children.
+#include <cstdint>
+#include <string_view>
+
+namespace viridian::trace {
+
+using Nanoseconds = std::int64_t;  // since the Unix epoch, unless Trace::clock says otherwise
+using NameId = std::uint32_t;      // Names; 0 is the empty name
+using PathId = std::uint32_t;      // Paths; 0 is the root
+using LaneId = std::uint32_t;      // Trace::lanes
+using DeviceId = std::uint16_t;    // Trace::devices
+using InstanceId = std::uint64_t;  // 1, 2, ... in time order; 0 is none
+
+enum class Kind : std::uint8_t {
+    operation,  // a framework's operator on a processor's thread, a step of an executor
+    kernel,     // on an accelerator's stream
+    copy,       // memory copy on an accelerator's stream
+    fill,       // memory set on an accelerator's stream
+    launch,     // a runtime or driver call that may start accelerator work; its time is its operator's
+    module,     // one call of a module (layer object)
+    scope,      // a user's annotation, a session or step that only names a span
+    function,   // an interpreter's function
+    overhead,   // the profiler's own work, waiting rows: never work
+    marker,     // an instant
+    counter,    // `value` holds from `start` on
+};
+inline constexpr int kind_count = 11;
+
+// Work that owns energy: the innermost such event of each lane is a leaf; the rest only names it.
+[[nodiscard]] constexpr bool is_work(Kind kind) { return kind <= Kind::fill; }
+[[nodiscard]] std::string_view name_of(Kind kind);
+
+enum class Pass : std::uint8_t { unknown, forward, backward };
+[[nodiscard]] std::string_view name_of(Pass pass);
+
+struct Event {
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+    InstanceId instance = 0;
+    InstanceId parent = 0;          // the innermost event of the same lane that encloses this one
+    InstanceId owner = 0;           // accelerator work: the operator (else the call) that launched it
+    InstanceId forward = 0;         // backward operator: its forward operator
+    std::uint64_t correlation = 0;  // ties a launch to the accelerator's work; 0 is none
+    std::int64_t sequence = -1;     // autograd sequence number; -1 is none
+    double value = 0.0;             // counters only
+    NameId name = 0;                // as the trace says it: node name, kernel name
+    NameId type = 0;                // operator type ("MatMul", "aten::addmm"); equals `name` where unknown
+    PathId path = 0;                // qualified name: scope, then nested operators, then this
+    PathId scope = 0;               // the module or name-scope part of `path`
+    LaneId lane = 0;
+    DeviceId device = 0;
+    Kind kind = Kind::operation;
+    Pass pass = Pass::unknown;
+    std::uint32_t depth = 0;  // enclosing events on the lane
+
+    [[nodiscard]] Nanoseconds duration() const { return end - start; }
+    bool operator==(const Event&) const = default;
+};
+
+// The order of a Source. Ties beyond start and end keep the order of the file.
+[[nodiscard]] constexpr bool earlier(const Event& a, const Event& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
+}  // namespace viridian::trace

@@ -1,0 +1,45 @@
+#pragma once
+// Parents, depths and qualified names of events that come in time order: per lane, the events that are still
+// open. Events that overlap without enclosing each other (streams of some profilers) are siblings.
+#include <vector>
+
+#include "viridian/trace/trace.hpp"
+
+namespace viridian::trace {
+
+class Nest {
+  public:
+    struct Open {
+        Nanoseconds end = 0;
+        InstanceId instance = 0;
+        PathId path = 0;
+        PathId scope = 0;
+        Kind kind = Kind::operation;
+        Pass pass = Pass::unknown;
+        InstanceId forward = 0;
+        std::uint32_t depth = 0;
+        NameId type = 0;
+    };
+
+    // Gives `event` its instance number, parent and depth; inherits scope, pass and forward from the parent
+    // where it has none. The parent, or nullptr. `slack`: children may end that much late (rounded clocks).
+    const Open* enter(Event& event, Nanoseconds slack);
+    // Opens `event` once its path is known, so that later events find it.
+    void open(const Event& event);
+    // The innermost open operation (module, operator) of a lane at `time`, or nullptr.
+    [[nodiscard]] const Open* innermost(LaneId lane, Nanoseconds time) const;
+
+  private:
+    struct Stack {
+        std::vector<Open> open;
+        std::size_t sweep_at = 64;
+    };
+    std::vector<Stack> lanes_;
+    InstanceId last_ = 0;
+};
+
+// The usual qualified name: the parent's path, then this event's name; modules and scopes extend `scope`.
+// Functions, overhead, markers and counters add no part.
+void qualify(Event& event, const Nest::Open* parent, Trace& about);
+
+}  // namespace viridian::trace

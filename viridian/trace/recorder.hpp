@@ -1,0 +1,90 @@
+#pragma once
+// Records what an executor does while it runs: no allocation, no lock, no system call per event; one
+// fixed buffer per thread. A stamp is the processor's time-stamp counter where it is invariant, else the
+// monotonic clock; `finish` maps stamps to nanoseconds since the Unix epoch by the two calibration points.
+//
+//     Recorder recorder(threads, 1 << 16);
+//     const NameId conv = recorder.about().names.add("conv1");       // before running
+//     const auto start = Recorder::now();  ...  recorder.record(thread, conv, start, Recorder::now());
+//     auto source = std::move(recorder).finish();
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include "viridian/trace/source.hpp"
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace viridian::trace {
+
+class Recorder {
+  public:
+    using Stamp = std::uint64_t;
+
+    Recorder(std::uint32_t threads, std::uint32_t events_per_thread);
+
+    // The tables of the trace: add names (and paths, edges) before running.
+    [[nodiscard]] Trace& about() { return about_; }
+
+    [[nodiscard]] static Stamp now();
+
+    // From one thread per `thread` number at a time. When the buffer is full the event is counted as lost.
+    void record(std::uint32_t thread, NameId name, Stamp start, Stamp end, PathId path = 0,
+                Kind kind = Kind::operation, Pass pass = Pass::unknown) {
+        Buffer& buffer = buffers_[thread];
+        if (buffer.used == capacity_) [[unlikely]] {
+            ++buffer.lost;
+            return;
+        }
+        buffer.records[buffer.used++] = {start, end, name, path, kind, pass};
+    }
+
+    void clear();  // forgets the events, keeps names and buffers: for the next repetition
+    // The events so far as a trace (device cpu:0, one lane per thread); the recorder stays usable.
+    [[nodiscard]] std::unique_ptr<Source> finish() const;
+    [[nodiscard]] Nanoseconds to_unix(Stamp stamp) const;  // by the calibration so far
+
+  private:
+    struct Record {
+        Stamp start, end;
+        NameId name;
+        PathId path;
+        Kind kind;
+        Pass pass;
+    };
+    struct alignas(64) Buffer {
+        std::unique_ptr<Record[]> records;
+        std::uint32_t used = 0;
+        std::uint64_t lost = 0;
+    };
+    struct Point {
+        Stamp stamp;
+        Nanoseconds unix_time;
+    };
+    static Point calibrate();
+    [[nodiscard]] Nanoseconds convert(Stamp stamp, Point last) const;
+
+    std::uint32_t capacity_;
+    std::vector<Buffer> buffers_;
+    Trace about_;
+    Point first_;
+};
+
+namespace detail {
+[[nodiscard]] bool has_invariant_counter();
+inline const bool invariant_counter = has_invariant_counter();
+}  // namespace detail
+
+inline Recorder::Stamp Recorder::now() {
+#if defined(__x86_64__)
+    if (detail::invariant_counter) [[likely]]
+        return __rdtsc();
+#endif
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<Stamp>(time.tv_sec) * 1'000'000'000U + static_cast<Stamp>(time.tv_nsec);
+}
+
+}  // namespace viridian::trace

@@ -1,0 +1,45 @@
+#pragma once
+// A Source hands out a trace's events in batches, in time order (`earlier`), with names, parents, owners and
+// passes resolved. Memory does not grow with the file. A Sink takes batches the same way.
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "viridian/base/result.hpp"
+#include "viridian/trace/trace.hpp"
+
+namespace viridian::trace {
+
+class Source {
+  public:
+    virtual ~Source() = default;
+
+    // The next events, valid until the next call; an empty batch is the end. Errors: file_unreadable,
+    // malformed (not a trace at all), limit_exceeded, disk_full (spilling). A broken file is not an error:
+    // what could not be read is counted in `about().warnings`.
+    [[nodiscard]] virtual Result<std::span<const Event>> next() = 0;
+    [[nodiscard]] virtual const Trace& about() const = 0;
+};
+
+// Takes what a Source gave: all batches, then `finish` once.
+class Sink {
+  public:
+    virtual ~Sink() = default;
+    [[nodiscard]] virtual Result<void> take(std::span<const Event> batch, const Trace& about) = 0;
+    [[nodiscard]] virtual Result<void> finish(const Trace& about) = 0;
+};
+
+// Pulls everything from `source` into `sink`.
+[[nodiscard]] Result<void> copy(Source& source, Sink& sink);
+
+// A trace that is in memory. Events may come in any order and need start, end, name, lane, device and kind
+// only: they are sorted, numbered, nested (parent, depth) and qualified where `path` is 0.
+[[nodiscard]] std::unique_ptr<Source> from_memory(Trace about, std::vector<Event> events);
+
+struct Collected {
+    Trace about;
+    std::vector<Event> events;
+};
+[[nodiscard]] Result<Collected> collect(Source& source);  // small traces and tests
+
+}  // namespace viridian::trace

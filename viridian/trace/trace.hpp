@@ -1,0 +1,66 @@
+#pragma once
+// What a trace says besides its events: where they came from, its clock, tables of names, devices and lanes,
+// data-flow edges, and what was wrong with the file, counted. It fills while a Source is read: ids in a batch
+// are valid when the batch is handed out, the rest (warnings, edges, span) is complete at the end.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viridian/trace/event.hpp"
+#include "viridian/trace/names.hpp"
+
+namespace viridian::trace {
+
+struct Clock {
+    enum class Zero : std::uint8_t {
+        unix_epoch,  // nanoseconds since 1970
+        unknown,     // relative to the start of a session: power must be aligned by a given or fitted offset
+    } zero = Zero::unix_epoch;
+    Nanoseconds resolution = 1;  // the smallest step that the file can say
+};
+
+struct Lane {  // a thread of a processor or a stream of an accelerator
+    DeviceId device = 0;
+    std::int64_t process = 0;
+    std::int64_t thread = 0;  // thread or stream number
+    std::string name;         // as the file says it; may be empty
+};
+
+struct Edge {  // data flows from one named operator to another
+    PathId from = 0;
+    PathId to = 0;
+    std::uint64_t count = 1;
+    bool operator==(const Edge&) const = default;
+};
+
+struct Warning {  // one kind of defect, however often it occurred
+    std::string what;
+    std::uint64_t count = 0;
+    std::string first;  // where or what the first was
+};
+
+struct Trace {
+    std::string format;  // "kineto", "torch-legacy", "onnxruntime", "tensorflow-timeline", "chrome", ...
+    std::string source;  // file name, or who recorded it
+    Clock clock;
+    Names names;
+    Paths paths;
+    std::vector<std::string> devices;  // "cpu:0", "cuda:0", by DeviceId
+    std::vector<Lane> lanes;           // by LaneId
+    std::vector<Edge> edges;
+    std::vector<Warning> warnings;
+    std::uint64_t events = 0;       // handed out so far
+    std::uint64_t lost_events = 0;  // events the file had but that could not be read, or said it dropped
+    bool capped = false;            // the profiler stopped at its own limit (1,000,000 events)
+    Nanoseconds begin = 0;          // earliest start and latest end of all events
+    Nanoseconds end = 0;
+    std::uint64_t unowned = 0;  // accelerator work whose launching operator is unknown
+
+    DeviceId device(std::string_view name);  // adds it where new
+    LaneId lane(DeviceId device, std::int64_t process, std::int64_t thread);
+    void warn(std::string_view what, std::string_view first, std::uint64_t count = 1);
+    [[nodiscard]] std::string qualified(PathId path) const { return paths.text(path, names); }
+};
+
+}  // namespace viridian::trace
