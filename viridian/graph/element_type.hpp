@@ -1,0 +1,39 @@
+#pragma once
+// Element types of tensors: those of ONNX's TensorProto.DataType that have a size. Strings and complex
+// numbers are refused at import.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace viridian::graph {
+
+enum class ElementType : std::uint8_t {
+    undefined,
+    f64,
+    f32,
+    f16,
+    bf16,
+    i64,
+    i32,
+    i16,
+    i8,
+    u64,
+    u32,
+    u16,
+    u8,
+    boolean
+};
+
+[[nodiscard]] std::int64_t size_of(ElementType type);      // bytes of one element
+[[nodiscard]] std::string_view name_of(ElementType type);  // "f32"
+[[nodiscard]] std::optional<ElementType> element_type(std::string_view name);
+[[nodiscard]] bool is_floating(ElementType type);
+[[nodiscard]] bool is_signed(ElementType type);
+
+// IEEE 754 binary16 and bfloat16, round to nearest even.
+[[nodiscard]] float from_half(std::uint16_t bits);
+[[nodiscard]] std::uint16_t to_half(float number);
+[[nodiscard]] float from_bfloat16(std::uint16_t bits);
+[[nodiscard]] std::uint16_t to_bfloat16(float number);
+
+}  // namespace viridian::graph

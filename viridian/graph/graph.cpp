@@ -1,0 +1,159 @@
+#include "viridian/graph/graph.hpp"
+
+#include <algorithm>
+
+namespace viridian::graph {
+
+ValueId Graph::new_value(Value value) {
+    if (!names_)
+        names_ = std::make_shared<std::map<std::string, std::uint32_t, std::less<>>>();
+    else if (names_.use_count() > 1)
+        names_ = std::make_shared<std::map<std::string, std::uint32_t, std::less<>>>(*names_);
+    if (value.name.empty()) value.name = "value";
+    const std::string stem = value.name;
+    for (auto [entry, fresh] = names_->try_emplace(stem, 0); !fresh;) {
+        value.name = fmt::format("{}_{}", stem, ++entry->second);
+        if (names_->try_emplace(value.name, 0).second) break;
+    }
+    values_.push_back(std::make_shared<const Value>(std::move(value)));
+    return static_cast<ValueId>(values_.size() - 1);
+}
+
+ValueId Graph::add_input(std::string input_name, TensorType type) {
+    Value value{
+        .name = std::move(input_name), .kind = ValueKind::input, .type = std::move(type), .constant = {}};
+    inputs_.push_back(new_value(std::move(value)));
+    return inputs_.back();
+}
+
+ValueId Graph::add_state(std::string state_name, TensorType type) {
+    Value value{
+        .name = std::move(state_name), .kind = ValueKind::state, .type = std::move(type), .constant = {}};
+    states_.push_back({new_value(std::move(value)), ValueId::none});
+    return states_.back().before;
+}
+
+ValueId Graph::add_constant(std::string constant_name, Tensor tensor) {
+    Value value{.name = std::move(constant_name),
+                .kind = ValueKind::constant,
+                .type = tensor.tensor_type(),
+                .constant = std::move(tensor)};
+    return new_value(std::move(value));
+}
+
+NodeId Graph::add_node(Node node, std::size_t output_count) {
+    const auto id = static_cast<NodeId>(nodes_.size());
+    if (node.name.empty()) node.name = fmt::format("{}_{}", node.op, index(id));
+    if (node.origin.empty()) node.origin.push_back(node.name);
+    node.outputs.clear();
+    for (std::size_t i = 0; i < output_count; ++i) {
+        Value value{.name = output_count == 1 ? node.name : fmt::format("{}:{}", node.name, i),
+                    .type = {},
+                    .constant = {},
+                    .producer = id};
+        node.outputs.push_back(new_value(std::move(value)));
+    }
+    nodes_.push_back(std::make_shared<const Node>(std::move(node)));
+    return id;
+}
+
+ValueId Graph::add(std::string op, std::vector<ValueId> node_inputs, Attributes attributes,
+                   std::string node_name) {
+    Node node;
+    node.op = std::move(op);
+    node.name = std::move(node_name);
+    node.inputs = std::move(node_inputs);
+    node.attributes = std::move(attributes);
+    return nodes_[index(add_node(std::move(node)))]->outputs[0];
+}
+
+void Graph::set_after(ValueId state, ValueId after) {
+    for (State& entry : states_)
+        if (entry.before == state) entry.after = after;
+}
+
+std::vector<NodeId> Graph::nodes() const {
+    std::vector<NodeId> live;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (nodes_[i]) live.push_back(static_cast<NodeId>(i));
+    return live;
+}
+
+const Node* Graph::producer(ValueId id) const {
+    if (id == ValueId::none) return nullptr;
+    const NodeId node_id = value(id).producer;
+    return node_id == NodeId::none || !alive(node_id) ? nullptr : nodes_[index(node_id)].get();
+}
+
+const Tensor* Graph::constant(ValueId id) const {
+    if (id == ValueId::none || value(id).kind != ValueKind::constant) return nullptr;
+    return &value(id).constant;
+}
+
+void Graph::set_type(ValueId id, TensorType type) {
+    Value changed = value(id);
+    changed.type = std::move(type);
+    values_[index(id)] = std::make_shared<const Value>(std::move(changed));
+}
+
+void Graph::set_name(ValueId id, std::string value_name) {
+    Value changed = value(id);
+    const ValueId fresh = new_value(Value{.name = std::move(value_name), .type = {}, .constant = {}});
+    changed.name = value(fresh).name;
+    values_.pop_back();
+    values_[index(id)] = std::make_shared<const Value>(std::move(changed));
+}
+
+void Graph::set_node(NodeId id, Node node) {
+    for (const ValueId output : node.outputs)
+        if (output != ValueId::none && value(output).producer != id) {
+            Value changed = value(output);
+            changed.producer = id;
+            changed.kind = ValueKind::intermediate;
+            values_[index(output)] = std::make_shared<const Value>(std::move(changed));
+        }
+    nodes_[index(id)] = std::make_shared<const Node>(std::move(node));
+}
+
+void Graph::remove_node(NodeId id) { nodes_[index(id)] = nullptr; }
+
+void Graph::replace_uses(ValueId from, ValueId to) {
+    for (auto& pointer : nodes_) {
+        if (!pointer ||
+            std::find(pointer->inputs.begin(), pointer->inputs.end(), from) == pointer->inputs.end())
+            continue;
+        Node changed = *pointer;
+        std::replace(changed.inputs.begin(), changed.inputs.end(), from, to);
+        pointer = std::make_shared<const Node>(std::move(changed));
+    }
+    std::replace(outputs_.begin(), outputs_.end(), from, to);
+    for (State& state : states_)
+        if (state.after == from) state.after = to;
+}
+
+void Graph::make_constant(ValueId id, Tensor tensor) {
+    Value changed = value(id);
+    changed.kind = ValueKind::constant;
+    changed.type = tensor.tensor_type();
+    changed.constant = std::move(tensor);
+    changed.producer = NodeId::none;
+    values_[index(id)] = std::make_shared<const Value>(std::move(changed));
+    std::erase(inputs_, id);
+    std::erase_if(states_, [&](const State& state) { return state.before == id; });
+}
+
+Uses uses(const Graph& graph) {
+    Uses found;
+    found.readers.resize(graph.value_count());
+    found.outputs.resize(graph.value_count());
+    for (const NodeId id : graph.nodes())
+        for (const ValueId input : graph.node(id).inputs)
+            if (input != ValueId::none) found.readers[index(input)].push_back(id);
+    for (const ValueId output : graph.outputs())
+        if (output != ValueId::none) ++found.outputs[index(output)];
+    for (const State& state : graph.states())
+        if (state.after != ValueId::none) ++found.outputs[index(state.after)];
+    return found;
+}
+
+}  // namespace viridian::graph

@@ -1,0 +1,54 @@
+#pragma once
+// Shapes: each dimension is a number, a symbol ("N") or known only at run time.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viridian/base/result.hpp"
+#include "viridian/graph/element_type.hpp"
+
+namespace viridian::graph {
+
+class Dimension {
+  public:
+    Dimension() = default;  // known only at run time
+    Dimension(std::int64_t value) : value_(value) {}
+    explicit Dimension(std::string symbol) : symbol_(std::move(symbol)) {}
+
+    [[nodiscard]] bool known() const { return value_ >= 0; }
+    [[nodiscard]] std::int64_t value() const { return value_; }          // -1 unless known
+    [[nodiscard]] const std::string& symbol() const { return symbol_; }  // "" unless symbolic
+    bool operator==(const Dimension&) const =
+        default;  // two run-time dimensions compare equal: check known()
+
+  private:
+    std::int64_t value_ = -1;
+    std::string symbol_;
+};
+
+using Shape = std::vector<Dimension>;
+using Dims = std::vector<std::int64_t>;  // a shape whose every dimension is a number
+
+struct TensorType {
+    ElementType element = ElementType::undefined;
+    std::optional<Shape> shape;  // absent: even the rank is unknown
+
+    [[nodiscard]] bool known() const;  // every dimension is a number
+    [[nodiscard]] Dims dims() const;   // needs known()
+    bool operator==(const TensorType&) const = default;
+};
+
+[[nodiscard]] Shape shape_of(const Dims& dims);
+[[nodiscard]] std::string text(const TensorType& type);  // "f32[N,3,224,224]", "f32[?]", "f32[...]"
+
+// Product of the dimensions. Errors: limit_exceeded beyond 2^40 elements, malformed for a negative one.
+[[nodiscard]] Result<std::int64_t> element_count(const Dims& dims);
+
+// numpy's broadcasting. Errors: mismatch.
+[[nodiscard]] Result<Dims> broadcast(const Dims& a, const Dims& b);
+
+// Axis in [-rank, rank) to [0, rank). Errors: mismatch.
+[[nodiscard]] Result<std::int64_t> normalize_axis(std::int64_t axis, std::int64_t rank);
+
+}  // namespace viridian::graph
