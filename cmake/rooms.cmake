@@ -26,6 +26,7 @@ set(VIRIDIAN_ROOMS
 # A room's library holds every .cpp below its folder. A room may add vendor libraries, generated sources and
 # flags in its own `room.cmake`, which sees ${target}.
 function(viridian_rooms)
+    file(GLOB _ CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/viridian/*/room.cmake")  # configure again when one appears
     foreach(line IN LISTS VIRIDIAN_ROOMS)
         string(REGEX MATCH "^([a-z]+) *: *(.*)$" _ "${line}")
         set(room "${CMAKE_MATCH_1}")
@@ -59,7 +60,7 @@ endfunction()
 
 # tests/<room>/*_test.cpp become one executable per room, every TEST a ctest entry labelled with the room.
 function(viridian_tests)
-    file(GLOB rooms RELATIVE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/*")
+    file(GLOB rooms CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/*")
     foreach(room IN LISTS rooms)
         set(folder "${PROJECT_SOURCE_DIR}/tests/${room}")
         file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
