@@ -1,0 +1,66 @@
+#pragma once
+// A device runs plans. The host processor is one; cuda:N and a simulated one are others. Work goes through
+// queues and is asynchronous from day one; the processor's queue runs inline.
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "viridian/plan/plan.hpp"
+#include "viridian/trace/event.hpp"
+
+namespace viridian::execute {
+
+// What may be offered beyond exact f32 kernels.
+struct Allowances {
+    bool bf16 = false;
+    bool winograd = true;  // larger rounding error; the proof's tolerance knows (docs/method.md, 4)
+};
+
+// How one kernel is timed: weights cold, activations warm, until the 95 % interval of the median is within
+// `precision` or the budget is spent (docs/method.md, 1).
+struct TimingProtocol {
+    double precision = 0.02;
+    Seconds budget{0.25};
+    std::int64_t at_least = 5;
+};
+
+struct Timing {
+    Seconds minimum, median, low, high;
+    std::int64_t count = 0;
+    Bytes workspace;
+};
+
+// A plan made ready: weights packed, memory allocated. run() allocates nothing.
+class Executable {
+  public:
+    virtual ~Executable() = default;
+    // `inputs` and `outputs` in the graph's order, row-major, of the plan's boundary types.
+    virtual Result<void> run(std::span<const graph::Tensor> inputs, std::span<graph::Tensor> outputs) = 0;
+    // From now on every step of every run is recorded; null stops it.
+    virtual void record(trace::Recorder* recorder) = 0;
+    [[nodiscard]] virtual Bytes memory() const = 0;  // weights, arena and scratch
+};
+
+class Device {
+  public:
+    virtual ~Device() = default;
+    [[nodiscard]] virtual std::string name() const = 0;         // "cpu", "cuda:0"
+    [[nodiscard]] virtual std::string fingerprint() const = 0;  // equal: costs may be shared
+    [[nodiscard]] virtual std::string library() const = 0;      // "dnnl 2.6.3"
+    [[nodiscard]] virtual int threads() const = 0;
+
+    // Every kernel that does the region as one; single nodes always end in the reference kernel. Empty: none
+    // does.
+    [[nodiscard]] virtual Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
+                                                                    const plan::Region& region) = 0;
+    // Errors: unsupported (a kernel this device lacks), out_of_memory.
+    [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph,
+                                                                      const plan::Plan& plan) = 0;
+    [[nodiscard]] virtual Result<Timing> time(const graph::Graph& graph, const plan::Region& region,
+                                              const plan::Choice& choice, const TimingProtocol& protocol) = 0;
+    [[nodiscard]] virtual Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
+                                                         const plan::Format& to,
+                                                         const TimingProtocol& protocol) = 0;
+};
+
+}  // namespace viridian::execute

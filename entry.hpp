@@ -1,0 +1,29 @@
+#pragma once
+// One measured (region, choice) or conversion, as the database keeps it.
+#include <string>
+
+#include "viridian/cost/source.hpp"
+
+namespace viridian::cost {
+
+struct Key {
+    std::string subject;  // plan::signature of the region, or "convert <dims> <from> <to>"
+    std::string choice;   // plan::Choice::key(), or "" for a conversion
+    std::string device;   // Machine::fingerprint()
+    std::string library;  // "dnnl 2.6.3"
+    int threads = 1;
+    int protocol = 1;  // how it was timed; raised when the protocol changes
+    auto operator<=>(const Key&) const = default;
+};
+
+struct Entry {
+    Seconds minimum, median, low, high;  // of one run; low and high bound the median (95 %)
+    std::int64_t count = 0;              // timings behind it
+    Energy energy;                       // of one run
+    Bytes workspace;
+    double error = 0;  // relative L2 against the reference kernel; NaN: not checked
+
+    [[nodiscard]] Price price() const { return {median, low, high, energy}; }
+};
+
+}  // namespace viridian::cost
