@@ -42,17 +42,23 @@ ValueId Graph::add_constant(std::string constant_name, Tensor tensor) {
 }
 
 NodeId Graph::add_node(Node node, std::size_t output_count) {
+    if (node.name.empty()) node.name = fmt::format("{}_{}", node.op, nodes_.size());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < output_count; ++i)
+        names.push_back(output_count == 1 ? node.name : fmt::format("{}:{}", node.name, i));
+    return add_node(std::move(node), names);
+}
+
+NodeId Graph::add_node(Node node, std::span<const std::string> output_names) {
     const auto id = static_cast<NodeId>(nodes_.size());
     if (node.name.empty()) node.name = fmt::format("{}_{}", node.op, index(id));
     if (node.origin.empty()) node.origin.push_back(node.name);
     node.outputs.clear();
-    for (std::size_t i = 0; i < output_count; ++i) {
-        Value value{.name = output_count == 1 ? node.name : fmt::format("{}:{}", node.name, i),
-                    .type = {},
-                    .constant = {},
-                    .producer = id};
-        node.outputs.push_back(new_value(std::move(value)));
-    }
+    for (const std::string& output_name : output_names)
+        node.outputs.push_back(
+            output_name.empty()
+                ? ValueId::none
+                : new_value(Value{.name = output_name, .type = {}, .constant = {}, .producer = id}));
     nodes_.push_back(std::make_shared<const Node>(std::move(node)));
     return id;
 }

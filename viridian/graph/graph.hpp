@@ -80,6 +80,8 @@ class Graph {
     ValueId add_constant(std::string name, Tensor tensor);
     // Appends `node`, whose outputs are ignored, and defines `output_count` new values named after it.
     NodeId add_node(Node node, std::size_t output_count = 1);
+    // The same with names of its own for the outputs; an empty name leaves that output out.
+    NodeId add_node(Node node, std::span<const std::string> output_names);
     // Shorthand for the common node: one output, returned.
     ValueId add(std::string op, std::vector<ValueId> inputs, Attributes attributes = {},
                 std::string name = {});

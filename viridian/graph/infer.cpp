@@ -24,13 +24,16 @@ Result<void> infer_node(Graph& graph, const Node& node) {
 
 }  // namespace
 
+Result<void> infer_node_types(Graph& graph, NodeId id) {
+    const Node node = graph.node(id);
+    if (auto done = infer_node(graph, node); !done.ok())
+        return std::move(done).error().within(fmt::format("node `{}` ({})", node.name, node.op));
+    return {};
+}
+
 Result<void> infer_types(Graph& graph) {
     VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
-    for (const NodeId id : order) {
-        const Node node = graph.node(id);
-        if (auto done = infer_node(graph, node); !done.ok())
-            return std::move(done).error().within(fmt::format("node `{}` ({})", node.name, node.op));
-    }
+    for (const NodeId id : order) VIRIDIAN_TRY(infer_node_types(graph, id));
     return {};
 }
 
