@@ -2,6 +2,7 @@
 
 #include "viridian/base/machine.hpp"
 #include "viridian/cli/commands.hpp"
+#include "viridian/meter/list.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -43,9 +44,15 @@ std::vector<Check> check_processor(const Machine& machine) {
     return checks;
 }
 
+void check_meters(std::vector<Check>& checks) {
+    for (const meter::Finding& found : meter::probe_all())
+        checks.push_back({"meter " + found.name, found.works, found.finding, found.next_step});
+}
+
 Result<Answer> doctor() {
     const Machine machine = this_machine();
-    const std::vector<Check> checks = check_processor(machine);
+    std::vector<Check> checks = check_processor(machine);
+    check_meters(checks);
 
     Answer answer;
     answer.json = {{"schema", "viridian.doctor/1"}, {"machine", to_json(machine)}, {"checks", Json::array()}};

@@ -1,0 +1,123 @@
+#include "viridian/meter/list.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "viridian/meter/model.hpp"
+#include "viridian/meter/powercap.hpp"
+#include "viridian/meter/replay.hpp"
+
+namespace viridian::meter {
+namespace {
+
+constexpr std::array<Row, 3> list = {{
+    {"powercap", probe_powercap, open_powercap},
+    {"replay", probe_replay, open_replay},
+    {"model", probe_model, open_model},
+}};
+
+bool is_processor(const Channel& channel) { return channel.device.starts_with("cpu:"); }
+
+bool measures_processor(const Meter& meter) {
+    return std::any_of(meter.channels.begin(), meter.channels.end(),
+                       [](const Channel& channel) { return is_processor(channel) && channel.is_power(); });
+}
+
+}  // namespace
+
+std::span<const Row> rows() { return list; }
+
+std::vector<Finding> probe_all(const Places& places) {
+    std::vector<Finding> findings;
+    for (const Row& row : list)
+        if (row.name != "replay" || !places.replay.empty()) findings.push_back(row.probe(places));
+    return findings;
+}
+
+Result<Meter> open(std::string_view name, const Places& places) {
+    std::string known;
+    for (const Row& row : list) {
+        if (row.name == name) return row.open(places);
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+    }
+    return fail(ErrorCode::invalid_argument, fmt::format("choose one of: {}", known),
+                "there is no meter `{}`", name);
+}
+
+Result<std::vector<Meter>> open_all(const Places& places) {
+    std::vector<Meter> meters;
+    bool processor = false;
+    for (const Row& row : list) {
+        if (row.name == "replay" && places.replay.empty()) continue;
+        if (row.name == "model" && processor) continue;
+        Result<Meter> meter = row.open(places);
+        if (!meter.ok()) {
+            if (row.name == "model" && meters.empty()) return std::move(meter).error();
+            continue;
+        }
+        if (measures_processor(*meter)) {
+            if (processor) continue;
+            processor = true;
+        }
+        meters.push_back(std::move(*meter));
+    }
+    return meters;
+}
+
+std::vector<std::uint32_t> counted(std::span<const Channel> channels) {
+    const auto has = [&](std::string_view device, Scope scope) {
+        return std::any_of(channels.begin(), channels.end(), [&](const Channel& channel) {
+            return channel.is_power() && channel.scope == scope &&
+                   (device.empty() || channel.device == device);
+        });
+    };
+    // One channel per (device, scope): the counter, else the average, else the instantaneous power.
+    const auto better_exists = [&](std::uint32_t index) {
+        const Channel& mine = channels[index];
+        const auto rank = [](Kind kind) {
+            return kind == Kind::energy_uj ? 0 : kind == Kind::average_uw ? 1 : 2;
+        };
+        for (std::uint32_t i = 0; i < channels.size(); ++i) {
+            const Channel& other = channels[i];
+            if (i == index || !other.is_power() || other.device != mine.device || other.scope != mine.scope)
+                continue;
+            if (rank(other.kind) < rank(mine.kind)) return true;
+            // The same thing by two meters of equal kind; the dies of one package are different things.
+            if (other.kind == mine.kind && i < index && !mine.meter.starts_with("powercap-die")) return true;
+        }
+        return false;
+    };
+    std::vector<std::uint32_t> chosen;
+    for (std::uint32_t i = 0; i < channels.size(); ++i) {
+        const Channel& channel = channels[i];
+        bool take = false;
+        switch (channel.scope) {
+            case Scope::package:
+            case Scope::dram:
+                take = true;
+                break;
+            case Scope::psys:
+                take = !has("", Scope::package);
+                break;
+            case Scope::gpu:
+                take = true;
+                break;
+            case Scope::module:  // holds the GPU, and on some boards a CPU too
+                take = !has(channel.device, Scope::gpu);
+                break;
+            case Scope::core:
+            case Scope::uncore:
+                take = !has(channel.device, Scope::package) && !has("", Scope::psys);
+                break;
+            case Scope::memory:
+                take = !has(channel.device, Scope::gpu) && !has(channel.device, Scope::module);
+                break;
+            case Scope::process:
+                break;
+        }
+        if (take && channel.is_power() && !better_exists(i)) chosen.push_back(i);
+    }
+    return chosen;
+}
+
+}  // namespace viridian::meter

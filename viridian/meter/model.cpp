@@ -1,0 +1,73 @@
+#include "viridian/meter/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viridian/meter/proc_stat.hpp"
+
+namespace viridian::meter {
+namespace {
+
+struct State {
+    Path root;
+    std::vector<int> packages;         // by logical CPU
+    std::vector<double> static_watts;  // by package
+    double busy_watts = 0.0;           // per logical CPU
+    CpuTimes first;
+    std::int64_t begin_ns = 0;  // monotonic
+};
+
+double joules(const State& state, int package, const CpuTimes& now, double seconds) {
+    double busy_seconds = 0.0;
+    for (std::size_t cpu = 0; cpu < state.packages.size() && cpu < now.busy.size(); ++cpu)
+        if (state.packages[cpu] == package)
+            busy_seconds += static_cast<double>(now.busy[cpu] - state.first.busy[cpu]) /
+                            static_cast<double>(jiffies_per_second());
+    return state.static_watts[static_cast<std::size_t>(package)] * seconds + state.busy_watts * busy_seconds;
+}
+
+}  // namespace
+
+Finding probe_model(const Places& places) {
+    const Result<CpuTimes> times = read_cpu_times(places.root);
+    if (!times.ok()) return {"model", false, times.error().message, times.error().next_step};
+    return {
+        "model", true,
+        fmt::format("estimates from CPU time ({} logical CPUs); no hardware meter, figures say `estimated`",
+                    times->busy.size()),
+        ""};
+}
+
+Result<Meter> open_model(const Places& places) {
+    VIRIDIAN_TRY(CpuTimes first, read_cpu_times(places.root));
+    auto state = std::make_shared<State>();
+    const std::size_t cpus = first.busy.size();
+    state->root = places.root;
+    state->packages = cpu_packages(places.root, cpus);
+    const int count = 1 + *std::max_element(state->packages.begin(), state->packages.end());
+    state->busy_watts = places.core_watts > 0.0 ? places.core_watts : default_busy_watts_per_cpu;
+    const double per_cpu = places.static_watts > 0.0 ? places.static_watts / static_cast<double>(cpus)
+                                                     : default_static_watts_per_cpu;
+    state->static_watts.resize(static_cast<std::size_t>(count));
+    for (const int package : state->packages)
+        state->static_watts[static_cast<std::size_t>(package)] += per_cpu;
+    state->first = std::move(first);
+    state->begin_ns = stamp_now().monotonic_ns;
+
+    Meter meter{"model", {}, {}};
+    for (int package = 0; package < count; ++package)
+        meter.channels.push_back(
+            {std::string(model_name), fmt::format("cpu:{}", package), Scope::package, Kind::energy_uj, 0});
+    meter.read = [state](std::vector<Sample>& samples) -> Result<void> {
+        VIRIDIAN_TRY(const CpuTimes now, read_cpu_times(state->root));
+        const Stamp stamp = stamp_now();
+        const double seconds = static_cast<double>(stamp.monotonic_ns - state->begin_ns) * 1e-9;
+        for (std::uint32_t i = 0; i < state->static_watts.size(); ++i)
+            samples.push_back({i, stamp.time_ns, stamp.monotonic_ns,
+                               std::llround(1e6 * joules(*state, static_cast<int>(i), now, seconds)), 0});
+        return {};
+    };
+    return meter;
+}
+
+}  // namespace viridian::meter

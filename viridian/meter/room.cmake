@@ -1,0 +1,1 @@
+target_link_libraries(${target} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
