@@ -91,8 +91,7 @@ Result<Layout> parse_layout(std::string_view whole) {
     } else {
         const auto end = rest.find_first_of("0123456789:+");
         const std::string_view outer = rest.substr(0, end);
-        const bool image =
-            outer.size() == 4 && (outer[0] == 'n' || outer.find_first_of("nhwNHW") != std::string_view::npos);
+        const bool image = outer.size() == 4;
         const auto dimension = [&](char c) -> int {
             const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
             if (image) {

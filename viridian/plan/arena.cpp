@@ -1,0 +1,36 @@
+#include "viridian/plan/arena.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace viridian::plan {
+
+std::int64_t place(std::vector<Lifetime>& lifetimes) {
+    std::vector<std::size_t> order(lifetimes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+    std::int64_t arena = 0;
+    std::vector<std::size_t> placed;  // by offset
+    for (const std::size_t i : order) {
+        Lifetime& buffer = lifetimes[i];
+        const std::int64_t size = (buffer.bytes + 63) / 64 * 64;
+        std::int64_t offset = 0;
+        for (const std::size_t j : placed) {
+            const Lifetime& other = lifetimes[j];
+            if (other.last < buffer.first || buffer.last < other.first) continue;
+            if (offset + size <= other.offset) break;
+            offset = std::max(offset, other.offset + (other.bytes + 63) / 64 * 64);
+        }
+        buffer.offset = offset;
+        arena = std::max(arena, offset + size);
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
+                                       [&](std::size_t a, std::size_t b) {
+                                           return lifetimes[a].offset < lifetimes[b].offset;
+                                       }),
+                      i);
+    }
+    return arena;
+}
+
+}  // namespace viridian::plan

@@ -1,0 +1,77 @@
+#include "viridian/plan/choice.hpp"
+
+namespace viridian::plan {
+namespace {
+
+constexpr std::string_view aliasing_names[] = {"none", "overwrite", "view", "gather"};
+
+std::string format_list(const std::vector<Format>& formats) {
+    std::string out;
+    for (const Format& format : formats) out += (out.empty() ? "" : " ") + text(format);
+    return out;
+}
+
+Error malformed(std::string_view what) {
+    return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`",
+                "a choice in the plan {}", what);
+}
+
+Result<std::vector<Format>> formats_from_json(const Json& json, const char* key) {
+    if (!json.contains(key) || !json[key].is_array())
+        return malformed(fmt::format("lacks the list `{}`", key));
+    std::vector<Format> formats;
+    for (const Json& item : json[key]) {
+        if (!item.is_string()) return malformed(fmt::format("has a `{}` entry that is no format", key));
+        VIRIDIAN_TRY(Format format, parse_format(item.get<std::string>()));
+        formats.push_back(std::move(format));
+    }
+    return formats;
+}
+
+}  // namespace
+
+std::string Choice::key() const {
+    std::string out = fmt::format("{} ({}) -> ({})", kernel, format_list(inputs), format_list(outputs));
+    if (aliasing != Aliasing::none)
+        out += fmt::format(" {}", aliasing_names[static_cast<std::size_t>(aliasing)]);
+    if (aliasing == Aliasing::overwrite) out += fmt::format(" {}", overwritten);
+    return out;
+}
+
+Json to_json(const Choice& choice) {
+    Json json = {{"kernel", choice.kernel}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+    for (const Format& format : choice.inputs) json["inputs"].push_back(text(format));
+    for (const Format& format : choice.outputs) json["outputs"].push_back(text(format));
+    json["aliasing"] = aliasing_names[static_cast<std::size_t>(choice.aliasing)];
+    if (choice.aliasing == Aliasing::overwrite) json["overwritten"] = choice.overwritten;
+    json["workspace_bytes"] = choice.workspace.value;
+    return json;
+}
+
+Result<Choice> choice_from_json(const Json& json) {
+    if (!json.is_object() || !json.contains("kernel") || !json["kernel"].is_string())
+        return malformed("names no kernel");
+    Choice choice;
+    choice.kernel = json["kernel"];
+    VIRIDIAN_TRY(choice.inputs, formats_from_json(json, "inputs"));
+    VIRIDIAN_TRY(choice.outputs, formats_from_json(json, "outputs"));
+    const auto name = json.value("aliasing", std::string("none"));
+    bool known = false;
+    for (std::size_t i = 0; i < std::size(aliasing_names); ++i)
+        if (aliasing_names[i] == name) {
+            choice.aliasing = static_cast<Aliasing>(i);
+            known = true;
+        }
+    if (!known) return malformed("has an unknown aliasing");
+    if (json.contains("overwritten")) {
+        if (!json["overwritten"].is_number_unsigned()) return malformed("overwrites no input");
+        choice.overwritten = json["overwritten"];
+    }
+    if (choice.aliasing == Aliasing::overwrite && choice.overwritten >= choice.inputs.size())
+        return malformed("overwrites an input it does not have");
+    if (json.contains("workspace_bytes") && json["workspace_bytes"].is_number_integer())
+        choice.workspace = Bytes(json["workspace_bytes"].get<std::int64_t>());
+    return choice;
+}
+
+}  // namespace viridian::plan

@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "viridian/plan/arena.hpp"
+#include "viridian/plan/plan.hpp"
+
+namespace viridian::plan {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::NodeId;
+using graph::ValueId;
+
+template <class... Arguments>
+Error broken(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    return fail(ErrorCode::broken_invariant, "please report it with the model", format,
+                std::forward<Arguments>(arguments)...);
+}
+
+// Regions in an order in which every input is there before it is read; smallest first node where free.
+Result<std::vector<std::size_t>> region_order(const Graph& graph,
+                                              const std::vector<AssignedRegion>& regions) {
+    std::map<ValueId, std::size_t> producer;
+    std::set<NodeId> covered;
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+        for (const NodeId id : regions[r].region.nodes)
+            if (!covered.insert(id).second) return broken("node `{}` is in two regions", graph.node(id).name);
+        for (const ValueId output : regions[r].region.outputs) producer[output] = r;
+    }
+    for (const NodeId id : graph.nodes())
+        if (!covered.contains(id)) return broken("node `{}` is in no region", graph.node(id).name);
+
+    std::vector<int> waiting(regions.size(), 0);
+    std::vector<std::vector<std::size_t>> readers(regions.size());
+    using Entry = std::pair<NodeId, std::size_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+        for (const ValueId input : regions[r].region.inputs)
+            if (const auto found = producer.find(input); found != producer.end()) {
+                readers[found->second].push_back(r);
+                ++waiting[r];
+            } else if (graph.producer(input) != nullptr) {
+                return broken("`{}` is read outside the region that hides it", graph.value(input).name);
+            }
+        if (waiting[r] == 0) ready.push({regions[r].region.nodes.front(), r});
+    }
+    std::vector<std::size_t> order;
+    while (!ready.empty()) {
+        const std::size_t r = ready.top().second;
+        ready.pop();
+        order.push_back(r);
+        for (const std::size_t reader : readers[r])
+            if (--waiting[reader] == 0) ready.push({regions[reader].region.nodes.front(), reader});
+    }
+    if (order.size() != regions.size()) return broken("the regions depend on each other in a cycle");
+    return order;
+}
+
+class Builder {
+  public:
+    Builder(const Graph& graph, Assignment assignment) : graph_(graph) {
+        plan_.assignment = std::move(assignment);
+    }
+
+    Result<Plan> build() {
+        for (const ValueId input : graph_.inputs()) {
+            VIRIDIAN_TRY(const BufferId buffer, new_buffer(input, boundary_format(input)));
+            plan_.buffers[buffer].external = true;
+            plan_.inputs.push_back(buffer);
+        }
+        VIRIDIAN_TRY(const std::vector<std::size_t> order, region_order(graph_, plan_.assignment.regions));
+        for (const std::size_t r : order) VIRIDIAN_TRY(add_region(plan_.assignment.regions[r]));
+        VIRIDIAN_TRY(add_outputs());
+        for (const Gather& gather : gathers_) apply(gather);
+        place_buffers();
+        plan_.graph_hash = structural_hash(graph_);
+        return std::move(plan_);
+    }
+
+  private:
+    struct Gather {
+        BufferId output;
+        std::vector<BufferId> inputs;
+        std::vector<std::int64_t> offsets;  // bytes
+        std::size_t step;                   // copies, where needed, go before this step
+    };
+
+    Format boundary_format(ValueId id) const {
+        const auto& type = graph_.value(id).type;
+        return {plain(type.shape->size()), type.element, {}};
+    }
+
+    Result<BufferId> new_buffer(ValueId value, Format format) {
+        const auto& type = graph_.value(value).type;
+        if (!type.known())
+            return fail(ErrorCode::unsupported, "bind every dimension with --dim NAME=VALUE",
+                        "the shape of `{}` is not known: {}", graph_.value(value).name, text(type));
+        Buffer buffer{.value = value, .format = std::move(format), .dims = type.dims(), .view_of = {}};
+        buffer.bytes = buffer_bytes(buffer.format, buffer.dims);
+        plan_.buffers.push_back(std::move(buffer));
+        const auto id = static_cast<BufferId>(plan_.buffers.size() - 1);
+        if (!find(value, plan_.buffers[id].format)) copies_[value].push_back(id);
+        return id;
+    }
+
+    std::optional<BufferId> find(ValueId value, const Format& format) const {
+        const auto found = copies_.find(value);
+        if (found == copies_.end()) return std::nullopt;
+        for (const BufferId id : found->second)
+            if (plan_.buffers[id].format == format) return id;
+        return std::nullopt;
+    }
+
+    // The buffer that holds `value` in `format`, converting on first need along the assignment's conversions.
+    Result<BufferId> obtain(ValueId value, const Format& format, int depth = 0) {
+        if (const auto found = find(value, format)) return *found;
+        for (const Conversion& conversion : plan_.assignment.conversions) {
+            if (conversion.value != value || conversion.to != format || depth > 8) continue;
+            VIRIDIAN_TRY(const BufferId from, obtain(value, conversion.from, depth + 1));
+            VIRIDIAN_TRY(const BufferId to, new_buffer(value, format));
+            add_conversion(from, to);
+            return to;
+        }
+        return broken("`{}` is needed in {} but nothing converts it", graph_.value(value).name, text(format));
+    }
+
+    void add_conversion(BufferId from, BufferId to) {
+        plan_.steps.push_back({Step::Kind::conversion, {}, {}, {from}, {to}});
+    }
+
+    Result<void> add_region(const AssignedRegion& assigned) {
+        const auto& [region, choice] = assigned;
+        if (choice.inputs.size() != region.inputs.size() || choice.outputs.size() != region.outputs.size())
+            return broken("kernel `{}` has other ports than its region", choice.kernel);
+        std::vector<BufferId> inputs;
+        for (std::size_t i = 0; i < region.inputs.size(); ++i) {
+            VIRIDIAN_TRY(const BufferId input, obtain(region.inputs[i], choice.inputs[i]));
+            inputs.push_back(input);
+        }
+        std::vector<BufferId> outputs;
+        for (std::size_t i = 0; i < region.outputs.size(); ++i) {
+            VIRIDIAN_TRY(const BufferId output, new_buffer(region.outputs[i], choice.outputs[i]));
+            outputs.push_back(output);
+        }
+        switch (choice.aliasing) {
+            case Aliasing::view:
+                view(inputs[0], outputs);
+                return {};
+            case Aliasing::gather:
+                return gather(region, inputs, outputs[0]);
+            case Aliasing::overwrite:
+                plan_.buffers[outputs[0]].view_of = inputs[choice.overwritten];
+                break;
+            case Aliasing::none:
+                break;
+        }
+        plan_.workspace_bytes = std::max(plan_.workspace_bytes, choice.workspace.value);
+        plan_.steps.push_back({Step::Kind::kernel, region, choice, std::move(inputs), std::move(outputs)});
+        return {};
+    }
+
+    // Offsets in a view's layout count from the start of the viewed buffer: they become bytes here, and leave
+    // the format.
+    void view(BufferId input, const std::vector<BufferId>& outputs) {
+        for (const BufferId output : outputs) {
+            Buffer& buffer = plan_.buffers[output];
+            buffer.view_of = input;
+            buffer.view_offset = buffer.format.layout.offset * graph::size_of(buffer.format.element);
+        }
+    }
+
+    Result<void> gather(const Region& region, const std::vector<BufferId>& distinct, BufferId output) {
+        const graph::Node& node = graph_.node(region.nodes.front());
+        const Buffer& whole = plan_.buffers[output];
+        const auto rank = static_cast<std::int64_t>(whole.dims.size());
+        VIRIDIAN_TRY(const std::int64_t axis, graph::normalize_axis(node.integer("axis", 0), rank));
+        Gather entry{output, {}, {}, plan_.steps.size()};
+        Dims position(whole.dims.size(), 0);
+        for (const ValueId value : node.inputs) {
+            const auto at =
+                std::find(region.inputs.begin(), region.inputs.end(), value) - region.inputs.begin();
+            if (at == static_cast<std::ptrdiff_t>(region.inputs.size()))
+                return broken("`{}` is gathered in place but is a constant", node.name);
+            entry.inputs.push_back(distinct[static_cast<std::size_t>(at)]);
+            entry.offsets.push_back(element_offset(whole.format.layout, whole.dims, position) *
+                                    graph::size_of(whole.format.element));
+            position[static_cast<std::size_t>(axis)] +=
+                plan_.buffers[entry.inputs.back()].dims[static_cast<std::size_t>(axis)];
+        }
+        gathers_.push_back(std::move(entry));
+        return {};
+    }
+
+    BufferId root(BufferId id) const {
+        while (plan_.buffers[id].view_of) id = *plan_.buffers[id].view_of;
+        return id;
+    }
+
+    // Each input moves into the output's buffer where its root is free to move; else a copy goes there.
+    void apply(const Gather& gather) {
+        std::vector<Step> copies;
+        for (std::size_t i = 0; i < gather.inputs.size(); ++i) {
+            const BufferId input = gather.inputs[i];
+            const BufferId top = root(input);
+            Buffer& buffer = plan_.buffers[top];
+            const bool free = !buffer.external && top != root(gather.output) &&
+                              buffer.bytes == plan_.buffers[input].bytes && offset_in_root(input) == 0;
+            if (free) {
+                buffer.view_of = gather.output;
+                buffer.view_offset = gather.offsets[i];
+            } else {
+                Buffer part = plan_.buffers[input];
+                part.external = false;
+                part.view_of = gather.output;
+                part.view_offset = gather.offsets[i];
+                plan_.buffers.push_back(std::move(part));
+                copies.push_back({Step::Kind::conversion,
+                                  {},
+                                  {},
+                                  {input},
+                                  {static_cast<BufferId>(plan_.buffers.size() - 1)}});
+            }
+        }
+        const auto at = static_cast<std::ptrdiff_t>(gather.step);
+        plan_.steps.insert(plan_.steps.begin() + at, copies.begin(), copies.end());
+        for (Gather& later : gathers_)
+            if (later.step >= gather.step && &later != &gather) later.step += copies.size();
+    }
+
+    std::int64_t offset_in_root(BufferId id) const {
+        std::int64_t offset = 0;
+        for (; plan_.buffers[id].view_of; id = *plan_.buffers[id].view_of)
+            offset += plan_.buffers[id].view_offset;
+        return offset;
+    }
+
+    // A graph output lies in the caller's memory: written there by its producer where that is free to, else
+    // copied.
+    Result<void> add_outputs() {
+        std::set<BufferId> taken;
+        std::set<BufferId> aliased;
+        for (const Buffer& buffer : plan_.buffers)
+            if (buffer.view_of) aliased.insert(*buffer.view_of);
+        for (const Gather& gather : gathers_) aliased.insert(gather.inputs.begin(), gather.inputs.end());
+        for (const ValueId output : graph_.outputs()) {
+            if (graph_.constant(output) != nullptr)
+                return fail(ErrorCode::unsupported, "remove the output or feed it by an Identity node",
+                            "the output `{}` is a constant", graph_.value(output).name);
+            VIRIDIAN_TRY(BufferId id, obtain(output, boundary_format(output)));
+            const Buffer& buffer = plan_.buffers[id];
+            if (buffer.external || buffer.view_of || aliased.contains(id) || taken.contains(id)) {
+                VIRIDIAN_TRY(const BufferId copy, new_buffer(output, boundary_format(output)));
+                add_conversion(id, copy);
+                id = copy;
+            }
+            plan_.buffers[id].external = true;
+            taken.insert(id);
+            plan_.outputs.push_back(id);
+        }
+        return {};
+    }
+
+    void place_buffers() {
+        constexpr std::int64_t never = -1;
+        std::vector<Lifetime> lifetimes(plan_.buffers.size(), {0, never, never, 0});
+        for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+            for (const auto* list : {&plan_.steps[s].inputs, &plan_.steps[s].outputs})
+                for (const BufferId id : *list) {
+                    Lifetime& lifetime = lifetimes[root(id)];
+                    if (lifetime.first == never) lifetime.first = static_cast<std::int64_t>(s);
+                    lifetime.last = static_cast<std::int64_t>(s);
+                }
+        std::vector<Lifetime> live;
+        std::vector<BufferId> owners;
+        for (BufferId id = 0; id < plan_.buffers.size(); ++id) {
+            const Buffer& buffer = plan_.buffers[id];
+            if (buffer.view_of || buffer.external || lifetimes[id].first == never) continue;
+            lifetimes[id].bytes = buffer.bytes;
+            live.push_back(lifetimes[id]);
+            owners.push_back(id);
+        }
+        plan_.arena_bytes = place(live);
+        for (std::size_t i = 0; i < live.size(); ++i) plan_.buffers[owners[i]].arena_offset = live[i].offset;
+    }
+
+    const Graph& graph_;
+    Plan plan_;
+    std::map<ValueId, std::vector<BufferId>> copies_;
+    std::vector<Gather> gathers_;
+};
+
+}  // namespace
+
+Result<Plan> make_plan(const Graph& graph, Assignment assignment) {
+    return Builder(graph, std::move(assignment)).build();
+}
+
+}  // namespace viridian::plan

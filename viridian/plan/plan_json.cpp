@@ -1,0 +1,146 @@
+#include <charconv>
+#include <map>
+
+#include "viridian/plan/plan.hpp"
+
+namespace viridian::plan {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using graph::ValueId;
+
+constexpr std::string_view schema = "viridian.plan/1";
+
+Error malformed(std::string_view what) {
+    return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`", "the plan {}", what);
+}
+
+struct Names {
+    std::map<std::string, NodeId, std::less<>> nodes;
+    std::map<std::string, ValueId, std::less<>> values;
+
+    explicit Names(const Graph& graph) {
+        for (const NodeId id : graph.nodes()) nodes.emplace(graph.node(id).name, id);
+        for (std::size_t i = 0; i < graph.value_count(); ++i)
+            values.emplace(graph.value(static_cast<ValueId>(i)).name, static_cast<ValueId>(i));
+    }
+};
+
+Result<std::string> string_at(const Json& json, const char* key) {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_string())
+        return malformed(fmt::format("lacks the text `{}`", key));
+    return json[key].get<std::string>();
+}
+
+Result<AssignedRegion> region_from_json(const Graph& graph, const graph::Uses& uses, const Names& names,
+                                        const Json& json) {
+    if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array() || !json.contains("choice"))
+        return malformed("has a region without nodes or choice");
+    std::vector<NodeId> nodes;
+    for (const Json& name : json["nodes"]) {
+        const auto found = name.is_string() ? names.nodes.find(name.get<std::string>()) : names.nodes.end();
+        if (found == names.nodes.end())
+            return malformed(fmt::format("names an unknown node {}", name.dump()));
+        nodes.push_back(found->second);
+    }
+    if (nodes.empty()) return malformed("has an empty region");
+    VIRIDIAN_TRY(Choice choice, choice_from_json(json["choice"]));
+    AssignedRegion assigned{make_region(graph, uses, std::move(nodes)), std::move(choice)};
+    if (assigned.region.inputs.size() != assigned.choice.inputs.size() ||
+        assigned.region.outputs.size() != assigned.choice.outputs.size())
+        return malformed("has a choice whose ports are not its region's");
+    return assigned;
+}
+
+Result<Conversion> conversion_from_json(const Names& names, const Json& json) {
+    VIRIDIAN_TRY(const std::string value, string_at(json, "value"));
+    VIRIDIAN_TRY(const std::string from, string_at(json, "from"));
+    VIRIDIAN_TRY(const std::string to, string_at(json, "to"));
+    const auto found = names.values.find(value);
+    if (found == names.values.end()) return malformed(fmt::format("converts an unknown value `{}`", value));
+    Conversion conversion{found->second, {}, {}};
+    VIRIDIAN_TRY(conversion.from, parse_format(from));
+    VIRIDIAN_TRY(conversion.to, parse_format(to));
+    return conversion;
+}
+
+}  // namespace
+
+Json to_json(const Graph& graph, const Plan& plan) {
+    Json json = {{"schema", schema},
+                 {"graph", fmt::format("{:016x}", plan.graph_hash)},
+                 {"device", plan.device},
+                 {"library", plan.library},
+                 {"threads", plan.threads},
+                 {"predicted",
+                  {{"seconds", plan.predicted_seconds.value}, {"joules", to_json(plan.predicted_energy)}}},
+                 {"solver", plan.assignment.solver},
+                 {"value", plan.assignment.value},
+                 {"bound", plan.assignment.bound},
+                 {"regions", Json::array()},
+                 {"conversions", Json::array()}};
+    for (const AssignedRegion& assigned : plan.assignment.regions) {
+        Json nodes = Json::array();
+        for (const NodeId id : assigned.region.nodes) nodes.push_back(graph.node(id).name);
+        json["regions"].push_back({{"nodes", std::move(nodes)}, {"choice", to_json(assigned.choice)}});
+    }
+    for (const Conversion& conversion : plan.assignment.conversions)
+        json["conversions"].push_back({{"value", graph.value(conversion.value).name},
+                                       {"from", text(conversion.from)},
+                                       {"to", text(conversion.to)}});
+    return json;
+}
+
+Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
+    VIRIDIAN_TRY(const std::string found_schema, string_at(json, "schema"));
+    if (found_schema != schema)
+        return fail(ErrorCode::mismatch, "write the plan again with this version",
+                    "the plan's schema is `{}`, not `{}`", found_schema, schema);
+    VIRIDIAN_TRY(const std::string hash, string_at(json, "graph"));
+    if (hash != fmt::format("{:016x}", structural_hash(graph)))
+        return fail(ErrorCode::mismatch, "give the .onnx that was written with it",
+                    "the plan belongs to another model");
+    for (const char* key : {"regions", "conversions"})
+        if (!json.contains(key) || !json[key].is_array())
+            return malformed(fmt::format("lacks the list `{}`", key));
+
+    const Names names(graph);
+    const graph::Uses uses = graph::uses(graph);
+    Assignment assignment;
+    for (const Json& item : json["regions"]) {
+        VIRIDIAN_TRY(AssignedRegion assigned, region_from_json(graph, uses, names, item));
+        assignment.regions.push_back(std::move(assigned));
+    }
+    for (const Json& item : json["conversions"]) {
+        VIRIDIAN_TRY(Conversion conversion, conversion_from_json(names, item));
+        assignment.conversions.push_back(std::move(conversion));
+    }
+    VIRIDIAN_TRY(assignment.solver, string_at(json, "solver"));
+    const auto number = [&](const char* key) {
+        return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0.0;
+    };
+    assignment.value = number("value");
+    assignment.bound = number("bound");
+
+    auto built = make_plan(graph, std::move(assignment));
+    if (!built.ok()) return malformed(fmt::format("cannot be laid out: {}", built.error().message));
+    Plan plan = std::move(built).value();
+    VIRIDIAN_TRY(plan.device, string_at(json, "device"));
+    VIRIDIAN_TRY(plan.library, string_at(json, "library"));
+    if (!json.contains("threads") || !json["threads"].is_number_integer() || json["threads"] < 1 ||
+        json["threads"] > 4096)
+        return malformed("lacks a number of threads");
+    plan.threads = json["threads"];
+    if (json.contains("predicted") && json["predicted"].is_object()) {
+        const Json& predicted = json["predicted"];
+        if (predicted.contains("seconds") && predicted["seconds"].is_number())
+            plan.predicted_seconds = Seconds(predicted["seconds"].get<double>());
+        if (predicted.contains("joules")) {
+            VIRIDIAN_TRY(plan.predicted_energy, energy_from_json(predicted["joules"]));
+        }
+    }
+    return plan;
+}
+
+}  // namespace viridian::plan

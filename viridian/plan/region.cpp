@@ -1,0 +1,132 @@
+#include "viridian/plan/region.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "viridian/graph/operators/row.hpp"
+
+namespace viridian::plan {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::OperatorClass;
+using graph::Uses;
+using graph::ValueId;
+
+bool contains(const std::vector<NodeId>& nodes, NodeId id) {
+    return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
+}
+
+// Operators whose output may share memory with an input, or the other way round, under some choice.
+bool may_alias(const Node& node) {
+    const auto* row = graph::find_operator(node);
+    return row == nullptr || row->operator_class == OperatorClass::movement || !node.bodies.empty();
+}
+
+bool precedes(const Graph& graph, NodeId earlier, const std::vector<NodeId>& later) {
+    std::unordered_set<std::size_t> seen;
+    std::vector<NodeId> open = later;
+    while (!open.empty()) {
+        const NodeId id = open.back();
+        open.pop_back();
+        for (const ValueId input : graph.node(id).inputs) {
+            if (graph.producer(input) == nullptr) continue;
+            const NodeId producer = graph.value(input).producer;
+            if (producer == earlier) return true;
+            if (seen.insert(index(producer)).second) open.push_back(producer);
+        }
+    }
+    return false;
+}
+
+// Nobody reads `id` after these nodes, whatever formats, views and order are chosen.
+bool dies_in(const Graph& graph, const Uses& uses, ValueId id, const std::vector<NodeId>& nodes) {
+    const Node* producer = graph.producer(id);
+    if (producer == nullptr || may_alias(*producer) || uses.outputs[index(id)] > 0) return false;
+    const auto& readers = uses.readers[index(id)];
+    return std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
+        return contains(nodes, reader) || (!may_alias(graph.node(reader)) && precedes(graph, reader, nodes));
+    });
+}
+
+template <class T>
+void add_once(std::vector<T>& list, T item) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+// Where a chain may go from `id`: the only reader of its only used output.
+std::optional<NodeId> only_reader(const Graph& graph, const Uses& uses, NodeId id) {
+    std::optional<NodeId> next;
+    for (const ValueId output : graph.node(id).outputs) {
+        if (output == ValueId::none) continue;
+        if (uses.outputs[index(output)] > 0) return std::nullopt;
+        for (const NodeId reader : uses.readers[index(output)]) {
+            if (next && *next != reader) return std::nullopt;
+            next = reader;
+        }
+    }
+    return next;
+}
+
+}  // namespace
+
+Region make_region(const Graph& graph, const Uses& uses, std::vector<NodeId> nodes) {
+    Region region;
+    region.nodes = std::move(nodes);
+    for (const NodeId id : region.nodes)
+        for (const ValueId input : graph.node(id).inputs) {
+            if (input == ValueId::none) continue;
+            if (graph.constant(input) != nullptr)
+                add_once(region.constants, input);
+            else if (graph.producer(input) == nullptr || !contains(region.nodes, graph.value(input).producer))
+                add_once(region.inputs, input);
+        }
+    for (const NodeId id : region.nodes)
+        for (const ValueId output : graph.node(id).outputs) {
+            if (output == ValueId::none) continue;
+            const auto& readers = uses.readers[index(output)];
+            if (uses.outputs[index(output)] > 0 ||
+                std::any_of(readers.begin(), readers.end(),
+                            [&](NodeId reader) { return !contains(region.nodes, reader); }))
+                region.outputs.push_back(output);
+        }
+    for (const ValueId input : region.inputs)
+        region.dies.push_back(dies_in(graph, uses, input, region.nodes));
+    return region;
+}
+
+Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t longest) {
+    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    const Uses uses = graph::uses(graph);
+    std::vector<Region> regions;
+    for (const NodeId id : order) regions.push_back(make_region(graph, uses, {id}));
+
+    const auto class_of = [&](NodeId id) {
+        const auto* row = graph::find_operator(graph.node(id));
+        return row == nullptr ? OperatorClass::control : row->operator_class;
+    };
+    for (std::size_t length = 2; length <= longest; ++length)
+        for (const NodeId head : order) {
+            std::vector<NodeId> chain = {head};
+            int others = class_of(head) == OperatorClass::elementwise ? 0 : 1;
+            if (class_of(head) == OperatorClass::control || class_of(head) == OperatorClass::movement)
+                continue;
+            while (chain.size() < length) {
+                const auto next = only_reader(graph, uses, chain.back());
+                if (!next) break;
+                const OperatorClass next_class = class_of(*next);
+                if (next_class == OperatorClass::normalization)
+                    ++others;
+                else if (next_class != OperatorClass::elementwise)
+                    break;
+                if (others > 1) break;
+                chain.push_back(*next);
+            }
+            if (chain.size() == length) regions.push_back(make_region(graph, uses, std::move(chain)));
+        }
+    return regions;
+}
+
+}  // namespace viridian::plan
