@@ -12,23 +12,24 @@ struct Row {
     ElementType type;
     std::string_view name;
     std::int64_t size;
+    std::int64_t onnx;  // TensorProto.DataType
 };
 
 constexpr std::array<Row, 14> rows = {{
-    {ElementType::undefined, "undefined", 0},
-    {ElementType::f64, "f64", 8},
-    {ElementType::f32, "f32", 4},
-    {ElementType::f16, "f16", 2},
-    {ElementType::bf16, "bf16", 2},
-    {ElementType::i64, "i64", 8},
-    {ElementType::i32, "i32", 4},
-    {ElementType::i16, "i16", 2},
-    {ElementType::i8, "i8", 1},
-    {ElementType::u64, "u64", 8},
-    {ElementType::u32, "u32", 4},
-    {ElementType::u16, "u16", 2},
-    {ElementType::u8, "u8", 1},
-    {ElementType::boolean, "bool", 1},
+    {ElementType::undefined, "undefined", 0, 0},
+    {ElementType::f64, "f64", 8, 11},
+    {ElementType::f32, "f32", 4, 1},
+    {ElementType::f16, "f16", 2, 10},
+    {ElementType::bf16, "bf16", 2, 16},
+    {ElementType::i64, "i64", 8, 7},
+    {ElementType::i32, "i32", 4, 6},
+    {ElementType::i16, "i16", 2, 5},
+    {ElementType::i8, "i8", 1, 3},
+    {ElementType::u64, "u64", 8, 13},
+    {ElementType::u32, "u32", 4, 12},
+    {ElementType::u16, "u16", 2, 4},
+    {ElementType::u8, "u8", 1, 2},
+    {ElementType::boolean, "bool", 1, 9},
 }};
 
 }  // namespace
@@ -41,6 +42,14 @@ std::optional<ElementType> element_type(std::string_view name) {
         if (row.name == name) return row.type;
     return std::nullopt;
 }
+
+std::optional<ElementType> element_type_of_onnx(std::int64_t code) {
+    for (const Row& row : rows)
+        if (row.onnx == code && code != 0) return row.type;
+    return std::nullopt;
+}
+
+std::int64_t onnx_code_of(ElementType type) { return rows[static_cast<std::size_t>(type)].onnx; }
 
 bool is_floating(ElementType type) {
     return type == ElementType::f64 || type == ElementType::f32 || type == ElementType::f16 ||

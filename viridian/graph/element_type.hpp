@@ -27,6 +27,9 @@ enum class ElementType : std::uint8_t {
 [[nodiscard]] std::int64_t size_of(ElementType type);      // bytes of one element
 [[nodiscard]] std::string_view name_of(ElementType type);  // "f32"
 [[nodiscard]] std::optional<ElementType> element_type(std::string_view name);
+// ONNX's TensorProto.DataType, which attributes such as Cast's `to` hold: 1 is f32, 7 i64, …
+[[nodiscard]] std::optional<ElementType> element_type_of_onnx(std::int64_t code);
+[[nodiscard]] std::int64_t onnx_code_of(ElementType type);
 [[nodiscard]] bool is_floating(ElementType type);
 [[nodiscard]] bool is_signed(ElementType type);
 

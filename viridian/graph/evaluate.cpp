@@ -147,7 +147,7 @@ Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Arra
     };
     for (const NodeId id : order) {
         const Node& node = graph.node(id);
-        Call<Scalar> call{node, {}, std::vector<Array<Scalar>>(node.outputs.size())};
+        Call<Scalar> call{node, {}, std::vector<Array<Scalar>>(node.outputs.size()), rounding};
         for (const ValueId input : node.inputs) {
             if (input != ValueId::none) load(input);
             call.inputs.push_back(input == ValueId::none ? nullptr : &values[index(input)]);
@@ -181,7 +181,7 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::vector<Tenso
 template <class Scalar>
 Result<std::vector<Array<Scalar>>> Call<Scalar>::run_body(std::size_t body,
                                                           std::vector<Array<Scalar>> arguments) const {
-    return evaluate(*node.bodies[body], std::move(arguments), Rounding::declared);
+    return evaluate(*node.bodies[body], std::move(arguments), rounding);
 }
 
 template <class Scalar>

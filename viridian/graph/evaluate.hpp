@@ -4,11 +4,6 @@
 
 namespace viridian::graph {
 
-enum class Rounding {
-    declared,  // every value is rounded to its element type when it is stored: what the model means
-    none,      // values keep the scalar's precision: for certifying rewrites
-};
-
 // `inputs` in the order of graph.inputs(), then one per state. Returns the outputs, then each state's new
 // value. Errors: mismatch (types, shapes), unsupported (an operator without a reference kernel for this
 // scalar).

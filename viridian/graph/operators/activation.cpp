@@ -1,51 +1,97 @@
-// Element-wise operators of one input: y = f(x), shape and type kept.
+// Activation functions, by their formulas in the ONNX operator documents.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
+#include "viridian/graph/operators/elementwise.hpp"
 #include "viridian/graph/operators/families.hpp"
 
 namespace viridian::graph {
 namespace {
 
-Result<void> same_as_input(Inference& inference) {
-    inference.set(0, inference.element(0), inference.shape(0));
-    return {};
-}
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
-// y = f(x) on floating elements, computed in double (or in the scalar itself where that is wider or exact).
-template <class Function>
-constexpr Reference unary(Function) {
-    return real_kernel([](auto& call) -> Result<void> {
-        using Scalar = scalar_of<decltype(call)>;
-        const auto& x = *call.input(0);
-        call.outputs[0] = Array<Scalar>(x.type, x.dims);
-        for (std::size_t i = 0; i < x.real.size(); ++i)
-            call.outputs[0].real[i] =
-                static_cast<Scalar>(Function{}(call.node, static_cast<double>(x.real[i])));
-        for (std::size_t i = 0; i < x.integer.size(); ++i)
-            call.outputs[0].integer[i] =
-                static_cast<std::int64_t>(Function{}(call.node, static_cast<double>(x.integer[i])));
-        return {};
-    });
-}
+struct Elu {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 1.0)](double x) { return x < 0 ? alpha * std::expm1(x) : x; };
+    }
+};
+struct Selu {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 1.67326319217681884765625),
+                gamma = node.get("gamma", 1.05070102214813232421875)](double x) {
+            return gamma * (x > 0 ? x : alpha * std::expm1(x));
+        };
+    }
+};
+struct Celu {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 1.0)](double x) {
+            return std::max(0.0, x) + std::min(0.0, alpha * std::expm1(x / alpha));
+        };
+    }
+};
+struct LeakyRelu {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 0.01)](double x) { return x < 0 ? alpha * x : x; };
+    }
+};
+struct ThresholdedRelu {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 1.0)](double x) { return x > alpha ? x : 0; };
+    }
+};
+struct HardSigmoid {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 0.2), beta = node.get("beta", 0.5)](double x) {
+            return std::clamp(alpha * x + beta, 0.0, 1.0);
+        };
+    }
+};
+struct Swish {
+    auto operator()(const Node& node) const {
+        return [alpha = node.get("alpha", 1.0)](double x) { return x * sigmoid(alpha * x); };
+    }
+};
+struct Shrink {
+    auto operator()(const Node& node) const {
+        return [lambda = node.get("lambd", 0.5), bias = node.get("bias", 0.0)](double x) {
+            return x < -lambda ? x + bias : x > lambda ? x - bias : 0;
+        };
+    }
+};
+struct Gelu {
+    auto operator()(const Node& node) const {
+        return [tanh = node.get("approximate", std::string("none")) == "tanh"](double x) {
+            if (tanh)
+                return 0.5 * x *
+                       (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+            return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+        };
+    }
+};
 
-template <class Function>
-constexpr OperatorRow row(std::string_view name, NumericSafety safety, Function function) {
-    return {.name = name,
-            .domain = "",
-            .inputs = {1, 1},
-            .outputs = {1, 1},
-            .operator_class = OperatorClass::elementwise,
-            .safety = safety,
-            .infer = same_as_input,
-            .reference = unary(function)};
-}
+constexpr auto relu = [](auto x) -> decltype(x) { return x > 0 ? x : x == x ? 0 : x; };  // NaN stays
+constexpr auto hard_swish = [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); };
 
 constexpr OperatorRow rows[] = {
-    row("Relu", NumericSafety::clear, [](const Node&, double x) { return x > 0    ? x
-                                                                         : x == x ? 0
-                                                                                  : x; }),
-    row("Sigmoid", NumericSafety::infer, [](const Node&, double x) { return 1 / (1 + std::exp(-x)); }),
-    row("Tanh", NumericSafety::infer, [](const Node&, double x) { return std::tanh(x); }),
+    unary_row("Relu", NumericSafety::clear, relu),
+    unary_row("Sigmoid", NumericSafety::infer, [](double x) { return sigmoid(x); }),
+    unary_row("Tanh", NumericSafety::infer, [](double x) { return std::tanh(x); }),
+    unary_row("Gelu", NumericSafety::infer, Gelu{}),
+    unary_row("Softplus", NumericSafety::infer, [](double x) { return softplus(x); }),
+    unary_row("Softsign", NumericSafety::infer, [](double x) { return x / (1 + std::abs(x)); }),
+    unary_row("Elu", NumericSafety::infer, Elu{}),
+    unary_row("Selu", NumericSafety::infer, Selu{}),
+    unary_row("Celu", NumericSafety::infer, Celu{}),
+    unary_row("HardSigmoid", NumericSafety::infer, HardSigmoid{}),
+    unary_row("HardSwish", NumericSafety::infer, hard_swish),
+    unary_row("Mish", NumericSafety::infer, [](double x) { return x * std::tanh(softplus(x)); }),
+    unary_row("LeakyRelu", NumericSafety::infer, LeakyRelu{}),
+    unary_row("ThresholdedRelu", NumericSafety::clear, ThresholdedRelu{}),
+    unary_row("Shrink", NumericSafety::infer, Shrink{}),
+    unary_row("Swish", NumericSafety::infer, Swish{}),
 };
 
 }  // namespace

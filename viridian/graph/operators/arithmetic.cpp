@@ -1,28 +1,170 @@
-// Element-wise operators of two inputs with numpy's broadcasting.
+// Element-wise arithmetic of two inputs, or of any number, with numpy's broadcasting. Integers wrap modulo
+// 2^64 (and to their type when stored); division truncates, and by zero gives zero.
+#include <cmath>
+
 #include "viridian/graph/operators/broadcasting.hpp"
 #include "viridian/graph/operators/families.hpp"
 
 namespace viridian::graph {
 namespace {
 
+template <class T>
+constexpr bool integral = std::is_integral_v<std::remove_cvref_t<T>>;
+
+template <class T, class Function>
+constexpr T wrapping(T a, T b, Function f) {
+    return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+}
+
+constexpr auto add = [](auto a, auto b) -> decltype(a) {
+    if constexpr (integral<decltype(a)>)
+        return wrapping(a, b, [](auto x, auto y) { return x + y; });
+    else
+        return a + b;
+};
+constexpr auto subtract = [](auto a, auto b) -> decltype(a) {
+    if constexpr (integral<decltype(a)>)
+        return wrapping(a, b, [](auto x, auto y) { return x - y; });
+    else
+        return a - b;
+};
+constexpr auto multiply = [](auto a, auto b) -> decltype(a) {
+    if constexpr (integral<decltype(a)>)
+        return wrapping(a, b, [](auto x, auto y) { return x * y; });
+    else
+        return a * b;
+};
+constexpr auto divide = [](auto a, auto b) -> decltype(a) {
+    if constexpr (integral<decltype(a)>) {
+        if (b == 0) return 0;
+        if (b == static_cast<decltype(a)>(-1)) return subtract(decltype(a){0}, a);
+    }
+    return a / b;
+};
+
 template <class Function>
-constexpr OperatorRow row(std::string_view name, NumericSafety safety, Function) {
+constexpr Reference binary(Function) {
+    return polynomial_kernel(
+        [](auto& call) -> Result<void> { return broadcast_elements(call, call.input(0)->type, Function{}); });
+}
+
+constexpr OperatorRow row(std::string_view name, Arity arity, NumericSafety safety, Reference reference) {
     return {.name = name,
             .domain = "",
-            .inputs = {2, 2},
+            .inputs = arity,
             .outputs = {1, 1},
             .operator_class = OperatorClass::elementwise,
             .safety = safety,
             .infer = infer_broadcast,
-            .reference = polynomial_kernel([](auto& call) -> Result<void> {
-                return broadcast_elements(call, call.input(0)->type, Function{});
-            })};
+            .reference = reference};
 }
 
+// Folds f over all inputs; `finish(sum, count)` ends a mean.
+template <class Scalar, class Function>
+Result<void> fold(Call<Scalar>& call, Function f) {
+    Array<Scalar> sum = *call.input(0);
+    for (std::size_t i = 1; i < call.inputs.size(); ++i) {
+        Call<Scalar> pair{call.node, {&sum, call.inputs[i]}, std::vector<Array<Scalar>>(1), call.rounding};
+        VIRIDIAN_TRY(broadcast_elements(pair, sum.type, f));
+        sum = std::move(pair.outputs[0]);
+    }
+    call.outputs[0] = std::move(sum);
+    return {};
+}
+
+constexpr auto least = [](auto a, auto b) { return a != a ? a : b != b ? b : b < a ? b : a; };
+constexpr auto greatest = [](auto a, auto b) { return a != a ? a : b != b ? b : a < b ? b : a; };
+
+constexpr auto mean = [](auto& call) -> Result<void> {
+    using Scalar = scalar_of<decltype(call)>;
+    VIRIDIAN_TRY(fold(call, add));
+    for (Scalar& value : call.outputs[0].real)
+        value = value / Scalar(static_cast<std::int64_t>(call.inputs.size()));
+    return {};
+};
+
+// fmod = 1: the sign of a, as C does; fmod = 0: the sign of b, as Python does.
+constexpr auto modulo = [](auto& call) -> Result<void> {
+    const bool c_like = call.node.integer("fmod", 0) != 0;
+    return broadcast_elements(call, call.input(0)->type, [c_like](auto a, auto b) -> decltype(a) {
+        if constexpr (integral<decltype(a)>) {
+            if (b == 0 || b == static_cast<decltype(a)>(-1)) return 0;
+            const auto rest = static_cast<decltype(a)>(a % b);
+            return !c_like && rest != 0 && (rest < 0) != (b < 0) ? static_cast<decltype(a)>(rest + b) : rest;
+        } else {
+            const auto rest = std::fmod(a, b);
+            return !c_like && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+        }
+    });
+};
+
+std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
+    if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+    std::uint64_t result = 1;
+    for (auto factor = static_cast<std::uint64_t>(base); exponent != 0; exponent /= 2, factor *= factor)
+        if (exponent % 2 != 0) result *= factor;
+    return static_cast<std::int64_t>(result);
+}
+
+// In the field an exponent means repeated multiplication, so it must be a small whole number.
+constexpr auto power = [](auto& call) -> Result<void> {
+    using Scalar = scalar_of<decltype(call)>;
+    const Array<Scalar>& a = *call.input(0);
+    const Array<Scalar>& b = *call.input(1);
+    VIRIDIAN_TRY(const Dims dims, broadcast(a.dims, b.dims));
+    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(a.type, dims));
+    const auto from_a = broadcast_index(a.dims, dims);
+    const auto from_b = broadcast_index(b.dims, dims);
+    for (std::size_t i = 0; i < from_a.size(); ++i) {
+        const auto ia = static_cast<std::size_t>(from_a[i]);
+        const auto ib = static_cast<std::size_t>(from_b[i]);
+        if constexpr (std::is_same_v<Scalar, PrimeField>) {
+            const std::uint64_t exponent =
+                b.floating() ? b.real[ib].value() : static_cast<std::uint64_t>(b.integer[ib]);
+            if (!a.floating() || exponent > 64)
+                return fail(ErrorCode::unsupported, "certify the rule in double precision",
+                            "Pow is polynomial only for small whole exponents");
+            PrimeField product(1);
+            for (std::uint64_t k = 0; k < exponent; ++k) product *= a.real[ia];
+            y.real[i] = product;
+        } else {
+            const double exponent =
+                b.floating() ? static_cast<double>(b.real[ib]) : static_cast<double>(b.integer[ib]);
+            if (a.floating())
+                y.real[i] = static_cast<Scalar>(std::pow(static_cast<double>(a.real[ia]), exponent));
+            else if (!b.floating())
+                y.integer[i] = integer_power(a.integer[ia], b.integer[ib]);
+            else
+                y.integer[i] =
+                    static_cast<std::int64_t>(std::pow(static_cast<double>(a.integer[ia]), exponent));
+        }
+    }
+    call.outputs[0] = std::move(y);
+    return {};
+};
+
+constexpr Arity two = {2, 2};
+constexpr Arity any = {1, unbounded};
+
 constexpr OperatorRow rows[] = {
-    row("Add", NumericSafety::infer, [](auto a, auto b) { return a + b; }),
-    row("Sub", NumericSafety::infer, [](auto a, auto b) { return a - b; }),
-    row("Mul", NumericSafety::infer, [](auto a, auto b) { return a * b; }),
+    row("Add", two, NumericSafety::infer, binary(add)),
+    row("Sub", two, NumericSafety::infer, binary(subtract)),
+    row("Mul", two, NumericSafety::infer, binary(multiply)),
+    row("Div", two, NumericSafety::infer, binary(divide)),
+    row("Mod", two, NumericSafety::deny, real_kernel(modulo)),
+    row("Pow", two, NumericSafety::deny, polynomial_kernel(power)),
+    row("PRelu", two, NumericSafety::infer, real_kernel([](auto& call) -> Result<void> {
+            return broadcast_elements(call, call.input(0)->type, [](auto x, auto slope) -> decltype(x) {
+                return x < 0 ? multiply(x, slope) : x;
+            });
+        })),
+    row("Sum", any, NumericSafety::infer,
+        polynomial_kernel([](auto& call) -> Result<void> { return fold(call, add); })),
+    row("Mean", any, NumericSafety::infer, polynomial_kernel(mean)),
+    row("Min", any, NumericSafety::clear,
+        real_kernel([](auto& call) -> Result<void> { return fold(call, least); })),
+    row("Max", any, NumericSafety::clear,
+        real_kernel([](auto& call) -> Result<void> { return fold(call, greatest); })),
 };
 
 }  // namespace

@@ -8,6 +8,11 @@ namespace viridian::graph {
 
 std::span<const OperatorRow> activation_operators();
 std::span<const OperatorRow> arithmetic_operators();
+std::span<const OperatorRow> bitwise_operators();
+std::span<const OperatorRow> casting_operators();
 std::span<const OperatorRow> convolution_operators();
+std::span<const OperatorRow> logic_operators();
+std::span<const OperatorRow> selection_operators();
+std::span<const OperatorRow> unary_operators();
 
 }  // namespace viridian::graph

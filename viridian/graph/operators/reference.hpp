@@ -44,17 +44,36 @@ auto visit(const Array<Scalar>& array, Function f) {
     return array.floating() ? f(array.real) : f(array.integer);
 }
 
+// Elements that a reference kernel will hold in one array; shapes from a file may ask for more than memory.
+inline constexpr std::int64_t reference_limit = std::int64_t{1} << 31;
+
+// An array whose size the input decides. Errors: limit_exceeded, malformed (a negative dimension).
+template <class Scalar>
+[[nodiscard]] Result<Array<Scalar>> make_array(ElementType type, Dims dims) {
+    VIRIDIAN_TRY(const std::int64_t count, element_count(dims));
+    if (count > reference_limit)
+        return fail(ErrorCode::limit_exceeded, "check the model's shapes",
+                    "a tensor of [{}] elements is too large for the reference kernels", fmt::join(dims, ","));
+    return Array<Scalar>(type, std::move(dims));
+}
+
+enum class Rounding {
+    declared,  // every value is rounded to its element type when it is stored: what the model means
+    none,      // values keep the scalar's precision: for certifying rewrites
+};
+
 // One evaluation of one node.
 template <class Scalar>
 struct Call {
     const Node& node;
     std::vector<const Array<Scalar>*> inputs;  // null where left out
     std::vector<Array<Scalar>> outputs;        // to fill; type undefined where nobody reads it is fine
+    Rounding rounding = Rounding::declared;
 
     [[nodiscard]] const Array<Scalar>* input(std::size_t i) const {
         return i < inputs.size() ? inputs[i] : nullptr;
     }
-    // Runs a body of the node (If, Loop, Scan, functions, fused operators).
+    // Runs a body of the node (If, Loop, Scan, functions, fused operators), rounding as the call does.
     Result<std::vector<Array<Scalar>>> run_body(std::size_t body, std::vector<Array<Scalar>> arguments) const;
 };
 

@@ -9,9 +9,8 @@ using Table = std::map<std::pair<std::string_view, std::string_view>, const Oper
 
 std::vector<std::span<const OperatorRow>> families() {
     return {
-        activation_operators(),
-        arithmetic_operators(),
-        convolution_operators(),
+        activation_operators(),  arithmetic_operators(), bitwise_operators(),   casting_operators(),
+        convolution_operators(), logic_operators(),      selection_operators(), unary_operators(),
     };
 }
 
