@@ -5,6 +5,7 @@ namespace viridian::cli {
 std::vector<Command> commands() {
     return {
         doctor_command(),
+        report_command(),
     };
 }
 

@@ -5,5 +5,6 @@
 namespace viridian::cli {
 
 Command doctor_command();
+Command report_command();
 
 }  // namespace viridian::cli

@@ -1,0 +1,78 @@
+#include "viridian/report/page.hpp"
+
+#include "viridian/report/assets.hpp"
+
+namespace viridian::report {
+namespace {
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '&')
+            out += "&amp;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
+    }
+    return out;
+}
+
+// JSON inside a script element: "</" and "<!--" must not appear, and every byte must be valid UTF-8.
+std::string script_json(const Json& json) {
+    std::string out;
+    for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
+        if (c == '<')
+            out += "\\u003c";
+        else
+            out += c;
+    return out;
+}
+
+struct View {
+    std::string_view schema;
+    std::string_view title;
+    std::string_view body;
+    std::string_view script;
+};
+
+// Every kind of result that has a page.
+constexpr View views[] = {
+    {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js"},
+};
+
+}  // namespace
+
+std::string assemble_page(std::string_view title, std::string_view body_asset, std::string_view script_asset,
+                          const Json& result) {
+    std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+    out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+           escaped(title) + "</title>\n";
+    out += "<style>\n" + std::string(asset("page.css")) + "</style>\n</head>\n<body>\n";
+    out += asset(body_asset);
+    out += "<script>\nconst result = " + script_json(result) + ";\n";
+    out += asset("page.js");
+    out += asset(script_asset);
+    return out + "</script>\n</body>\n</html>\n";
+}
+
+Result<std::string> page(const Json& result) {
+    const auto schema = result.is_object() && result.contains("schema") && result["schema"].is_string()
+                            ? result["schema"].get<std::string>()
+                            : std::string();
+    for (const View& view : views)
+        if (view.schema == schema) {
+            const auto model = result.contains("model") && result["model"].is_string()
+                                   ? result["model"].get<std::string>()
+                                   : "result";
+            return assemble_page(fmt::format("{} {}", model, view.title), view.body, view.script, result);
+        }
+    return fail(ErrorCode::unsupported, "give a file written by `--json`",
+                "there is no page for the schema `{}`", schema);
+}
+
+}  // namespace viridian::report
