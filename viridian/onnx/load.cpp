@@ -1,0 +1,79 @@
+#include <google/protobuf/stubs/logging.h>
+
+#include <limits>
+
+#include "viridian/onnx/import.hpp"
+#include "viridian/onnx/mapped_file.hpp"
+
+namespace viridian::onnx {
+namespace {
+
+Result<Opsets> check_versions(const ModelProto& model, std::string_view name) {
+    if (model.ir_version() > newest_ir_version)
+        return fail(ErrorCode::unsupported, "export the model for an older IR version",
+                    "`{}` has IR version {}, the newest read here is {}", name, model.ir_version(),
+                    newest_ir_version);
+    Opsets opsets = opsets_of(model.opset_import());
+    if (opsets.empty()) opsets[""] = 1;  // IR versions 1 and 2
+    for (const auto& [domain, version] : opsets)
+        if (version < 1 || version > 100'000)
+            return fail(ErrorCode::malformed, "export the model again",
+                        "`{}` imports version {} of the operators `{}`", name, version, domain);
+    if (const auto found = opsets.find(""); found != opsets.end() && found->second > newest_opset)
+        return fail(ErrorCode::unsupported, "export the model with an older operator set",
+                    "`{}` uses operator set {}, the newest read here is {}", name, found->second,
+                    newest_opset);
+    return opsets;
+}
+
+Result<graph::Graph> import_model(ModelProto& model, Context& context) {
+    VIRIDIAN_TRY(const Opsets opsets, check_versions(model, context.model));
+    for (const FunctionProto& function : model.functions()) {
+        const auto overload = newer_fields(function, 13);
+        const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
+        if (!context.functions
+                 .emplace(FunctionKey{domain, function.name(), overload.empty() ? "" : overload[0]},
+                          &function)
+                 .second)
+            return fail(ErrorCode::malformed, "export the model again", "function `{}` is defined twice",
+                        function.name());
+    }
+    VIRIDIAN_TRY(graph::Graph graph, import_graph(context, *model.mutable_graph(), opsets));
+    VIRIDIAN_TRY(context.unsupported.result(context.model));
+    return graph;
+}
+
+Result<graph::Graph> read(std::string_view bytes, std::string_view name, const LoadOptions& options,
+                          ExternalData external) {
+    constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
+    if (bytes.size() > limit)
+        return fail(ErrorCode::limit_exceeded, "save its weights as external data",
+                    "`{}` has {} bytes, a model file at most {}", name, bytes.size(), limit);
+    ModelProto model;
+    const google::protobuf::LogSilencer quiet;
+    if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph())
+        return fail(ErrorCode::malformed, "check that it is a whole .onnx file",
+                    "`{}` is not a readable ONNX model", name);
+    Context context;
+    context.model = name;
+    context.external = std::move(external);
+    context.nodes_left = options.most_nodes;
+    auto graph = import_model(model, context);
+    if (!graph.ok() && graph.error().code != ErrorCode::unsupported)
+        return std::move(graph).error().within(fmt::format("`{}`", name));
+    return graph;
+}
+
+}  // namespace
+
+Result<graph::Graph> load(const Path& path, const LoadOptions& options) {
+    VIRIDIAN_TRY(const MappedFile file, MappedFile::open(path));
+    const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
+    return read(file.bytes(), path.string(), options, ExternalData(folder));
+}
+
+Result<graph::Graph> parse(std::string_view bytes, std::string_view name, const LoadOptions& options) {
+    return read(bytes, name, options, ExternalData());
+}
+
+}  // namespace viridian::onnx

@@ -1,0 +1,28 @@
+#pragma once
+// A file's bytes, mapped read-only; they live as long as somebody holds them.
+#include <cstddef>
+#include <memory>
+
+#include "viridian/base/file.hpp"
+
+namespace viridian::onnx {
+
+class MappedFile {
+  public:
+    // Errors: file_not_found, file_unreadable.
+    static Result<MappedFile> open(const Path& path);
+
+    [[nodiscard]] std::string_view bytes() const {
+        return {reinterpret_cast<const char*>(data_.get()), size_};
+    }
+    // Shares the mapping; the caller has checked the bounds.
+    [[nodiscard]] std::shared_ptr<const std::byte> at(std::size_t offset) const {
+        return {data_, data_.get() + offset};
+    }
+
+  private:
+    std::shared_ptr<const std::byte> data_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace viridian::onnx

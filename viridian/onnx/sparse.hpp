@@ -1,0 +1,10 @@
+#pragma once
+#include "viridian/onnx/external_data.hpp"
+
+namespace viridian::onnx {
+
+// A sparse constant, filled out. Indices are linear, or one row of coordinates per value.
+// Errors: malformed, limit_exceeded beyond 2^28 elements.
+[[nodiscard]] Result<graph::Tensor> dense(const ::onnx::SparseTensorProto& sparse, ExternalData& external);
+
+}  // namespace viridian::onnx

@@ -1,0 +1,25 @@
+#pragma once
+// Everything a model uses that we lack, gathered while it is read and told in one error.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "viridian/base/result.hpp"
+
+namespace viridian::onnx {
+
+class Unsupported {
+  public:
+    void add_operator(const std::string& domain, const std::string& op, std::string node);
+    void add(std::string what);  // "input `x` is a sequence"
+    [[nodiscard]] bool none() const { return operators_.empty() && others_.empty(); }
+
+    // Errors: unsupported, naming every operator with its nodes (the first few of many) and everything else.
+    [[nodiscard]] Result<void> result(std::string_view model) const;
+
+  private:
+    std::map<std::string, std::vector<std::string>> operators_;
+    std::vector<std::string> others_;
+};
+
+}  // namespace viridian::onnx
