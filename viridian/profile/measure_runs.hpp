@@ -1,0 +1,25 @@
+#pragma once
+// End-to-end times of several executables in one run: interleaved, so that the machine's moods meet all of
+// them.
+#include "viridian/base/statistics.hpp"
+#include "viridian/execute/device.hpp"
+
+namespace viridian::profile {
+
+struct Contestant {
+    execute::Executable* executable;
+    std::vector<graph::Tensor> inputs;
+    std::vector<graph::Tensor> outputs;  // scratch of the right types
+};
+
+struct RunProtocol {
+    int warm_up = 2;  // runs of each before the first round
+    int rounds = 9;
+    Seconds per_turn{0.05};  // each contestant runs at least this long, and twice, per round
+};
+
+// Seconds per run of each contestant, over all its runs.
+[[nodiscard]] Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants,
+                                                        const RunProtocol& protocol);
+
+}  // namespace viridian::profile
