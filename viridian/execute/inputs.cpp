@@ -103,7 +103,7 @@ Result<std::vector<Tensor>> seeded_inputs(const Graph& graph, std::uint64_t seed
         if (!value.type.known())
             return fail(ErrorCode::unsupported, "bind its dimensions with --dim NAME=VALUE",
                         "the shape of the input `{}` is not known: {}", value.name, text(value.type));
-        VIRIDIAN_TRY(element_count(value.type.dims()));
+        VIRIDIAN_TRY(graph::element_count(value.type.dims()));
         Tensor tensor(value.type.element, value.type.dims());
         fill(tensor, random, index_bound(graph, uses, id));
         inputs.push_back(std::move(tensor));

@@ -90,7 +90,7 @@ Result<std::vector<Tensor>> output_tensors(const Graph& graph) {
         if (!value.type.known())
             return fail(ErrorCode::unsupported, "bind its dimensions with --dim NAME=VALUE",
                         "the shape of the output `{}` is not known: {}", value.name, text(value.type));
-        VIRIDIAN_TRY(element_count(value.type.dims()));
+        VIRIDIAN_TRY(graph::element_count(value.type.dims()));
         outputs.emplace_back(value.type.element, value.type.dims());
     }
     return outputs;
