@@ -6,7 +6,7 @@
 #include <span>
 
 #include "viridian/plan/plan.hpp"
-#include "viridian/trace/event.hpp"
+#include "viridian/trace/recorder.hpp"
 
 namespace viridian::execute {
 
