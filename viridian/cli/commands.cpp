@@ -6,6 +6,7 @@ std::vector<Command> commands() {
     return {
         doctor_command(),
         report_command(),
+        pipeline_command(),
     };
 }
 

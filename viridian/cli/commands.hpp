@@ -6,5 +6,6 @@ namespace viridian::cli {
 
 Command doctor_command();
 Command report_command();
+Command pipeline_command();
 
 }  // namespace viridian::cli

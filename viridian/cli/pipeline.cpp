@@ -1,0 +1,36 @@
+#include "viridian/cli/pipeline.hpp"
+
+#include <memory>
+
+#include "viridian/cli/commands.hpp"
+
+namespace viridian::cli {
+namespace {
+
+std::vector<Subcommand> subcommands() {
+    return {
+        pipeline_plan_subcommand(),
+        pipeline_simulate_subcommand(),
+        pipeline_frontier_subcommand(),
+    };
+}
+
+}  // namespace
+
+Command pipeline_command() {
+    return {"pipeline", "Plans pipeline-parallel training: schedules, clocks, the exact time-energy frontier",
+            "viridian pipeline plan --profile stages.csv --micro-batches 16 --wait-power 50",
+            [](CLI::App& app) {
+                app.require_subcommand(1);
+                const auto chosen = std::make_shared<Action>();
+                for (const Subcommand& one : subcommands()) {
+                    CLI::App* sub = app.add_subcommand(one.name, one.summary);
+                    sub->fallthrough();  // --json
+                    sub->footer("Example:\n  " + one.example);
+                    sub->callback([chosen, action = one.define(*sub)] { *chosen = action; });
+                }
+                return [chosen] { return (*chosen)(); };
+            }};
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,47 @@
+#pragma once
+// The exact planner: the whole time-energy frontier, or the best plan for one deadline, with its certificate.
+#include "viridian/pipeline/exact/certificate.hpp"
+#include "viridian/pipeline/network.hpp"
+
+namespace viridian::pipeline {
+
+struct FrontierPoint {
+    Nanoseconds time = 0;
+    Int128 cost = 0;         // attojoules above waiting
+    std::int64_t slope = 0;  // nanowatts: what a nanosecond less costs, just below this time
+};
+
+struct ExactFrontier {
+    std::vector<FrontierPoint> points;  // fastest first; E(T) is linear in between
+    std::int64_t certified = 0;         // breakpoints whose primal and dual agree
+    Watts total_wait;
+
+    // Energy with all waiting until `time` (Σ unit energies + waiting power × waiting time).
+    [[nodiscard]] Joules energy(const FrontierPoint& point) const;
+    // At any time: below the fastest there is no plan (+infinity); beyond the slowest everyone waits.
+    [[nodiscard]] Joules energy_at(Nanoseconds time) const;
+    // Index of the point with the least energy; later points trade more energy for more time.
+    [[nodiscard]] std::size_t cheapest() const;
+};
+
+// Larger networks are refused: plan those by tying (`tied.hpp`).
+inline constexpr int most_exact_units = 1 << 19;
+
+// `certify_each`: recompute primal and dual at every breakpoint, not only at both ends.
+// Errors: limit_exceeded.
+[[nodiscard]] Result<ExactFrontier> exact_frontier(const Network& network, bool certify_each = true);
+
+struct ExactPlan {
+    std::vector<Nanoseconds> duration;  // per unit, on its curve
+    FlowSolution solution;
+    Certificate certificate;
+};
+
+// The least energy by `deadline`; `deadline` 0: the fastest. Errors: limit_exceeded, invalid_argument when
+// even the fastest clocks end later.
+[[nodiscard]] Result<ExactPlan> exact_plan(const Network& network, Nanoseconds deadline = 0);
+
+// Same optimum where only `deadline` binds: never slower than the cheapest total energy needs.
+[[nodiscard]] Nanoseconds cheapest_time(const Network& network);
+
+}  // namespace viridian::pipeline

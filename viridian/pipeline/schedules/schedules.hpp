@@ -1,0 +1,39 @@
+#pragma once
+// Every schedule this project can build, and the one list of their names.
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "viridian/base/result.hpp"
+#include "viridian/pipeline/profile.hpp"
+#include "viridian/pipeline/schedule.hpp"
+
+namespace viridian::pipeline {
+
+// All forwards, then all backwards (GPipe, arXiv:1811.06965).
+[[nodiscard]] Schedule gpipe(int stages, int micro_batches);
+// Warm-up of min(M, K - s) forwards, then backward and forward in turn (PipeDream-flush, arXiv:2006.09503).
+[[nodiscard]] Schedule one_f_one_b(int stages, int micro_batches);
+// The same with any warm-up depth per stage: depth[s] forwards run before the first backward.
+[[nodiscard]] Schedule with_warm_up(std::string name, int micro_batches, std::span<const int> depth);
+
+struct ScheduleOptions {
+    int micro_batches = 0;
+    int ranks = 0;   // 0: as many as the schedule puts the profile's stages on
+    int chunks = 0;  // virtual stages per rank, for interleaved; 0: 2
+};
+
+struct ScheduleRow {
+    std::string name;
+    std::string summary;
+    // Builds it for the profile's stages. Errors: invalid_argument, mismatch, limit_exceeded.
+    std::function<Result<Schedule>(const Profile& profile, const ScheduleOptions& options)> make;
+};
+[[nodiscard]] const std::vector<ScheduleRow>& schedules();
+
+// By name, with a gradient all-reduce after each stage's last unit where the profile has one.
+[[nodiscard]] Result<Schedule> make_schedule(std::string_view name, const Profile& profile,
+                                             const ScheduleOptions& options);
+
+}  // namespace viridian::pipeline

@@ -1,0 +1,34 @@
+#pragma once
+// One unit of pipeline work: what a rank does without interruption for one stage and one micro-batch.
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace viridian::pipeline {
+
+enum class Kind : std::uint8_t {
+    forward,
+    backward,  // whole, or only the gradient of the input where the schedule has weight units
+    weight,    // the gradient of the weights (zero-bubble schedules)
+    reduce,    // all-reduce of a stage's gradients across data-parallel replicas; fixed time, no clock
+};
+inline constexpr int kinds = 4;
+inline constexpr std::array<Kind, 3> profiled_kinds = {Kind::forward, Kind::backward, Kind::weight};
+
+[[nodiscard]] std::string_view name_of(Kind kind);
+[[nodiscard]] std::optional<Kind> kind_of(std::string_view name);
+
+struct Unit {
+    std::int32_t stage = 0;
+    std::int32_t micro_batch = 0;
+    Kind kind = Kind::forward;
+    bool overlapped = false;  // runs together with the next unit of its rank (DualPipe's F&B)
+
+    auto operator<=>(const Unit&) const = default;
+    [[nodiscard]] std::string text() const;  // "forward 3 of stage 0"
+};
+
+}  // namespace viridian::pipeline
