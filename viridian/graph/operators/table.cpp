@@ -8,10 +8,27 @@ namespace {
 using Table = std::map<std::pair<std::string_view, std::string_view>, const OperatorRow*>;
 
 std::vector<std::span<const OperatorRow>> families() {
+    // clang-format off
     return {
-        activation_operators(),  arithmetic_operators(), bitwise_operators(),   casting_operators(),
-        convolution_operators(), logic_operators(),      selection_operators(), unary_operators(),
+        activation_operators(),
+        arithmetic_operators(),
+        batch_normalization_operators(),
+        bitwise_operators(),
+        casting_operators(),
+        convolution_operators(),
+        dropout_operators(),
+        global_pooling_operators(),
+        local_normalization_operators(),
+        logic_operators(),
+        matrix_operators(),
+        normalization_operators(),
+        pooling_operators(),
+        selection_operators(),
+        softmax_operators(),
+        transposed_convolution_operators(),
+        unary_operators(),
     };
+    // clang-format on
 }
 
 const Table& table() {

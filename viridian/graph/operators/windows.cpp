@@ -69,16 +69,21 @@ std::int64_t Windows::begin(std::size_t axis, std::int64_t input, std::int64_t o
 }
 
 std::vector<std::int64_t> Windows::cells(const Grid& from, const Grid& to, const Grid& kernel_grid) const {
+    const std::size_t axes = from.extents.size();
+    Dims first(axes);
+    for (std::size_t axis = 0; axis < axes; ++axis)
+        first[axis] = begin(axis, from.extents[axis], to.extents[axis]);
+    std::vector<Dims> taps;
+    for (std::int64_t k = 0; k < kernel_grid.count; ++k) taps.push_back(kernel_grid.position(k));
     std::vector<std::int64_t> cells;
     cells.reserve(static_cast<std::size_t>(to.count * kernel_grid.count));
     for (std::int64_t o = 0; o < to.count; ++o) {
         const Dims at = to.position(o);
-        for (std::int64_t k = 0; k < kernel_grid.count; ++k) {
-            const Dims tap = kernel_grid.position(k);
+        for (const Dims& tap : taps) {
             std::int64_t cell = 0;
-            for (std::size_t axis = 0; axis < from.extents.size() && cell >= 0; ++axis) {
-                const std::int64_t coordinate = at[axis] * strides[axis] + tap[axis] * dilations[axis] -
-                                                begin(axis, from.extents[axis], to.extents[axis]);
+            for (std::size_t axis = 0; axis < axes && cell >= 0; ++axis) {
+                const std::int64_t coordinate =
+                    at[axis] * strides[axis] + tap[axis] * dilations[axis] - first[axis];
                 const bool inside = coordinate >= 0 && coordinate < from.extents[axis];
                 cell = inside ? cell * from.extents[axis] + coordinate : -1;
             }

@@ -1,0 +1,94 @@
+// Dropout (inference: the identity; training: zeroes with probability `ratio`, the rest scaled by 1 / (1 −
+// ratio)) and PRelu, whose slope broadcasts onto its input.
+#include <cmath>
+
+#include "viridian/base/random.hpp"
+#include "viridian/graph/operators/broadcasting.hpp"
+#include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/prepare.hpp"
+#include "viridian/graph/operators/rules.hpp"
+
+namespace viridian::graph {
+namespace {
+
+Result<void> infer_dropout(Inference& inference) {
+    VIRIDIAN_TRY(expect_floating(inference, 0, 1));
+    VIRIDIAN_TRY(expect_integer(inference, 2, 2));
+    for (std::size_t i = 1; i < 3; ++i)
+        if (const Tensor* scalar = inference.constant(i); scalar != nullptr && scalar->count() != 1)
+            return wrong_shape("input {} of Dropout has {} elements, it must have one", i, scalar->count());
+    inference.set(0, inference.element(0), inference.shape(0));
+    inference.set(1, ElementType::boolean, inference.shape(0));
+    return {};
+}
+
+// Random numbers follow from the attribute `seed` alone: the same seed, the same mask.
+constexpr auto dropout = [](auto& call) -> Result<void> {
+    using Scalar = scalar_of<decltype(call)>;
+    VIRIDIAN_TRY(prepare(call));
+    const Array<Scalar>& x = *call.input(0);
+    const Array<Scalar>* ratio_input = call.input(1);
+    const Array<Scalar>* training_input = call.input(2);
+    if ((ratio_input != nullptr && ratio_input->real.size() != 1) ||
+        (training_input != nullptr && training_input->integer.size() != 1))
+        return wrong_shape("`ratio` and `training_mode` of node `{}` must be scalars", call.node.name);
+    const double ratio = ratio_input == nullptr ? 0.5 : static_cast<double>(ratio_input->real[0]);
+    const bool training = training_input != nullptr && training_input->integer[0] != 0 && ratio > 0;
+    Random random(static_cast<std::uint64_t>(call.node.integer("seed", 0)));
+    const double scale = training && ratio < 1 ? 1 / (1 - ratio) : 1;
+    for (std::size_t i = 0; i < x.real.size(); ++i) {
+        const bool keep = !training || random.uniform() >= ratio;
+        call.outputs[0].real[i] =
+            keep ? static_cast<Scalar>(static_cast<double>(x.real[i]) * scale) : Scalar(0);
+        if (call.outputs.size() > 1) call.outputs[1].integer[i] = keep ? 1 : 0;
+    }
+    return {};
+};
+
+Result<void> infer_prelu(Inference& inference) {
+    const auto& x = inference.shape(0);
+    if (x) {
+        VIRIDIAN_TRY(expect_rank(inference, 1, 0, x->size()));
+        VIRIDIAN_TRY(const std::optional<Shape> out, broadcast_shapes({x, inference.shape(1)}));
+        if (out)
+            for (std::size_t i = 0; i < x->size(); ++i)
+                if (differ((*out)[i], (*x)[i]))
+                    return wrong_shape("the slope {} of PRelu does not broadcast to {}",
+                                       text(inference.input(1)), text(inference.input(0)));
+    }
+    if (inference.element(1) != ElementType::undefined && inference.element(0) != ElementType::undefined &&
+        is_floating(inference.element(0)) != is_floating(inference.element(1)))
+        return wrong_shape("PRelu reads {} and {}", text(inference.input(0)), text(inference.input(1)));
+    return keep_type(inference);
+}
+
+constexpr auto prelu = [](auto& call) -> Result<void> {
+    VIRIDIAN_TRY(prepare(call));
+    return broadcast_elements(call, call.input(0)->type,
+                              [](auto x, auto slope) { return x < 0 ? x * slope : x; });
+};
+
+constexpr OperatorRow rows[] = {
+    {.name = "Dropout",
+     .domain = "",
+     .inputs = {1, 3},
+     .outputs = {1, 2},
+     .operator_class = OperatorClass::elementwise,
+     .safety = NumericSafety::infer,
+     .infer = infer_dropout,
+     .reference = real_kernel(dropout)},
+    {.name = "PRelu",
+     .domain = "",
+     .inputs = {2, 2},
+     .outputs = {1, 1},
+     .operator_class = OperatorClass::elementwise,
+     .safety = NumericSafety::infer,
+     .infer = infer_prelu,
+     .reference = real_kernel(prelu)},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> dropout_operators() { return rows; }
+
+}  // namespace viridian::graph

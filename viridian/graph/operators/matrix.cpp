@@ -1,0 +1,161 @@
+// Matrix products: MatMul (numpy's matmul, with its broadcasting) and Gemm.
+#include <algorithm>
+
+#include "viridian/graph/operators/broadcasting.hpp"
+#include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/multiply.hpp"
+#include "viridian/graph/operators/prepare.hpp"
+#include "viridian/graph/operators/rules.hpp"
+
+namespace viridian::graph {
+namespace {
+
+Result<void> infer_matmul(Inference& inference) {
+    VIRIDIAN_TRY(expect_floating(inference));
+    VIRIDIAN_TRY(const std::optional<Shape> out, matmul_shape(inference, 0, 1));
+    inference.set(0, inference.element(0), out);
+    return {};
+}
+
+constexpr auto matmul = [](auto& call) -> Result<void> {
+    using Scalar = scalar_of<decltype(call)>;
+    VIRIDIAN_TRY(prepare(call));
+    const Array<Scalar>& a = *call.input(0);
+    const Array<Scalar>& b = *call.input(1);
+    Array<Scalar>& y = call.outputs[0];
+    Dims a_dims = a.dims;
+    Dims b_dims = b.dims;
+    if (a_dims.size() == 1) a_dims.insert(a_dims.begin(), 1);
+    if (b_dims.size() == 1) b_dims.push_back(1);
+    const std::int64_t m = a_dims.end()[-2];
+    const std::int64_t k = a_dims.back();
+    const std::int64_t n = b_dims.back();
+    a_dims.resize(a_dims.size() - 2);
+    b_dims.resize(b_dims.size() - 2);
+    VIRIDIAN_TRY(const Dims batch, broadcast(a_dims, b_dims));
+    const std::vector<std::int64_t> from_a = broadcast_index(a_dims, batch);
+    const std::vector<std::int64_t> from_b = broadcast_index(b_dims, batch);
+    std::vector<Accumulator<Scalar>> sums(static_cast<std::size_t>(m * n));
+    for (std::size_t i = 0; i < from_a.size(); ++i) {
+        std::fill(sums.begin(), sums.end(), Accumulator<Scalar>(0));
+        multiply_add<Scalar>(m, n, k, {a.real.data() + from_a[i] * m * k, k, 1},
+                             {b.real.data() + from_b[i] * k * n, n, 1}, sums.data());
+        for (std::size_t j = 0; j < sums.size(); ++j)
+            y.real[i * sums.size() + j] = static_cast<Scalar>(sums[j]);
+    }
+    return {};
+};
+
+Flop matmul_flop(const Operation& operation) {
+    return Flop(2 * count_of(operation.outputs[0]) * operation.inputs[0].dims().back());
+}
+
+IterationSpace matmul_space(const Operation& operation) {
+    IterationSpace space;
+    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
+    space.push_back({operation.inputs[0].dims().back(), true});
+    return space;
+}
+
+// Y = alpha · op(A) · op(B) + beta · C, op transposing where transA, transB say so.
+Result<void> infer_gemm(Inference& inference) {
+    VIRIDIAN_TRY(expect_floating(inference));
+    VIRIDIAN_TRY(expect_rank(inference, 0, 2, 2));
+    VIRIDIAN_TRY(expect_rank(inference, 1, 2, 2));
+    const std::size_t trans_a = inference.node().integer("transA", 0) != 0 ? 1 : 0;
+    const std::size_t trans_b = inference.node().integer("transB", 0) != 0 ? 1 : 0;
+    const auto& a = inference.shape(0);
+    const auto& b = inference.shape(1);
+    if (a && b && differ((*a)[1 - trans_a], (*b)[trans_b]))
+        return wrong_shape("Gemm multiplies {} by {}", text(inference.input(0)), text(inference.input(1)));
+    Shape out = {a ? (*a)[trans_a] : Dimension(), b ? (*b)[1 - trans_b] : Dimension()};
+    if (inference.has_input(2)) {
+        VIRIDIAN_TRY(expect_rank(inference, 2, 0, 2));
+        if (const auto& c = inference.shape(2))
+            for (std::size_t i = 0; i < c->size(); ++i) {
+                const Dimension& extent = c->end()[-1 - static_cast<std::ptrdiff_t>(i)];
+                if (differ(extent, out[1 - i]) && extent.value() != 1)
+                    return wrong_shape("Gemm adds {} to {}", text(inference.input(2)),
+                                       text({inference.element(0), out}));
+            }
+    }
+    inference.set(0, inference.element(0), std::move(out));
+    return {};
+}
+
+constexpr auto gemm = [](auto& call) -> Result<void> {
+    using Scalar = scalar_of<decltype(call)>;
+    using Wide = Accumulator<Scalar>;
+    VIRIDIAN_TRY(prepare(call));
+    const Array<Scalar>& a = *call.input(0);
+    const Array<Scalar>& b = *call.input(1);
+    const Array<Scalar>* c = call.input(2);
+    Array<Scalar>& y = call.outputs[0];
+    const bool trans_a = call.node.integer("transA", 0) != 0;
+    const bool trans_b = call.node.integer("transB", 0) != 0;
+    const std::int64_t m = y.dims[0];
+    const std::int64_t n = y.dims[1];
+    const std::int64_t k = a.dims[trans_a ? 0 : 1];
+    std::vector<Wide> sums(y.real.size());
+    multiply_add<Scalar>(m, n, k, {a.real.data(), trans_a ? 1 : k, trans_a ? m : 1},
+                         {b.real.data(), trans_b ? 1 : n, trans_b ? k : 1}, sums.data());
+    const auto factor = [&](const char* key) {
+        const double value = call.node.get(key, 1.0);
+        if constexpr (std::is_same_v<Scalar, PrimeField>)
+            return Wide(static_cast<std::int64_t>(value));
+        else
+            return Wide(value);
+    };
+    const Wide alpha = factor("alpha");
+    const Wide beta = factor("beta");
+    const std::vector<std::int64_t> from_c =
+        c == nullptr ? std::vector<std::int64_t>() : broadcast_index(c->dims, y.dims);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        Wide sum = alpha * sums[i];
+        if (c != nullptr) sum += beta * Wide(c->real[static_cast<std::size_t>(from_c[i])]);
+        y.real[i] = static_cast<Scalar>(sum);
+    }
+    return {};
+};
+
+Flop gemm_flop(const Operation& operation) {
+    const Dims a = operation.inputs[0].dims();
+    const std::int64_t k = a[operation.node.integer("transA", 0) != 0 ? 0 : 1];
+    const bool adds = operation.inputs.size() > 2 && operation.inputs[2].element != ElementType::undefined;
+    return Flop((2 * k + (adds ? 1 : 0)) * count_of(operation.outputs[0]));
+}
+
+IterationSpace gemm_space(const Operation& operation) {
+    const Dims a = operation.inputs[0].dims();
+    const Dims y = operation.outputs[0].dims();
+    return {{y[0], false}, {y[1], false}, {a[operation.node.integer("transA", 0) != 0 ? 0 : 1], true}};
+}
+
+constexpr OperatorRow rows[] = {
+    {.name = "MatMul",
+     .domain = "",
+     .inputs = {2, 2},
+     .outputs = {1, 1},
+     .operator_class = OperatorClass::contraction,
+     .safety = NumericSafety::allow,
+     .infer = infer_matmul,
+     .reference = polynomial_kernel(matmul),
+     .flop = matmul_flop,
+     .iteration_space = matmul_space},
+    {.name = "Gemm",
+     .domain = "",
+     .inputs = {2, 3},
+     .outputs = {1, 1},
+     .operator_class = OperatorClass::contraction,
+     .safety = NumericSafety::allow,
+     .infer = infer_gemm,
+     .reference = polynomial_kernel(gemm),
+     .flop = gemm_flop,
+     .iteration_space = gemm_space},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> matrix_operators() { return rows; }
+
+}  // namespace viridian::graph
