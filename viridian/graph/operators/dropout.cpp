@@ -1,9 +1,6 @@
 // Dropout (inference: the identity; training: zeroes with probability `ratio`, the rest scaled by 1 / (1 −
 // ratio)) and PRelu, whose slope broadcasts onto its input.
-#include <cmath>
-
 #include "viridian/base/random.hpp"
-#include "viridian/graph/operators/broadcasting.hpp"
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/operators/prepare.hpp"
 #include "viridian/graph/operators/rules.hpp"
@@ -45,29 +42,6 @@ constexpr auto dropout = [](auto& call) -> Result<void> {
     return {};
 };
 
-Result<void> infer_prelu(Inference& inference) {
-    const auto& x = inference.shape(0);
-    if (x) {
-        VIRIDIAN_TRY(expect_rank(inference, 1, 0, x->size()));
-        VIRIDIAN_TRY(const std::optional<Shape> out, broadcast_shapes({x, inference.shape(1)}));
-        if (out)
-            for (std::size_t i = 0; i < x->size(); ++i)
-                if (differ((*out)[i], (*x)[i]))
-                    return wrong_shape("the slope {} of PRelu does not broadcast to {}",
-                                       text(inference.input(1)), text(inference.input(0)));
-    }
-    if (inference.element(1) != ElementType::undefined && inference.element(0) != ElementType::undefined &&
-        is_floating(inference.element(0)) != is_floating(inference.element(1)))
-        return wrong_shape("PRelu reads {} and {}", text(inference.input(0)), text(inference.input(1)));
-    return keep_type(inference);
-}
-
-constexpr auto prelu = [](auto& call) -> Result<void> {
-    VIRIDIAN_TRY(prepare(call));
-    return broadcast_elements(call, call.input(0)->type,
-                              [](auto x, auto slope) { return x < 0 ? x * slope : x; });
-};
-
 constexpr OperatorRow rows[] = {
     {.name = "Dropout",
      .domain = "",
@@ -77,14 +51,6 @@ constexpr OperatorRow rows[] = {
      .safety = NumericSafety::infer,
      .infer = infer_dropout,
      .reference = real_kernel(dropout)},
-    {.name = "PRelu",
-     .domain = "",
-     .inputs = {2, 2},
-     .outputs = {1, 1},
-     .operator_class = OperatorClass::elementwise,
-     .safety = NumericSafety::infer,
-     .infer = infer_prelu,
-     .reference = real_kernel(prelu)},
 };
 
 }  // namespace
