@@ -1,0 +1,215 @@
+#include "viridian/cost/database.hpp"
+
+#include "viridian/cost/statement.hpp"
+
+namespace viridian::cost {
+namespace {
+
+constexpr int schema_version = 1;
+
+// WITHOUT ROWID keeps a subject's entries side by side: one look-up reads them all.
+constexpr const char* schema = R"(
+create table if not exists entry (
+    subject text not null, device text not null, library text not null, threads integer not null,
+    protocol integer not null, choice text not null,
+    minimum real not null, median real not null, low real not null, high real not null, count integer not null,
+    joules real not null, joules_low real not null, joules_high real not null, provenance text not null,
+    workspace integer not null, error real,
+    primary key (subject, device, library, threads, protocol, choice)) without rowid;
+create table if not exists choice_list (
+    subject text not null, device text not null, library text not null, threads integer not null,
+    allowances text not null, choices text not null,
+    primary key (subject, device, library, threads, allowances)) without rowid;
+create table if not exists residual (
+    id integer primary key, at text not null default current_timestamp, model text not null, plan text not null,
+    device text not null, threads integer not null, predicted real not null, ran real not null);
+)";
+
+constexpr std::string_view entry_columns =
+    "choice, minimum, median, low, high, count, joules, joules_low, joules_high, provenance, workspace, "
+    "error";
+
+Result<Entry> read_entry(const Statement& row) {
+    Entry entry;
+    entry.minimum = Seconds(row.number(1));
+    entry.median = Seconds(row.number(2));
+    entry.low = Seconds(row.number(3));
+    entry.high = Seconds(row.number(4));
+    entry.count = row.integer(5);
+    const Json energy = {{"value", row.number(6)},
+                         {"low", row.number(7)},
+                         {"high", row.number(8)},
+                         {"provenance", row.text(9)}};
+    VIRIDIAN_TRY(entry.energy, energy_from_json(energy));
+    entry.workspace = Bytes(row.integer(10));
+    entry.error = row.number(11);
+    return entry;
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Result<Database> Database::open(const Path& path) {
+    std::error_code ignored;  // an impossible folder shows when the file is opened
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+    return open_name(path.string());
+}
+
+Result<Database> Database::temporary() { return open_name(":memory:"); }
+
+Result<Database> Database::open_name(const std::string& name) {
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(name.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    std::unique_ptr<sqlite3, Close> handle(raw);
+    if (code != SQLITE_OK)
+        return fail(ErrorCode::file_not_writable,
+                    "check the folder's permissions or choose another with --db",
+                    "cannot open the cost database `{}`", name);
+    sqlite3_busy_timeout(raw, 10'000);
+    // WAL with normal syncing: a kill loses nothing that was put; a power cut at most the last puts.
+    // Two processes that switch a new file to WAL at once collide without waiting: try again for a second.
+    auto switched = execute_sql(raw, "pragma journal_mode = wal; pragma synchronous = normal;");
+    for (int i = 0; i < 100 && !switched.ok() && (sqlite3_errcode(raw) & 0xff) == SQLITE_BUSY; ++i) {
+        sqlite3_sleep(10);
+        switched = execute_sql(raw, "pragma journal_mode = wal; pragma synchronous = normal;");
+    }
+    VIRIDIAN_TRY(std::move(switched));
+    VIRIDIAN_TRY(Statement version, Statement::prepare(raw, "pragma user_version"));
+    VIRIDIAN_TRY(version.step());
+    if (version.integer(0) > schema_version)
+        return fail(ErrorCode::mismatch, "use that version, or choose another file with --db",
+                    "the cost database `{}` was written by a newer version", name);
+    if (version.integer(0) < schema_version) {
+        const std::string create =
+            fmt::format("begin immediate; {} pragma user_version = {}; commit;", schema, schema_version);
+        VIRIDIAN_TRY(execute_sql(raw, create.c_str()));
+    }
+    return Database(std::move(handle));
+}
+
+Result<std::optional<Entry>> Database::get(const Key& key) const {
+    VIRIDIAN_TRY(Statement find,
+                 Statement::prepare(handle_.get(),
+                                    fmt::format("select {} from entry where subject = ? and device = ? and "
+                                                "library = ? and threads = ? and protocol = ? and choice = ?",
+                                                entry_columns)));
+    find.bind(key.subject)
+        .bind(key.device)
+        .bind(key.library)
+        .bind(key.threads)
+        .bind(key.protocol)
+        .bind(key.choice);
+    VIRIDIAN_TRY(const bool found, find.step());
+    if (!found) return std::optional<Entry>();
+    VIRIDIAN_TRY(Entry entry, read_entry(find));
+    return std::optional(std::move(entry));
+}
+
+Result<std::vector<std::pair<std::string, Entry>>> Database::get_all(const Key& key) const {
+    VIRIDIAN_TRY(Statement find,
+                 Statement::prepare(handle_.get(),
+                                    fmt::format("select {} from entry where subject = ? and device = ? and "
+                                                "library = ? and threads = ? and protocol = ?",
+                                                entry_columns)));
+    find.bind(key.subject).bind(key.device).bind(key.library).bind(key.threads).bind(key.protocol);
+    std::vector<std::pair<std::string, Entry>> entries;
+    for (;;) {
+        VIRIDIAN_TRY(const bool found, find.step());
+        if (!found) return entries;
+        VIRIDIAN_TRY(Entry entry, read_entry(find));
+        entries.emplace_back(find.text(0), std::move(entry));
+    }
+}
+
+Result<void> Database::put(const Key& key, const Entry& entry) {
+    VIRIDIAN_TRY(
+        Statement put,
+        Statement::prepare(handle_.get(),
+                           "insert or replace into entry values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+    put.bind(key.subject)
+        .bind(key.device)
+        .bind(key.library)
+        .bind(key.threads)
+        .bind(key.protocol)
+        .bind(key.choice);
+    put.bind(entry.minimum.value)
+        .bind(entry.median.value)
+        .bind(entry.low.value)
+        .bind(entry.high.value)
+        .bind(entry.count);
+    put.bind(entry.energy.value.value).bind(entry.energy.low.value).bind(entry.energy.high.value);
+    put.bind(entry.energy.provenance.text()).bind(entry.workspace.value).bind(entry.error);
+    VIRIDIAN_TRY(put.step());
+    return {};
+}
+
+Result<std::optional<std::vector<plan::Choice>>> Database::choices(const ListKey& key) const {
+    VIRIDIAN_TRY(Statement find,
+                 Statement::prepare(handle_.get(),
+                                    "select choices from choice_list where subject = ? and device = ? "
+                                    "and library = ? and threads = ? and allowances = ?"));
+    find.bind(key.subject).bind(key.device).bind(key.library).bind(key.threads).bind(key.allowances);
+    VIRIDIAN_TRY(const bool found, find.step());
+    if (!found) return std::optional<std::vector<plan::Choice>>();
+    VIRIDIAN_TRY(const Json list, parse_json(find.text(0), "the cost database"));
+    std::vector<plan::Choice> choices;
+    for (const Json& item : list) {
+        VIRIDIAN_TRY(plan::Choice choice, plan::choice_from_json(item));
+        choices.push_back(std::move(choice));
+    }
+    return std::optional(std::move(choices));
+}
+
+Result<void> Database::put_choices(const ListKey& key, const std::vector<plan::Choice>& choices) {
+    Json list = Json::array();
+    for (const plan::Choice& choice : choices) list.push_back(plan::to_json(choice));
+    VIRIDIAN_TRY(
+        Statement put,
+        Statement::prepare(handle_.get(), "insert or replace into choice_list values (?,?,?,?,?,?)"));
+    put.bind(key.subject)
+        .bind(key.device)
+        .bind(key.library)
+        .bind(key.threads)
+        .bind(key.allowances)
+        .bind(list.dump());
+    VIRIDIAN_TRY(put.step());
+    return {};
+}
+
+Result<void> Database::put_residual(const Residual& residual) {
+    VIRIDIAN_TRY(Statement put,
+                 Statement::prepare(handle_.get(),
+                                    "insert into residual (model, plan, device, threads, predicted, ran) "
+                                    "values (?,?,?,?,?,?)"));
+    put.bind(residual.model).bind(residual.plan).bind(residual.device).bind(residual.threads);
+    put.bind(residual.predicted.value).bind(residual.ran.value);
+    VIRIDIAN_TRY(put.step());
+    return {};
+}
+
+Result<std::vector<Residual>> Database::residuals(const std::string& device) const {
+    VIRIDIAN_TRY(Statement find,
+                 Statement::prepare(handle_.get(),
+                                    "select model, plan, device, threads, predicted, ran from residual "
+                                    "where device = ? order by id"));
+    find.bind(device);
+    std::vector<Residual> all;
+    for (;;) {
+        VIRIDIAN_TRY(const bool found, find.step());
+        if (!found) return all;
+        all.push_back({find.text(0), find.text(1), find.text(2), static_cast<int>(find.integer(3)),
+                       Seconds(find.number(4)), Seconds(find.number(5))});
+    }
+}
+
+Result<std::int64_t> Database::entry_count() const {
+    VIRIDIAN_TRY(Statement count, Statement::prepare(handle_.get(), "select count(*) from entry"));
+    VIRIDIAN_TRY(count.step());
+    return count.integer(0);
+}
+
+}  // namespace viridian::cost

@@ -1,0 +1,67 @@
+#pragma once
+// The cost database: one SQLite file in WAL mode that any number of processes may use at once. Every put is
+// its own transaction: killed at any moment, it holds what was put before. Prices are kept per (region,
+// choice, device, threads, library, protocol); the list of choices of a region is kept too, so that the file
+// alone answers a solver.
+#include <memory>
+#include <optional>
+
+#include "viridian/base/file.hpp"
+#include "viridian/cost/entry.hpp"
+
+struct sqlite3;
+
+namespace viridian::cost {
+
+// What a list of choices depends on besides the region: everything in a Key but the choice.
+struct ListKey {
+    std::string subject;
+    std::string device;
+    std::string library;
+    int threads = 1;
+    std::string allowances;  // "f32", "f32,bf16"
+};
+
+// How well a plan was predicted, kept so that predictions can be judged later.
+struct Residual {
+    std::string model;
+    std::string plan;  // hash
+    std::string device;
+    int threads = 1;
+    Seconds predicted, ran;
+};
+
+class Database {
+  public:
+    // Creates the file and its folder. Errors: file_not_writable, malformed (not such a database), mismatch
+    // (written by a newer version), disk_full.
+    [[nodiscard]] static Result<Database> open(const Path& path);
+    // In memory, gone with the object.
+    [[nodiscard]] static Result<Database> temporary();
+    Database(Database&&) noexcept;
+    Database& operator=(Database&&) noexcept;
+    ~Database();
+
+    [[nodiscard]] Result<std::optional<Entry>> get(const Key& key) const;
+    [[nodiscard]] Result<void> put(const Key& key, const Entry& entry);
+    // All entries of one subject under a device, library, thread count and protocol, by choice.
+    [[nodiscard]] Result<std::vector<std::pair<std::string, Entry>>> get_all(const Key& key) const;
+
+    [[nodiscard]] Result<std::optional<std::vector<plan::Choice>>> choices(const ListKey& key) const;
+    [[nodiscard]] Result<void> put_choices(const ListKey& key, const std::vector<plan::Choice>& choices);
+
+    [[nodiscard]] Result<void> put_residual(const Residual& residual);
+    [[nodiscard]] Result<std::vector<Residual>> residuals(const std::string& device) const;
+    [[nodiscard]] Result<std::int64_t> entry_count() const;
+
+  private:
+    struct Close {
+        void operator()(sqlite3* handle) const;
+    };
+    explicit Database(std::unique_ptr<sqlite3, Close> handle) : handle_(std::move(handle)) {}
+    static Result<Database> open_name(const std::string& name);
+
+    std::unique_ptr<sqlite3, Close> handle_;
+};
+
+}  // namespace viridian::cost

@@ -1,0 +1,44 @@
+#pragma once
+// A prepared SQLite statement: bind, step, read.
+#include <sqlite3.h>
+
+#include <string>
+#include <string_view>
+
+#include "viridian/base/result.hpp"
+
+namespace viridian::cost {
+
+class Statement {
+  public:
+    [[nodiscard]] static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
+    Statement(Statement&& other) noexcept
+        : handle_(other.handle_), statement_(std::exchange(other.statement_, nullptr)) {}
+    Statement& operator=(Statement&&) = delete;
+    ~Statement() { sqlite3_finalize(statement_); }
+
+    // Parameters in order of the question marks.
+    Statement& bind(std::string_view text);
+    Statement& bind(double number);
+    Statement& bind(std::int64_t number);
+    Statement& bind(int number) { return bind(static_cast<std::int64_t>(number)); }
+
+    // True while there is a row. Errors as of `sqlite_error`.
+    [[nodiscard]] Result<bool> step();
+    [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] double number(int column) const;  // NULL is NaN
+    [[nodiscard]] std::int64_t integer(int column) const;
+
+  private:
+    Statement(sqlite3* handle, sqlite3_stmt* statement) : handle_(handle), statement_(statement) {}
+    sqlite3* handle_;
+    sqlite3_stmt* statement_;
+    int next_ = 1;
+};
+
+// disk_full, file_not_writable, malformed (not a database), no_permission, else device_failed.
+[[nodiscard]] Error sqlite_error(sqlite3* handle, std::string_view doing);
+// Runs statements without parameters or rows.
+[[nodiscard]] Result<void> execute_sql(sqlite3* handle, const char* sql);
+
+}  // namespace viridian::cost
