@@ -72,6 +72,6 @@ struct Scope {
 // Reading fields that are newer than the message classes.
 [[nodiscard]] std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number);
 // Where the node came from, qualified as far as the exporter says: "layer1.0/conv1".
-[[nodiscard]] std::string origin_of(const NodeProto& node, std::string_view prefix);
+[[nodiscard]] std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefix);
 
 }  // namespace viridian::onnx

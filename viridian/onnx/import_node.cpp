@@ -70,6 +70,16 @@ void check_named_type(Context& context, const graph::Node& node, const NodeProto
     }
 }
 
+std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> list;
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t to = std::min(text.find('\n', from), text.size());
+        list.push_back(text.substr(from, to - from));
+        from = to + 1;
+    }
+    return list;
+}
+
 }  // namespace
 
 std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number) {
@@ -84,11 +94,13 @@ std::vector<std::string> newer_fields(const google::protobuf::Message& message, 
 
 // PyTorch's newer exporter keeps the module path as metadata, "['', 'layer1', 'layer1.0', 'conv2d']"; others
 // put it into the node's name.
-std::string origin_of(const NodeProto& node, std::string_view prefix) {
+std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefix) {
     std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
     for (const std::string& bytes : newer_fields(node, 9)) {
         ::onnx::StringStringEntryProto entry;
-        if (!entry.ParseFromString(bytes) || entry.key() != "pkg.torch.onnx.name_scopes") continue;
+        if (!entry.ParseFromString(bytes)) continue;
+        if (entry.key() == "viridian.origin") return lines(entry.value());
+        if (entry.key() != "pkg.torch.onnx.name_scopes") continue;
         std::vector<std::string> scopes;
         const std::string& list = entry.value();
         for (std::size_t from = list.find('\''); from != std::string::npos;
@@ -101,7 +113,7 @@ std::string origin_of(const NodeProto& node, std::string_view prefix) {
         if (scopes.size() >= 2 && !scopes[scopes.size() - 2].empty())
             name = scopes[scopes.size() - 2] + "/" + name;
     }
-    return std::string(prefix) + name;
+    return {std::string(prefix) + name};
 }
 
 Result<ValueId> find_value(const Scope& scope, const std::string& name, const NodeProto& proto) {
@@ -125,7 +137,7 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
     node.domain = joined_domain(proto);
     node.name =
         scope.prefix + (proto.name().empty() && proto.output_size() > 0 ? proto.output(0) : proto.name());
-    node.origin = {origin_of(proto, scope.prefix)};
+    node.origin = origin_of(proto, scope.prefix);
     VIRIDIAN_TRY(node.attributes, import_attributes(context, scope, proto));
     for (const std::string& input : proto.input()) {
         VIRIDIAN_TRY(const ValueId id, find_value(scope, input, proto));

@@ -9,7 +9,7 @@
 
 namespace viridian::onnx {
 
-inline constexpr int newest_opset = 26;
+inline constexpr int newest_opset = 27;
 inline constexpr int newest_ir_version = 13;
 
 struct LoadOptions {

@@ -31,9 +31,22 @@ Result<void> drop_broadcast(Upgrade& node) {
     return {};
 }
 
+// One slope per channel: the second dimension.
+Result<void> slope_per_channel(Upgrade& node) {
+    node.drop("consumed_inputs");
+    const auto x = node.input_rank(0);
+    const auto slope = node.input_rank(1);
+    if (!x || !slope) return node.unsupported("the slopes of PRelu need known ranks");
+    if (*slope != 1 || *x <= 2) return {};
+    std::vector<std::int64_t> axes;
+    for (std::int64_t i = 1; i < *x - 1; ++i) axes.push_back(i);
+    node.node.inputs[1] = node.emit("Unsqueeze", {node.node.inputs[1], node.integers("axes", axes)});
+    return {};
+}
+
 constexpr UpgradeRule rules[] = {
     {"Add", 7, aligned_broadcast},   {"Sub", 7, aligned_broadcast},  {"Mul", 7, aligned_broadcast},
-    {"Div", 7, aligned_broadcast},   {"Pow", 7, aligned_broadcast},  {"PRelu", 7, aligned_broadcast},
+    {"Div", 7, aligned_broadcast},   {"Pow", 7, aligned_broadcast},  {"PRelu", 7, slope_per_channel},
     {"And", 7, aligned_broadcast},   {"Or", 7, aligned_broadcast},   {"Xor", 7, aligned_broadcast},
     {"Equal", 7, aligned_broadcast}, {"Less", 7, aligned_broadcast}, {"Greater", 7, aligned_broadcast},
     {"Gemm", 7, drop_broadcast},
