@@ -1,0 +1,30 @@
+#pragma once
+// Joules of a kernel where no meter can be read (docs/method.md, 1): static power for the time it takes, the
+// power of the cores it keeps busy, and the traffic to main memory. Always `estimated`. Coefficients are
+// published averages, not this machine's: compare plans on one machine with it, never machines with each
+// other.
+#include "viridian/base/energy.hpp"
+
+namespace viridian::cost {
+
+enum class InstructionClass : std::uint8_t { scalar, vector, wide_vector, matrix };
+
+struct EnergyModel {
+    // Cloud Carbon Footprint, Methodology, "Energy Estimate (Watt-Hours)": 0.74 W idle and 3.5 W busy per
+    // logical CPU, server averages from SPECpower_ssj2008. The same for every instruction class until a
+    // source tells them apart.
+    Watts static_per_core{0.74};
+    Watts busy_per_core[4] = {Watts(2.76), Watts(2.76), Watts(2.76), Watts(2.76)};
+    // Horowitz, "Computing's energy problem" (ISSCC 2014), figure 1.1.9: 1.3 to 2.6 nJ per 64 bits of DRAM;
+    // the middle.
+    Joules per_dram_byte{1.95e-9 / 8};
+    int machine_cores = 1;  // whose static power the work answers for: those given to the process
+    double factor = 2;      // the interval is value / factor to value × factor
+
+    [[nodiscard]] Energy estimate(Seconds seconds, int busy_cores, InstructionClass instructions,
+                                  Bytes dram) const;
+};
+
+inline constexpr std::string_view energy_model_name = "cpu-linear";
+
+}  // namespace viridian::cost

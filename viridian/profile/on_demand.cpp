@@ -1,0 +1,175 @@
+#include "viridian/profile/on_demand.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace viridian::profile {
+namespace {
+
+constexpr int protocol_version = 1;  // raise when the way kernels are timed changes
+
+bool is_reference(const plan::Choice& choice) { return choice.kernel.starts_with("reference"); }
+
+bool is_free(const plan::Choice& choice) {
+    return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
+}
+
+cost::Entry to_entry(const execute::Timing& timing) {
+    cost::Entry entry;
+    entry.minimum = timing.minimum;
+    entry.median = timing.median;
+    entry.low = timing.low;
+    entry.high = timing.high;
+    entry.count = timing.count;
+    entry.workspace = timing.workspace;
+    return entry;
+}
+
+// Main-memory traffic under the timing protocol: weights come from memory, activations stay in cache where
+// they fit.
+Bytes cold_bytes(const graph::Graph& graph, const plan::Region& region) {
+    Bytes sum;
+    for (const graph::ValueId id : region.constants)
+        if (const graph::Tensor* constant = graph.constant(id)) sum += Bytes(constant->byte_count());
+    return sum;
+}
+
+}  // namespace
+
+OnDemand::OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
+                   OnDemandOptions options)
+    : device_(device), database_(database), energy_(std::move(energy)), options_(std::move(options)) {}
+
+cost::Source OnDemand::source() {
+    return {[this](const graph::Graph& graph, const plan::Region& region) { return choices(graph, region); },
+            [this](const graph::Dims& dims, const plan::Format& from, const plan::Format& to) {
+                return conversion(dims, from, to);
+            }};
+}
+
+cost::Key OnDemand::key(std::string subject, std::string choice) const {
+    return {std::move(subject), std::move(choice), device_.fingerprint(),
+            device_.library(),  device_.threads(), protocol_version};
+}
+
+Result<void> OnDemand::check_cancelled() const {
+    if (cancelled && cancelled())
+        return fail(ErrorCode::cancelled, "run it again: it goes on from there",
+                    "stopped; what was measured is kept");
+    return {};
+}
+
+// The list is asked for as if every input died here, and filtered by what really does, so that it depends on
+// the region's signature alone.
+Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, const plan::Region& region,
+                                                    const std::string& subject) {
+    const cost::ListKey list_key{subject, device_.fingerprint(), device_.library(), device_.threads(),
+                                 options_.allowances};
+    VIRIDIAN_TRY(auto stored, database_.choices(list_key));
+    if (stored) return std::move(*stored);
+    plan::Region permissive = region;
+    permissive.dies.assign(region.inputs.size(), true);
+    VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive));
+    if (std::any_of(list.begin(), list.end(),
+                    [](const plan::Choice& choice) { return !is_reference(choice); }))
+        std::erase_if(list, is_reference);
+    VIRIDIAN_TRY(database_.put_choices(list_key, list));
+    return list;
+}
+
+Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Region& region,
+                                    const plan::Choice& choice, const execute::TimingProtocol& protocol) {
+    VIRIDIAN_TRY(check_cancelled());
+    const auto start = std::chrono::steady_clock::now();
+    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, region, choice, protocol));
+    cost::Entry entry = to_entry(timing);
+    VIRIDIAN_TRY(entry.energy,
+                 energy_.price(timing, cold_bytes(graph, region), [&](Seconds budget) -> Result<void> {
+                     VIRIDIAN_TRY(device_.time(graph, region, choice, {0, budget, protocol.at_least}));
+                     return {};
+                 }));
+    counts_.measuring +=
+        Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return entry;
+}
+
+Result<std::vector<cost::PricedChoice>> OnDemand::choices(const graph::Graph& graph,
+                                                          const plan::Region& region) {
+    const std::string subject = plan::signature(graph, region);
+    auto known = known_.find(subject);
+    if (known == known_.end()) {
+        VIRIDIAN_TRY(const std::vector<plan::Choice> list, offered(graph, region, subject));
+        VIRIDIAN_TRY(const auto stored, database_.get_all(key(subject, "")));
+        std::vector<std::optional<cost::Entry>> entries(list.size());
+        for (std::size_t i = 0; i < list.size(); ++i)
+            for (const auto& [choice, entry] : stored)
+                if (choice == list[i].key()) entries[i] = entry;
+
+        // A quick look at all that are missing, then a long one at those that may win.
+        std::vector<bool> quick(list.size(), false);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (entries[i] || is_free(list[i])) {
+                counts_.hits += is_free(list[i]) ? 0 : 1;
+                continue;
+            }
+            if (!options_.measure)
+                return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
+                            "the cost database has no price for `{}` on this device", list[i].kernel);
+            ++counts_.misses;
+            quick[i] = true;
+            VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], {0.1, options_.protocol.budget / 8, 3}));
+            if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
+        }
+        Seconds best(1e30);
+        for (const auto& entry : entries)
+            if (entry) best = std::min(best, entry->minimum);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (!quick[i]) continue;
+            if (entries[i]->minimum.value <= options_.worth_timing * best.value) {
+                VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], options_.protocol));
+            }
+            VIRIDIAN_TRY(database_.put(key(subject, list[i].key()), *entries[i]));
+        }
+        std::vector<cost::PricedChoice> priced;
+        for (std::size_t i = 0; i < list.size(); ++i)
+            priced.push_back({list[i], entries[i] ? entries[i]->price() : cost::Price()});
+        known = known_.emplace(subject, std::move(priced)).first;
+    }
+    std::vector<cost::PricedChoice> usable;
+    for (const cost::PricedChoice& priced : known->second) {
+        const plan::Choice& choice = priced.choice;
+        if (choice.aliasing == plan::Aliasing::overwrite && !region.dies[choice.overwritten]) continue;
+        if (std::find(forbidden.begin(), forbidden.end(), choice.kernel) != forbidden.end()) continue;
+        usable.push_back(priced);
+    }
+    return usable;
+}
+
+Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Format& from,
+                                         const plan::Format& to) {
+    if (from == to) return cost::Price{};
+    const std::string subject = fmt::format("convert [{}] {} {}", fmt::join(dims, ","), text(from), text(to));
+    if (const auto known = conversions_.find(subject); known != conversions_.end()) return known->second;
+    VIRIDIAN_TRY(std::optional<cost::Entry> entry, database_.get(key(subject, "")));
+    if (entry) {
+        ++counts_.hits;
+    } else {
+        if (!options_.measure)
+            return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
+                        "the cost database has no price for the conversion {} to {}", text(from), text(to));
+        ++counts_.misses;
+        VIRIDIAN_TRY(check_cancelled());
+        VIRIDIAN_TRY(const execute::Timing timing,
+                     device_.time_conversion(dims, from, to, options_.protocol));
+        entry = to_entry(timing);
+        VIRIDIAN_TRY(entry->energy, energy_.price(timing, Bytes(0), [&](Seconds budget) -> Result<void> {
+            VIRIDIAN_TRY(device_.time_conversion(dims, from, to, {0, budget, 3}));
+            return {};
+        }));
+        VIRIDIAN_TRY(database_.put(key(subject, ""), *entry));
+        if (progress) progress(subject);
+    }
+    return conversions_.emplace(subject, entry->price()).first->second;
+}
+
+}  // namespace viridian::profile

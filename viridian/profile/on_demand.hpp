@@ -1,0 +1,63 @@
+#pragma once
+// A cost source that measures: what the database lacks is asked of the device, timed, priced in joules and
+// stored, so that the next run finds it (docs/method.md, 1).
+#include <map>
+
+#include "viridian/cost/database.hpp"
+#include "viridian/cost/source.hpp"
+#include "viridian/execute/device.hpp"
+#include "viridian/profile/energy.hpp"
+
+namespace viridian::profile {
+
+struct OnDemandOptions {
+    execute::TimingProtocol protocol;
+    std::string allowances = "f32";  // what the device was allowed to offer: part of a list's key
+    // Choices slower than this many times the best after a quick look are stored with that look and not timed
+    // further.
+    double worth_timing = 1.3;
+    bool measure = true;  // false: a missing entry is an error, nothing is timed
+};
+
+struct OnDemandCounts {
+    std::int64_t hits = 0;
+    std::int64_t misses = 0;
+    Seconds measuring;  // spent on the device
+};
+
+class OnDemand {
+  public:
+    OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
+             OnDemandOptions options = {});
+
+    // Refers to this object.
+    [[nodiscard]] cost::Source source();
+    [[nodiscard]] const OnDemandCounts& counts() const { return counts_; }
+    // Called after each measurement with what was measured.
+    std::function<void(const std::string& what)> progress;
+    // Asked before each measurement; true ends it with the error `cancelled` (what was measured stays
+    // stored).
+    std::function<bool()> cancelled;
+    // Choices never offered, by kernel name: what a failed proof forbids.
+    std::vector<std::string> forbidden;
+
+  private:
+    Result<std::vector<cost::PricedChoice>> choices(const graph::Graph& graph, const plan::Region& region);
+    Result<cost::Price> conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to);
+    Result<std::vector<plan::Choice>> offered(const graph::Graph& graph, const plan::Region& region,
+                                              const std::string& subject);
+    Result<cost::Entry> timed(const graph::Graph& graph, const plan::Region& region,
+                              const plan::Choice& choice, const execute::TimingProtocol& protocol);
+    [[nodiscard]] cost::Key key(std::string subject, std::string choice) const;
+    Result<void> check_cancelled() const;
+
+    execute::Device& device_;
+    cost::Database& database_;
+    EnergyPricer energy_;
+    OnDemandOptions options_;
+    OnDemandCounts counts_;
+    std::map<std::string, std::vector<cost::PricedChoice>> known_;  // by subject, this session
+    std::map<std::string, cost::Price> conversions_;
+};
+
+}  // namespace viridian::profile
