@@ -29,6 +29,13 @@ constexpr std::string_view entry_columns =
     "choice, minimum, median, low, high, count, joules, joules_low, joules_high, provenance, workspace, "
     "error";
 
+// Its own function, so that its read transaction ends before anything is written.
+Result<std::int64_t> version_of(sqlite3* handle) {
+    VIRIDIAN_TRY(Statement version, Statement::prepare(handle, "pragma user_version"));
+    VIRIDIAN_TRY(version.step());
+    return version.integer(0);
+}
+
 Result<Entry> read_entry(const Statement& row) {
     Entry entry;
     entry.minimum = Seconds(row.number(1));
@@ -78,12 +85,11 @@ Result<Database> Database::open_name(const std::string& name) {
         switched = execute_sql(raw, "pragma journal_mode = wal; pragma synchronous = normal;");
     }
     VIRIDIAN_TRY(std::move(switched));
-    VIRIDIAN_TRY(Statement version, Statement::prepare(raw, "pragma user_version"));
-    VIRIDIAN_TRY(version.step());
-    if (version.integer(0) > schema_version)
+    VIRIDIAN_TRY(const std::int64_t version, version_of(raw));
+    if (version > schema_version)
         return fail(ErrorCode::mismatch, "use that version, or choose another file with --db",
                     "the cost database `{}` was written by a newer version", name);
-    if (version.integer(0) < schema_version) {
+    if (version < schema_version) {
         const std::string create =
             fmt::format("begin immediate; {} pragma user_version = {}; commit;", schema, schema_version);
         VIRIDIAN_TRY(execute_sql(raw, create.c_str()));
