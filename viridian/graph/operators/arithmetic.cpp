@@ -4,40 +4,15 @@
 
 #include "viridian/graph/operators/broadcasting.hpp"
 #include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
 
-template <class T>
-constexpr bool integral = std::is_integral_v<std::remove_cvref_t<T>>;
-
-template <class T, class Function>
-constexpr T wrapping(T a, T b, Function f) {
-    return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
-}
-
-constexpr auto add = [](auto a, auto b) -> decltype(a) {
-    if constexpr (integral<decltype(a)>)
-        return wrapping(a, b, [](auto x, auto y) { return x + y; });
-    else
-        return a + b;
-};
-constexpr auto subtract = [](auto a, auto b) -> decltype(a) {
-    if constexpr (integral<decltype(a)>)
-        return wrapping(a, b, [](auto x, auto y) { return x - y; });
-    else
-        return a - b;
-};
-constexpr auto multiply = [](auto a, auto b) -> decltype(a) {
-    if constexpr (integral<decltype(a)>)
-        return wrapping(a, b, [](auto x, auto y) { return x * y; });
-    else
-        return a * b;
-};
 constexpr auto divide = [](auto a, auto b) -> decltype(a) {
     if constexpr (integral<decltype(a)>) {
         if (b == 0) return 0;
-        if (b == static_cast<decltype(a)>(-1)) return subtract(decltype(a){0}, a);
+        if (b == static_cast<decltype(a)>(-1)) return minus(decltype(a){0}, a);
     }
     return a / b;
 };
@@ -59,7 +34,7 @@ constexpr OperatorRow row(std::string_view name, Arity arity, NumericSafety safe
             .reference = reference};
 }
 
-// Folds f over all inputs; `finish(sum, count)` ends a mean.
+// Folds f over all inputs.
 template <class Scalar, class Function>
 Result<void> fold(Call<Scalar>& call, Function f) {
     Array<Scalar> sum = *call.input(0);
@@ -72,12 +47,9 @@ Result<void> fold(Call<Scalar>& call, Function f) {
     return {};
 }
 
-constexpr auto least = [](auto a, auto b) { return a != a ? a : b != b ? b : b < a ? b : a; };
-constexpr auto greatest = [](auto a, auto b) { return a != a ? a : b != b ? b : a < b ? b : a; };
-
 constexpr auto mean = [](auto& call) -> Result<void> {
     using Scalar = scalar_of<decltype(call)>;
-    VIRIDIAN_TRY(fold(call, add));
+    VIRIDIAN_TRY(fold(call, plus));
     for (Scalar& value : call.outputs[0].real)
         value = value / Scalar(static_cast<std::int64_t>(call.inputs.size()));
     return {};
@@ -147,24 +119,24 @@ constexpr Arity two = {2, 2};
 constexpr Arity any = {1, unbounded};
 
 constexpr OperatorRow rows[] = {
-    row("Add", two, NumericSafety::infer, binary(add)),
-    row("Sub", two, NumericSafety::infer, binary(subtract)),
-    row("Mul", two, NumericSafety::infer, binary(multiply)),
+    row("Add", two, NumericSafety::infer, binary(plus)),
+    row("Sub", two, NumericSafety::infer, binary(minus)),
+    row("Mul", two, NumericSafety::infer, binary(times)),
     row("Div", two, NumericSafety::infer, binary(divide)),
     row("Mod", two, NumericSafety::deny, real_kernel(modulo)),
     row("Pow", two, NumericSafety::deny, polynomial_kernel(power)),
     row("PRelu", two, NumericSafety::infer, real_kernel([](auto& call) -> Result<void> {
             return broadcast_elements(call, call.input(0)->type, [](auto x, auto slope) -> decltype(x) {
-                return x < 0 ? multiply(x, slope) : x;
+                return x < 0 ? times(x, slope) : x;
             });
         })),
     row("Sum", any, NumericSafety::infer,
-        polynomial_kernel([](auto& call) -> Result<void> { return fold(call, add); })),
+        polynomial_kernel([](auto& call) -> Result<void> { return fold(call, plus); })),
     row("Mean", any, NumericSafety::infer, polynomial_kernel(mean)),
     row("Min", any, NumericSafety::clear,
-        real_kernel([](auto& call) -> Result<void> { return fold(call, least); })),
+        real_kernel([](auto& call) -> Result<void> { return fold(call, lesser); })),
     row("Max", any, NumericSafety::clear,
-        real_kernel([](auto& call) -> Result<void> { return fold(call, greatest); })),
+        real_kernel([](auto& call) -> Result<void> { return fold(call, greater); })),
 };
 
 }  // namespace

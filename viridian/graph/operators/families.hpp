@@ -7,21 +7,34 @@
 namespace viridian::graph {
 
 std::span<const OperatorRow> activation_operators();
+std::span<const OperatorRow> arg_reduction_operators();
 std::span<const OperatorRow> arithmetic_operators();
 std::span<const OperatorRow> batch_normalization_operators();
 std::span<const OperatorRow> bitwise_operators();
 std::span<const OperatorRow> casting_operators();
+std::span<const OperatorRow> concatenation_operators();
+std::span<const OperatorRow> constant_operators();
 std::span<const OperatorRow> convolution_operators();
 std::span<const OperatorRow> dropout_operators();
+std::span<const OperatorRow> gathering_operators();
 std::span<const OperatorRow> global_pooling_operators();
 std::span<const OperatorRow> local_normalization_operators();
 std::span<const OperatorRow> logic_operators();
+std::span<const OperatorRow> masking_operators();
 std::span<const OperatorRow> matrix_operators();
 std::span<const OperatorRow> normalization_operators();
+std::span<const OperatorRow> padding_operators();
 std::span<const OperatorRow> pooling_operators();
+std::span<const OperatorRow> reduction_operators();
+std::span<const OperatorRow> reshaping_operators();
+std::span<const OperatorRow> scattering_operators();
 std::span<const OperatorRow> selection_operators();
+std::span<const OperatorRow> sequence_operators();
+std::span<const OperatorRow> slicing_operators();
 std::span<const OperatorRow> softmax_operators();
+std::span<const OperatorRow> sorting_operators();
 std::span<const OperatorRow> transposed_convolution_operators();
+std::span<const OperatorRow> transposition_operators();
 std::span<const OperatorRow> unary_operators();
 
 }  // namespace viridian::graph
