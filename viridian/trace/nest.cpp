@@ -52,6 +52,14 @@ const Nest::Open* Nest::innermost(LaneId lane, Nanoseconds time) const {
     return found == open.rend() ? nullptr : &*found;
 }
 
+const Nest::Open* Nest::top(LaneId lane, Nanoseconds time) const {
+    if (lane >= lanes_.size()) return nullptr;
+    const std::vector<Open>& open = lanes_[lane].open;
+    const auto found =
+        std::find_if(open.rbegin(), open.rend(), [&](const Open& one) { return one.end > time; });
+    return found == open.rend() ? nullptr : &*found;
+}
+
 void qualify(Event& event, const Nest::Open* parent, Trace& about) {
     const PathId above = parent != nullptr ? parent->path : event.scope;
     const bool adds = names_others(event.kind) || is_work(event.kind) || event.kind == Kind::launch;

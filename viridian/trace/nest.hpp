@@ -29,6 +29,9 @@ class Nest {
     // The innermost open operation (module, operator) of a lane at `time`, or nullptr.
     [[nodiscard]] const Open* innermost(LaneId lane, Nanoseconds time) const;
 
+    // The innermost open event of any kind.
+    [[nodiscard]] const Open* top(LaneId lane, Nanoseconds time) const;
+
   private:
     struct Stack {
         std::vector<Open> open;

@@ -1,0 +1,390 @@
+#include "viridian/trace/json_events.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "viridian/trace/json_keys.hpp"
+#include "viridian/trace/json_scan.hpp"
+
+namespace viridian::trace {
+namespace {
+
+constexpr std::size_t first_window = std::size_t{1} << 20;
+constexpr std::size_t largest_event = std::size_t{8} << 20;
+constexpr std::size_t largest_value = std::size_t{16} << 20;
+constexpr std::ptrdiff_t long_text =
+    4096;  // beyond this a string or container is checked for swallowed events
+
+// A string or container that holds another event's "ph" has lost its end.
+bool swallows_event(const char* begin, const char* end) {
+    return end - begin > long_text &&
+           ::memmem(begin, static_cast<std::size_t>(end - begin), "\"ph\"", 4) != nullptr;
+}
+
+// `{"ph":` and the like.
+bool opens_event(const char* brace, const char* limit) {
+    const char* const quote = scan::skip_space(brace + 1);
+    if (*quote != '"') return false;
+    bool escaped = false;
+    const char* const close = scan::quote(quote + 1, std::min(limit, quote + 8), escaped);
+    const std::string_view key(quote + 1, static_cast<std::size_t>(std::max(close, quote + 1) - quote - 1));
+    return event_key(key) != Key::none && *close == '"' && *scan::skip_space(close + 1) == ':';
+}
+
+bool kept(std::string_view key) { return key == "viridian" || key == "metadata"; }
+
+}  // namespace
+
+JsonEvents::JsonEvents(std::unique_ptr<Bytes> bytes)
+    : bytes_(std::move(bytes)), window_(first_window + scan::padding, '\0'), at_(window_.data()) {}
+
+Result<bool> JsonEvents::more(const char* keep) {
+    if (exhausted_) return false;
+    const auto from = static_cast<std::size_t>(keep - window_.data());
+    const auto at = static_cast<std::size_t>(at_ - keep);
+    if (from == 0 && filled_ == window_.size() - scan::padding) {
+        if (filled_ >= largest_event) return false;
+        window_.resize(window_.size() + filled_, '\0');
+    } else if (from > 0) {
+        std::memmove(window_.data(), keep, filled_ - from);
+        filled_ -= from;
+        window_offset_ += from;
+    }
+    const std::span<char> room(window_.data() + filled_, window_.size() - scan::padding - filled_);
+    VIRIDIAN_TRY(const std::size_t count, bytes_->read(room));
+    filled_ += count;
+    at_ = window_.data() + at;
+    std::memset(window_.data() + filled_, 0, scan::padding);
+    if (count == 0) {
+        exhausted_ = true;
+        faults_.damage = bytes_->damage();
+    }
+    return count > 0;
+}
+
+Result<bool> JsonEvents::see(std::size_t count) {
+    while (static_cast<std::size_t>(limit() - at_) < count) {
+        VIRIDIAN_TRY(const bool grown, more(at_));
+        if (!grown) return false;
+    }
+    return true;
+}
+
+void JsonEvents::fault(std::uint64_t& counter, const char* at) {
+    if (!faults_.any())
+        faults_.counts.first_offset = window_offset_ + static_cast<std::uint64_t>(at - window_.data());
+    ++counter;
+}
+
+Result<const JsonEvent*> JsonEvents::next() {
+    for (;;) {
+        if (state_ == State::begin) VIRIDIAN_TRY(begin());
+        if (state_ == State::top) VIRIDIAN_TRY(top_pair());
+        if (state_ == State::end) return nullptr;
+        if (state_ != State::list) continue;
+
+        while (scan::is_space(*at_) || *at_ == ',') ++at_;
+        if (at_ >= limit()) {
+            at_ = limit();
+            VIRIDIAN_TRY(const bool grown, more(at_));
+            if (!grown) {
+                faults_.cut = !bare_list_;  // a bare list may leave out its bracket
+                state_ = State::end;
+            }
+            continue;
+        }
+        if (*at_ == ']') {
+            ++at_;
+            state_ = bare_list_ ? State::end : State::top;
+            continue;
+        }
+        const JsonFaults::Counts before = faults_.counts;
+        Outcome outcome = *at_ == '{' ? parse(at_) : Outcome::broken;
+        if (outcome != Outcome::complete) faults_.counts = before;
+        if (outcome == Outcome::incomplete) {
+            VIRIDIAN_TRY(const bool grown, more(at_));
+            if (grown) continue;
+            if (exhausted_) faults_.cut = true;
+            outcome = Outcome::broken;
+        }
+        if (outcome == Outcome::complete) {
+            event_.offset = window_offset_ + static_cast<std::uint64_t>(at_ - window_.data());
+            at_ = after_;
+            return &event_;
+        }
+        fault(*at_ == '{' ? faults_.counts.skipped : faults_.counts.garbage, at_);
+        ++at_;
+        VIRIDIAN_TRY(const bool found, resync());
+        if (!found) state_ = State::end;
+    }
+}
+
+Result<void> JsonEvents::begin() {
+    VIRIDIAN_TRY(const bool three, see(3));
+    if (three && std::string_view(at_, 3) == "\xEF\xBB\xBF") at_ += 3;
+    for (;;) {
+        at_ = scan::skip_space(at_);
+        if (at_ < limit()) break;
+        VIRIDIAN_TRY(const bool grown, more(at_));
+        if (!grown) {
+            state_ = State::end;
+            return {};
+        }
+    }
+    if (*at_ == '[' || *at_ == '{') {
+        VIRIDIAN_TRY(const bool enough, see(1U << 12U));
+        (void)enough;
+        const bool one_per_line = *at_ == '{' && opens_event(at_, limit());
+        bare_list_ = *at_ == '[' || one_per_line;
+        state_ = bare_list_ ? State::list : State::top;
+        if (!one_per_line) ++at_;
+        return {};
+    }
+    fault(faults_.counts.garbage, at_);
+    VIRIDIAN_TRY(const bool found, resync());
+    state_ = found ? State::list : State::end;
+    bare_list_ = true;
+    return {};
+}
+
+// One `"key": value` beside the event list, or the end of the object.
+Result<void> JsonEvents::top_pair() {
+    while (at_ < limit() && (scan::is_space(*at_) || *at_ == ',')) ++at_;
+    VIRIDIAN_TRY(const bool enough, see(1U << 12U));  // keys and their colons are in view
+    if (at_ >= limit()) {
+        faults_.cut = true;
+        state_ = State::end;
+        return {};
+    }
+    if (scan::is_space(*at_) || *at_ == ',') return {};
+    if (*at_ == '}') {
+        state_ = State::end;
+        return {};
+    }
+    bool escaped = false;
+    const char* const stop = std::min(limit(), at_ + (1U << 12U));
+    const char* const close = *at_ == '"' ? scan::quote(at_ + 1, stop, escaped) : stop;
+    const char* colon = close < stop ? scan::skip_space(close + 1) : stop;
+    if (colon >= limit() || *colon != ':') {
+        if (!enough && colon >= limit()) faults_.cut = true;
+        fault(faults_.counts.garbage, at_);
+        VIRIDIAN_TRY(const bool found, resync());
+        state_ = found ? State::list : State::end;
+        return {};
+    }
+    const std::string key(at_ + 1, close);
+    at_ = colon + 1;
+    do {
+        at_ = scan::skip_space(at_);
+        if (at_ < limit()) break;
+        VIRIDIAN_TRY(const bool grown, more(at_));
+        if (!grown) break;
+    } while (true);
+    if (key == "traceEvents" && *at_ == '[') {
+        ++at_;
+        state_ = State::list;
+        return {};
+    }
+    std::string text;
+    VIRIDIAN_TRY(skip_value(kept(key), text));
+    if (!text.empty() && top_.size() < 256) top_.emplace_back(key, std::move(text));
+    return {};
+}
+
+// Over one value of any length. Scalars below 4 KiB are always kept.
+Result<void> JsonEvents::skip_value(bool keep, std::string& text) {
+    scan::Container container;
+    if (*at_ != '{' && *at_ != '[') {
+        VIRIDIAN_TRY(const bool enough, see(1U << 12U));
+        (void)enough;
+        bool escaped = false;
+        const char* close = *at_ == '"' ? scan::quote(at_ + 1, limit(), escaped) : scan::word(at_, limit());
+        if (close < limit() || *at_ != '"') {
+            if (*at_ == '"') ++close;
+            if (close - at_ < long_text) text.assign(at_, close);
+            if (close == at_ && close < limit()) ++close;  // a stray character
+            at_ = close;
+            return {};
+        }
+        container.depth = 1;  // a long string: skipped as the inside of a container that the quote ends
+        container.in_string = true;
+        ++at_;
+        for (;;) {
+            const char* end = scan::quote(at_, limit(), escaped);
+            if (end < limit()) {
+                at_ = end + 1;
+                return {};
+            }
+            at_ = limit();
+            VIRIDIAN_TRY(const bool grown, more(at_));
+            if (!grown) return {};
+        }
+    }
+    for (;;) {
+        const char* const end = container.skip(at_, limit());
+        if (keep) text.append(at_, end);
+        at_ = end;
+        if (container.depth == 0) break;
+        if (text.size() > largest_value) keep = false, text.clear();
+        VIRIDIAN_TRY(const bool grown, more(at_));
+        if (!grown) break;
+    }
+    return {};
+}
+
+Result<bool> JsonEvents::resync() {
+    static constexpr std::string_view base = "\"baseTimeNanoseconds\"";
+    for (;;) {
+        const char* const from = at_;
+        const char* found = nullptr;
+        while (at_ < limit()) {
+            const void* brace = std::memchr(at_, '{', static_cast<std::size_t>(limit() - at_));
+            at_ = brace == nullptr ? limit() : static_cast<const char*>(brace);
+            if (brace == nullptr || limit() - at_ < 64) break;
+            if (opens_event(at_, limit())) {
+                found = at_;
+                break;
+            }
+            ++at_;
+        }
+        const auto passed = static_cast<std::size_t>(at_ - from);
+        if (const void* seen = ::memmem(from, passed, base.data(), base.size())) {
+            const char* value = scan::skip_space(static_cast<const char*>(seen) + base.size());
+            if (*value == ':') value = scan::skip_space(value + 1);
+            top_.emplace_back("baseTimeNanoseconds", std::string(value, scan::word(value, limit())));
+        }
+        if (found != nullptr) return true;
+        const bool short_tail = at_ < limit();
+        VIRIDIAN_TRY(const bool grown, more(at_));
+        if (!grown && short_tail && limit() - at_ > 2) {  // too short to look like an event, but try
+            if (opens_event(at_, limit()) && parse(at_) == Outcome::complete) return true;
+            ++at_;
+            continue;
+        }
+        if (!grown) return false;
+    }
+}
+
+JsonEvents::Outcome JsonEvents::parse(const char* at) {
+    event_.clear();
+    ++at;
+    bool separated = true;
+    for (;;) {
+        at = scan::skip_space(at);
+        if (*at == '"') {
+            if (!separated) fault(faults_.counts.missing_commas, at);
+            if (const Outcome outcome = pair(at, false); outcome != Outcome::complete) return outcome;
+            separated = false;
+        } else if (*at == ',') {
+            ++at;
+            separated = true;
+        } else if (*at == '}') {
+            after_ = at + 1;
+            return Outcome::complete;
+        } else {
+            return at >= limit() ? Outcome::incomplete : Outcome::broken;
+        }
+    }
+}
+
+// `"key": value`; for the event's own "args", its pairs.
+JsonEvents::Outcome JsonEvents::pair(const char*& at, bool in_args) {
+    bool escaped = false;
+    const char* const close = scan::quote(at + 1, limit(), escaped);
+    if (close >= limit())
+        return exhausted_ || limit() - at < long_text ? Outcome::incomplete : Outcome::broken;
+    const std::string_view text(at + 1, static_cast<std::size_t>(close - at - 1));
+    at = close + 1;
+    if (*at != ':') {
+        at = scan::skip_space(at);
+        if (*at != ':') return at >= limit() ? Outcome::incomplete : Outcome::broken;
+    }
+    at = scan::skip_space(at + 1);
+    const Key key = in_args ? argument_key(text) : event_key(text);
+    JsonValue found;
+    if (*at == '{' && key == Key::args) {
+        ++at;
+        for (bool separated = true;;) {
+            at = scan::skip_space(at);
+            if (*at == '"') {
+                if (!separated) fault(faults_.counts.missing_commas, at);
+                if (const Outcome outcome = pair(at, true); outcome != Outcome::complete) return outcome;
+                separated = false;
+            } else if (*at == ',') {
+                ++at;
+                separated = true;
+            } else if (*at == '}') {
+                ++at;
+                return Outcome::complete;
+            } else {
+                return at >= limit() ? Outcome::incomplete : Outcome::broken;
+            }
+        }
+    }
+    const bool plain = *at != '{' && *at != '[';
+    if (const Outcome outcome = value(at, found); outcome != Outcome::complete) return outcome;
+    if (key != Key::none) {
+        if (plain) event_.set(key, found);
+    } else if (in_args && plain) {
+        if (text.size() > 5 && text.starts_with("input") && text[5] >= '0' && text[5] <= '9')
+            event_.inputs.push_back(found);
+        else if (!found.quoted && event_.others.size() < 16)
+            event_.others.push_back({JsonValue{text, true, escaped}, found});
+    }
+    return Outcome::complete;
+}
+
+JsonEvents::Outcome JsonEvents::value(const char*& at, JsonValue& into) {
+    if (*at == '"') return string(at, into);
+    if (*at == '{' || *at == '[') {
+        scan::Container container;
+        const char* const end = container.skip(at, limit());
+        if (swallows_event(at, end)) return Outcome::broken;
+        if (container.depth > 0) return Outcome::incomplete;
+        into = {{at, static_cast<std::size_t>(end - at)}, false, false};
+        at = end;
+        return Outcome::complete;
+    }
+    const char* const end = scan::word(at, limit());
+    if (end >= limit()) return Outcome::incomplete;
+    if (end == at) return Outcome::broken;
+    into = {{at, static_cast<std::size_t>(end - at)}, false, false};
+    at = end;
+    return Outcome::complete;
+}
+
+// A quote ends a value when what follows can follow a value: a comma and the next key, or a bracket and then
+// a separator. Any other quote belongs to the text: some writers do not escape names.
+JsonEvents::Outcome JsonEvents::string(const char*& at, JsonValue& into) {
+    const char* const begin = at + 1;
+    bool escaped = false;
+    const char* close = at;
+    for (int inner = 0;; ++inner) {
+        close = scan::quote(close + 1, limit(), escaped);
+        if (swallows_event(begin, close) || inner > 64) return Outcome::broken;
+        if (close >= limit()) return Outcome::incomplete;
+        const char* after = close + 1;
+        bool ends = *after == ',' && after[1] == '"';
+        if (!ends) {
+            after = scan::skip_space(after);
+            const char* const next = scan::skip_space(after + 1);
+            if (after >= limit() || next > limit()) return Outcome::incomplete;
+            if (*after == ',')
+                ends = *next == '"' || *next == '}' || *next == ',';
+            else if (*after == '}')
+                ends = *next == ',' || *next == '}' || *next == ']' || *next == '{' || next >= limit();
+            else if (*after == '"') {  // a comma is missing, when a key follows
+                bool any = false;
+                const char* const end_of_key = scan::quote(after + 1, std::min(limit(), after + 64), any);
+                ends = *end_of_key == '"' && *scan::skip_space(end_of_key + 1) == ':';
+            }
+        }
+        if (!ends) continue;
+        if (inner > 0) fault(faults_.counts.unescaped_quotes, begin);
+        into = {{begin, static_cast<std::size_t>(close - begin)}, true, escaped};
+        at = close + 1;
+        return Outcome::complete;
+    }
+}
+
+}  // namespace viridian::trace

@@ -1,0 +1,40 @@
+#pragma once
+// What a format's reader understands of one event before it is sorted, nested and joined. Plain bytes: it
+// spills.
+#include "viridian/trace/event.hpp"
+
+namespace viridian::trace {
+
+struct Raw {
+    enum class Phase : std::uint8_t { slice, begin, end, flow_out, flow_in };
+
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+    std::uint64_t order = 0;        // in the file
+    std::uint64_t correlation = 0;  // or the flow's id
+    std::uint64_t external =
+        0;  // ties accelerator work to its operator where the launch is missing; 0 is none
+    std::int64_t sequence = -1;
+    double value = 0.0;
+    NameId name = 0;
+    NameId type = 0;
+    PathId path = 0;   // where the format says the whole qualified name, or (`relative`) its last parts
+    PathId scope = 0;  // with `path`
+    LaneId lane = 0;
+    std::uint32_t forward_thread = 0;  // backward operators: the profiler's number of the forward thread
+    Kind kind = Kind::operation;
+    Pass pass = Pass::unknown;
+    Phase phase = Phase::slice;
+    bool relative = false;
+    bool no_part = false;  // names no part of its children's paths ("ProfilerStep#7")
+};
+
+struct RawBefore {
+    bool operator()(const Raw& a, const Raw& b) const {
+        if (a.start != b.start) return a.start < b.start;
+        if (a.end != b.end) return a.end > b.end;
+        return a.order < b.order;
+    }
+};
+
+}  // namespace viridian::trace

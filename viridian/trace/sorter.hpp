@@ -1,0 +1,133 @@
+#pragma once
+// External merge sort of plain records: sorted runs of at most `budget` bytes go to disk, and are merged when
+// read back. Stable: equal records keep the order in which they were added. Memory stays near the budget.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <type_traits>
+#include <vector>
+
+#include "viridian/trace/spill.hpp"
+
+namespace viridian::trace {
+
+struct SpillOptions {
+    std::size_t budget = std::size_t{96} << 20;  // bytes of records held in memory
+    Path folder = "/var/tmp";
+};
+
+// `Before` says whether one record comes before another.
+template <class Record, class Before>
+class Sorter {
+    static_assert(std::is_trivially_copyable_v<Record>);
+
+  public:
+    explicit Sorter(SpillOptions options, Before before = {})
+        : options_(std::move(options)),
+          before_(before),
+          capacity_(std::max<std::size_t>(options_.budget / (2 * sizeof(Record)), 2)) {}
+
+    [[nodiscard]] Result<void> add(const Record& record) {
+        if (records_.size() == capacity_) VIRIDIAN_TRY(spill());
+        records_.push_back(record);
+        return {};
+    }
+    // Call once, after the last `add`.
+    [[nodiscard]] Result<void> finish() {
+        if (runs_.empty()) {
+            sort();
+            return {};
+        }
+        VIRIDIAN_TRY(spill());
+        std::vector<Record>().swap(records_);
+        const std::size_t share = options_.budget / (2 * sizeof(Record) * runs_.size());
+        for (std::size_t run = 0; run < runs_.size(); ++run) {
+            runs_[run].window = std::max<std::size_t>(share, 64);
+            VIRIDIAN_TRY(runs_[run].refill(*file_));
+            if (!runs_[run].empty()) heap_.push_back(run);
+        }
+        std::ranges::make_heap(heap_, later());
+        return {};
+    }
+    // The next record in order, or nullptr at the end; valid until the next call.
+    [[nodiscard]] Result<const Record*> next() {
+        if (runs_.empty()) return at_ < records_.size() ? &records_[at_++] : nullptr;
+        if (drained_ != none) {
+            Run& run = runs_[drained_];
+            if (run.empty()) VIRIDIAN_TRY(run.refill(*file_));
+            if (!run.empty()) {
+                heap_.push_back(drained_);
+                std::ranges::push_heap(heap_, later());
+            }
+            drained_ = none;
+        }
+        if (heap_.empty()) return nullptr;
+        std::ranges::pop_heap(heap_, later());
+        drained_ = heap_.back();
+        heap_.pop_back();
+        return &runs_[drained_].take();
+    }
+    [[nodiscard]] std::size_t runs() const { return runs_.size(); }  // 0: all in memory
+
+  private:
+    static constexpr std::size_t none = ~std::size_t{0};
+    struct Run {
+        std::uint64_t offset = 0;  // of the next record on disk
+        std::uint64_t left = 0;    // records still on disk
+        std::size_t window = 0;
+        std::vector<Record> held;
+        std::size_t at = 0;
+
+        [[nodiscard]] bool empty() const { return at == held.size(); }
+        [[nodiscard]] const Record& front() const { return held[at]; }
+        const Record& take() { return held[at++]; }
+        Result<void> refill(const SpillFile& file) {
+            held.resize(std::min<std::uint64_t>(window, left));
+            at = 0;
+            const std::size_t bytes = held.size() * sizeof(Record);
+            VIRIDIAN_TRY(file.read(offset, {reinterpret_cast<char*>(held.data()), bytes}));
+            offset += bytes;
+            left -= held.size();
+            return {};
+        }
+    };
+    [[nodiscard]] auto later() {
+        return [this](std::size_t a, std::size_t b) {
+            if (before_(runs_[b].front(), runs_[a].front())) return true;
+            return !before_(runs_[a].front(), runs_[b].front()) && b < a;
+        };
+    }
+    void sort() {
+        if (!std::ranges::is_sorted(records_, before_)) std::ranges::stable_sort(records_, before_);
+    }
+    Result<void> spill() {
+        if (records_.empty()) return {};
+        if (!file_) {
+            VIRIDIAN_TRY(SpillFile file, SpillFile::create(options_.folder));
+            file_.emplace(std::move(file));
+        }
+        sort();
+        Run run;
+        run.offset = file_->size();
+        run.left = records_.size();
+        const auto* bytes = reinterpret_cast<const char*>(records_.data());
+        VIRIDIAN_TRY(file_->append({bytes, records_.size() * sizeof(Record)}));
+        runs_.push_back(std::move(run));
+        records_.clear();
+        return {};
+    }
+
+    SpillOptions options_;
+    Before before_;
+    std::size_t capacity_;
+    std::vector<Record> records_;
+    std::size_t at_ = 0;
+    std::optional<SpillFile> file_;
+    std::vector<Run> runs_;
+    std::vector<std::size_t> heap_;
+    std::size_t drained_ = none;
+};
+
+}  // namespace viridian::trace
