@@ -16,7 +16,7 @@ struct PipelineOptions {
     std::string profile, device, schedule = "1f1b";
     int stages = 4;
     double forward = 0.030, backward = 0.060;
-    int micro_batches = 0, chunks = 0, ranks = 0;
+    int micro_batches = 0, chunks = 0;
     double wait_power = -1, latency = 0, bandwidth = 0, bytes = 0, all_reduce = -1;
     int data_parallel = 1, tensor_parallel = 1;
     double weight_share = 0;

@@ -132,7 +132,7 @@ Result<LoadedPipeline> load_pipeline(const PipelineOptions& o, Schedule schedule
 
 Result<LoadedPipeline> load_pipeline(const PipelineOptions& o) {
     VIRIDIAN_TRY(const Profile profile, load_profile(o, o.profile));
-    VIRIDIAN_TRY(Schedule schedule, make_schedule(o.schedule, profile, {o.micro_batches, o.ranks, o.chunks}));
+    VIRIDIAN_TRY(Schedule schedule, make_schedule(o.schedule, profile, {o.micro_batches, o.chunks}));
     return load_pipeline(o, std::move(schedule));
 }
 

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace viridian::pipeline {
+namespace {
+
+Result<int> ranks_of(const Profile& profile, int chunks) {
+    if (chunks < 1 || profile.size() % chunks != 0)
+        return fail(ErrorCode::mismatch, "profile a multiple of the chunks",
+                    "{} stages do not make {} chunks per rank", profile.size(), chunks);
+    return profile.size() / chunks;
+}
+
+}  // namespace
 
 const std::vector<ScheduleRow>& schedules() {
     static const std::vector<ScheduleRow> rows = {
@@ -13,6 +23,37 @@ const std::vector<ScheduleRow>& schedules() {
         {"1f1b", "one forward, one backward in turn",
          [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
              return one_f_one_b(p.size(), o.micro_batches);
+         }},
+        {"envpipe", "1F1B with forwards advanced under memory (ENVPIPE)",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             return forward_advance(p, o.micro_batches);
+         }},
+        {"interleaved", "1F1B over several chunks per rank (--chunks; the profile's stages are all chunks)",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             const int chunks = o.chunks > 0 ? o.chunks : 2;
+             VIRIDIAN_TRY(const int ranks, ranks_of(p, chunks));
+             return interleaved(ranks, chunks, o.micro_batches);
+         }},
+        {"zb-h1", "zero bubble with the memory of 1F1B",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             return zero_bubble_h1(p.size(), o.micro_batches);
+         }},
+        {"zb-h2", "zero bubble with twice the memory",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             return zero_bubble_h2(p.size(), o.micro_batches);
+         }},
+        {"zb-v", "zero bubble, two chunks per rank in a V",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             VIRIDIAN_TRY(const int ranks, ranks_of(p, 2));
+             return zero_bubble_v(ranks, o.micro_batches);
+         }},
+        {"chimera", "two 1F1B pipelines in opposite directions",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             return chimera(p.size(), o.micro_batches);
+         }},
+        {"dualpipe", "two directions, forwards overlapping backwards",
+         [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
+             return dual_pipe(p.size(), o.micro_batches);
          }},
     };
     return rows;

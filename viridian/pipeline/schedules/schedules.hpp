@@ -18,6 +18,20 @@ namespace viridian::pipeline {
 // The same with any warm-up depth per stage: depth[s] forwards run before the first backward.
 [[nodiscard]] Schedule with_warm_up(std::string name, int micro_batches, std::span<const int> depth);
 
+// ENVPIPE's forward-advance under memory, and its warm-up depths.
+[[nodiscard]] Schedule forward_advance(const Profile& profile, int micro_batches);
+[[nodiscard]] std::vector<int> advance_depths(const Profile& profile, int micro_batches);
+
+// Stages = ranks × chunks. Errors: invalid_argument unless micro-batches come in groups of `ranks`.
+[[nodiscard]] Result<Schedule> interleaved(int ranks, int chunks, int micro_batches);
+
+[[nodiscard]] Schedule zero_bubble_h1(int stages, int micro_batches);
+[[nodiscard]] Schedule zero_bubble_h2(int stages, int micro_batches);
+[[nodiscard]] Result<Schedule> zero_bubble_v(int ranks, int micro_batches);  // stages = 2 × ranks
+
+[[nodiscard]] Result<Schedule> chimera(int stages, int micro_batches);
+[[nodiscard]] Result<Schedule> dual_pipe(int stages, int micro_batches);
+
 struct ScheduleOptions {
     int micro_batches = 0;
     int ranks = 0;   // 0: as many as the schedule puts the profile's stages on
