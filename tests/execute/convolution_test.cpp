@@ -150,7 +150,8 @@ TEST(Convolution, TimesAChoice) {
     EXPECT_LE(timing->median.value, timing->high.value);
     EXPECT_GE(timing->count, 5);
     const auto conversion = device->time_conversion(
-        {1, 32, 9, 7}, {plan::plain(4)}, {plan::channels_blocked(4, 16)}, {.budget = Seconds(0.01)});
+        {1, 32, 9, 7}, {plan::plain(4), graph::ElementType::f32, {}},
+        {plan::channels_blocked(4, 16), graph::ElementType::f32, {}}, {.budget = Seconds(0.01)});
     ASSERT_TRUE(conversion.ok());
     EXPECT_GT(conversion->minimum.value, 0);
 }

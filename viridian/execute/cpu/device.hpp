@@ -11,7 +11,7 @@ struct CpuOptions {
     Allowances allowances;
 };
 
-// Errors: unsupported (no AVX2), invalid_argument (more threads than the process may use).
+// Errors: unsupported (no AVX2), invalid_argument (more than 1024 threads).
 [[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
 
 }  // namespace viridian::execute

@@ -46,7 +46,8 @@ memory::desc descriptor(const plan::Layout& layout, const graph::Dims& dims, gra
     const graph::Dims shape = dims.empty() ? graph::Dims{1} : dims;
     const std::vector<std::int64_t> strides =
         dims.empty() ? std::vector<std::int64_t>{1} : plan::strides_of(layout, dims);
-    memory::desc result(shape, dnnl_type(type), strides);
+    // Row-major first: the constructor refuses strides that only make sense with blocks.
+    memory::desc result(shape, dnnl_type(type), plan::strides_of(plan::plain(shape.size()), shape));
     auto& blocking = result.data.format_desc.blocking;
     blocking.inner_nblks = static_cast<int>(layout.blocks.size());
     for (std::size_t i = 0; i < layout.blocks.size(); ++i) {
