@@ -28,10 +28,11 @@ class [[nodiscard]] Result {
 
     [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
     [[nodiscard]] T& value() & { return std::get<0>(state_); }
-    [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+    // By value, so that `for (auto& x : *make())` holds what it walks over.
+    [[nodiscard]] T value() && { return std::get<0>(std::move(state_)); }
     [[nodiscard]] const T& operator*() const& { return value(); }
     [[nodiscard]] T& operator*() & { return value(); }
-    [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+    [[nodiscard]] T operator*() && { return std::move(*this).value(); }
     [[nodiscard]] const T* operator->() const { return &value(); }
     [[nodiscard]] T* operator->() { return &value(); }
 
