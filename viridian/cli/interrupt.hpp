@@ -1,0 +1,15 @@
+#pragma once
+namespace viridian::cli {
+
+// While it lives, the first Ctrl-C only sets a flag, so that work can end well; a second one ends the
+// program.
+class Interrupt {
+  public:
+    Interrupt();
+    ~Interrupt();
+    Interrupt(const Interrupt&) = delete;
+    Interrupt& operator=(const Interrupt&) = delete;
+    [[nodiscard]] bool asked() const;
+};
+
+}  // namespace viridian::cli
