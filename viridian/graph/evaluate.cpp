@@ -70,6 +70,14 @@ template <class Scalar>
 Result<void> run_node(Call<Scalar>& call) {
     const OperatorRow* row = find_operator(call.node);
     const auto kernel = row == nullptr ? nullptr : kernel_of<Scalar>(row->reference);
+    if (kernel != nullptr) {  // kernels read what their row requires without asking
+        const bool any = row->inputs.most == unbounded;
+        const std::size_t required =
+            any ? std::max<std::size_t>(1, call.inputs.size()) : static_cast<std::size_t>(row->inputs.least);
+        for (std::size_t i = 0; i < required; ++i)
+            if (call.input(i) == nullptr)
+                return fail(ErrorCode::malformed, "export the model again", "its input {} is missing", i);
+    }
     if (kernel != nullptr) return kernel(call);
     if (call.node.bodies.size() != 1)
         return fail(ErrorCode::unsupported, "replace the operator, or report it",

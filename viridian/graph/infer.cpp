@@ -1,33 +1,65 @@
 #include "viridian/graph/infer.hpp"
 
+#include <algorithm>
+
+#include "viridian/graph/infer_bodies.hpp"
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::graph {
 namespace {
 
-Result<void> infer_node(Graph& graph, const Node& node) {
+// Kernels and shape rules read the inputs that the row requires without asking.
+Result<void> check_inputs(const OperatorRow& row, const Node& node) {
+    const std::size_t required =
+        row.inputs.most == unbounded
+            ? std::max(node.inputs.size(), static_cast<std::size_t>(row.inputs.least))
+            : static_cast<std::size_t>(row.inputs.least);
+    for (std::size_t i = 0; i < required; ++i)
+        if (node.input(i) == ValueId::none)
+            return fail(ErrorCode::malformed, "export the model again", "its input {} is missing", i);
+    if (node.inputs.size() > static_cast<std::size_t>(row.inputs.most))
+        return fail(ErrorCode::malformed, "export the model again", "it has {} inputs", node.inputs.size());
+    return {};
+}
+
+Result<void> infer_node(Graph& graph, NodeId id) {
+    const Node node = graph.node(id);
     const OperatorRow* row = find_operator(node);
-    if (row == nullptr || row->infer == nullptr) return {};
+    if (row != nullptr) VIRIDIAN_TRY(check_inputs(*row, node));
     std::vector<TensorType> inputs;
     std::vector<const Tensor*> constants;
     for (const ValueId input : node.inputs) {
         inputs.push_back(input == ValueId::none ? TensorType() : graph.value(input).type);
         constants.push_back(graph.constant(input));
     }
-    Inference inference(node, std::move(inputs), std::move(constants));
-    VIRIDIAN_TRY(row->infer(inference));
-    for (std::size_t i = 0; i < node.outputs.size(); ++i)
-        if (node.outputs[i] != ValueId::none && inference.outputs()[i].element != ElementType::undefined)
-            graph.set_type(node.outputs[i], inference.outputs()[i]);
+    const auto set = [&](std::size_t i, const TensorType& type) {
+        if (i < node.outputs.size() && node.outputs[i] != ValueId::none &&
+            type.element != ElementType::undefined && graph.value(node.outputs[i]).type != type)
+            graph.set_type(node.outputs[i], type);
+    };
+    Node typed;
+    if (!node.bodies.empty()) {
+        VIRIDIAN_TRY(typed, infer_bodies(node, inputs));
+        graph.set_node(id, typed);
+    }
+    if (row != nullptr && row->infer != nullptr) {
+        Inference inference(node.bodies.empty() ? node : typed, std::move(inputs), std::move(constants));
+        VIRIDIAN_TRY(row->infer(inference));
+        for (std::size_t i = 0; i < node.outputs.size(); ++i) set(i, inference.outputs()[i]);
+    } else if (typed.bodies.size() == 1) {  // a function or fused operator: what its body says
+        const std::vector<TensorType> outputs = output_types(*typed.bodies[0]);
+        for (std::size_t i = 0; i < outputs.size(); ++i) set(i, outputs[i]);
+    }
     return {};
 }
 
 }  // namespace
 
 Result<void> infer_node_types(Graph& graph, NodeId id) {
-    const Node node = graph.node(id);
-    if (auto done = infer_node(graph, node); !done.ok())
+    if (auto done = infer_node(graph, id); !done.ok()) {
+        const Node& node = graph.node(id);
         return std::move(done).error().within(fmt::format("node `{}` ({})", node.name, node.op));
+    }
     return {};
 }
 
