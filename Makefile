@@ -12,7 +12,18 @@ build: ## install what is missing, build build/release/bin/viridian
 
 test: ## install what is missing, build, run every test and check
 	@tools/install_packages build test
+	@tools/peers || true
 	@tools/test
+
+conformance: ## ONNX's own backend tests: Debian's set, and the newest one where the peers are installed
+	@tools/install_packages build test
+	@tools/peers || true
+	@tools/build release conformance
+	@tools/conformance
+
+peers: ## .venv with the runtimes we compare with, pinned, from PyPI
+	@tools/install_packages build test
+	@tools/peers
 
 check: ## static gates: format, layers, line budget, clang-tidy on changed files
 	@tools/install_packages build test
@@ -25,4 +36,4 @@ format: ## rewrite the sources in the project's format
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: help build test check format clean
+.PHONY: help build test conformance peers check format clean

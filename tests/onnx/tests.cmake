@@ -2,3 +2,26 @@ find_package(Protobuf REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 target_compile_definitions(${target} PRIVATE ONNX_ML=1 ONNX_NAMESPACE=onnx)
 target_link_libraries(${target} PRIVATE ${ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+
+# ONNX's own backend tests, as a program (`make conformance`) and as tests.
+file(GLOB conformance_sources CONFIGURE_DEPENDS "${folder}/conformance/*.cpp")
+list(REMOVE_ITEM conformance_sources "${folder}/conformance/main.cpp")
+add_library(conformance_cases STATIC ${conformance_sources})
+target_include_directories(conformance_cases PUBLIC "${folder}")
+target_link_libraries(conformance_cases PRIVATE viridian_warnings PUBLIC viridian_onnx)
+foreach(program conformance/main tools/model_tool)
+    string(REGEX REPLACE "/main$|^tools/" "" name ${program})
+    add_executable(${name} "${folder}/${program}.cpp")
+    target_link_libraries(${name} PRIVATE viridian_warnings conformance_cases)
+endforeach()
+set(excluded --excluded "${folder}/conformance_excluded.txt" --allow-unsupported)
+add_test(NAME onnx.conformance.debian COMMAND conformance ${excluded} /usr/share/libonnx-testdata/data)
+set(peer "${folder}/peers/run_peer_test")
+add_test(NAME onnx.conformance.newest
+         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded})
+add_test(NAME onnx.export_runs_in_onnxruntime
+         COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool>)
+add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool> --allow-unsupported)
+set_tests_properties(onnx.conformance.debian onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
+set_tests_properties(onnx.conformance.newest onnx.export_runs_in_onnxruntime
+                     PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -5,7 +5,6 @@
 namespace viridian::cli {
 
 Command doctor_command();
-Command zoo_command();
 Command report_command();
 Command pipeline_command();
 

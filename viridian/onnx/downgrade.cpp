@@ -45,6 +45,10 @@ bool boolean_input(const Graph& graph, const Node& node) {
     return graph.value(node.inputs[0]).type.element == graph::ElementType::boolean;
 }
 
+bool half_input(const Graph& graph, const Node& node) {
+    return graph::size_of(graph.value(node.inputs[0]).type.element) == 2;
+}
+
 // Split without sizes meant equal parts.
 bool unequal_parts(const Graph& graph, const Node& node) {
     if (given(node, 1)) return false;
@@ -129,6 +133,7 @@ constexpr Rule rules[] = {
     {"ReduceSumSquare", 18, free_axes, reduce_axes},
     {"ReduceMax", 20, boolean_input, keep},
     {"ReduceMin", 20, boolean_input, keep},
+    {"IsInf", 20, half_input, keep},
     {"Split", 18, unequal_parts, split_count},
     {"Pad", 18, pad_axes, keep},
     {"Pad", 19, pad_wrap, keep},

@@ -30,9 +30,13 @@ Result<void> import_inputs(Context& context, Scope& scope, const GraphProto& pro
     return {};
 }
 
-Result<std::shared_ptr<const graph::Graph>> import_body(
-    Context& context, Scope& outer, const graph::Node& node, const NodeProto& proto,
-    const GraphProto& written, const std::vector<std::pair<std::string, ValueId>>& captures) {
+using Captures = std::vector<std::pair<std::string, ValueId>>;
+
+// `shapes`: captured values keep theirs; else only their element types.
+Result<std::shared_ptr<const graph::Graph>> import_body(Context& context, Scope& outer,
+                                                        const graph::Node& node, const NodeProto& proto,
+                                                        const GraphProto& written, const Captures& captures,
+                                                        bool shapes) {
     graph::Graph body;
     body.name = written.name();
     Scope scope{.graph = body,
@@ -51,7 +55,9 @@ Result<std::shared_ptr<const graph::Graph>> import_body(
          captures) {  // those that only the other branch reads are inputs all the same
         const graph::Tensor* constant = outer.graph.constant(id);
         if (constant == nullptr) {
-            const ValueId input = body.add_input(name, outer.graph.value(id).type);
+            graph::TensorType type = outer.graph.value(id).type;
+            if (!shapes) type.shape.reset();
+            const ValueId input = body.add_input(name, std::move(type));
             if (own.contains(name)) scope.values[name] = input;
         } else if (own.contains(name)) {
             scope.values[name] = body.add_constant(name, *constant);
@@ -80,7 +86,7 @@ Result<void> import_bodies(Context& context, Scope& scope, const NodeProto& prot
     std::sort(graphs.begin(), graphs.end(), [](const auto* a, const auto* b) {
         return (a->name() == "then_branch") > (b->name() == "then_branch");  // If: then, else
     });
-    std::vector<std::pair<std::string, ValueId>> captures;
+    Captures captures;
     std::unordered_set<std::string> seen;
     for (const AttributeProto* attribute : graphs)
         for (const std::string& name : free_names(attribute->g())) {
@@ -89,8 +95,12 @@ Result<void> import_bodies(Context& context, Scope& scope, const NodeProto& prot
         }
     const graph::Node outside = node;  // without captures, for the types of the body's own inputs
     for (const AttributeProto* attribute : graphs) {
-        VIRIDIAN_TRY(auto body, import_body(context, scope, outside, proto, attribute->g(), captures));
-        node.bodies.push_back(std::move(body));
+        auto body = import_body(context, scope, outside, proto, attribute->g(), captures, true);
+        // The branch that is not taken need not fit the shapes outside.
+        if (!body.ok() && body.error().code == ErrorCode::mismatch && node.op == "If")
+            body = import_body(context, scope, outside, proto, attribute->g(), captures, false);
+        if (!body.ok()) return std::move(body).error();
+        node.bodies.push_back(std::move(body).value());
     }
     std::int64_t count = 0;
     for (const auto& [name, id] : captures)

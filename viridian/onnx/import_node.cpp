@@ -162,11 +162,16 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
     VIRIDIAN_TRY(import_bodies(context, scope, proto, node));
     check_named_type(context, node, proto);
     if (node.domain.empty()) {
+        const std::size_t helpers = scope.graph.node_slots();
         Upgrade older{scope.graph, node, static_cast<int>(opset->second), outputs};
         if (auto done = upgrade(older); !done.ok()) {
             if (done.error().code != ErrorCode::unsupported) return done;
             context.unsupported.add(done.error().message);
         }
+        for (std::size_t i = helpers; i < scope.graph.node_slots(); ++i)
+            if (const graph::Node& helper = scope.graph.node(static_cast<graph::NodeId>(i));
+                graph::find_operator(helper) == nullptr)
+                context.unsupported.add_operator(helper.domain, helper.op, helper.name);
     }
     const graph::OperatorRow* row = graph::find_operator(node);
     if (row == nullptr) {

@@ -1,6 +1,5 @@
-// Dropout (inference: the identity; training: zeroes with probability `ratio`, the rest scaled by
-// 1 / (1 − ratio)).
-
+// Dropout (inference: the identity; training: zeroes with probability `ratio`, the rest scaled by 1 / (1 −
+// ratio)) and PRelu, whose slope broadcasts onto its input.
 #include "viridian/base/random.hpp"
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/operators/prepare.hpp"

@@ -1,0 +1,123 @@
+// conformance [--device NAME] [--excluded FILE] [--show N] [--allow-unsupported] ROOT...: runs ONNX's backend
+// tests found below each ROOT. A test that several roots hold (with older and newer operator sets) passes
+// when it passes in all of them.
+#include <fnmatch.h>
+
+#include <fstream>
+#include <map>
+
+#include "conformance/case.hpp"
+
+namespace viridian::conformance {
+namespace {
+
+struct Exclusion {
+    std::string pattern;
+    std::string reason;
+};
+
+// Lines "pattern: reason"; '#' begins a comment.
+std::vector<Exclusion> read_exclusions(const std::string& path) {
+    std::vector<Exclusion> exclusions;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
+        exclusions.push_back({line.substr(0, colon), line.substr(colon + 2)});
+    }
+    return exclusions;
+}
+
+struct Tally {
+    std::map<std::string, bool> passed;  // by test; false once it failed anywhere
+    std::map<std::string, bool> fast;
+    int excluded = 0;
+    int unsupported = 0;  // with --allow-unsupported; failures otherwise
+};
+
+Result<int> guarded(const Case& test, const Run& run) {
+    try {
+        return run_case(test, run);
+    } catch (const BrokenInvariant& broken) {
+        return fail(ErrorCode::broken_invariant, "report it", "invariant `{}`", broken.name);
+    } catch (const std::exception& exception) {
+        return fail(ErrorCode::broken_invariant, "report it", "exception: {}", exception.what());
+    }
+}
+
+bool is_excluded(const std::vector<Exclusion>& exclusions, const Case& test) {
+    for (const Exclusion& exclusion : exclusions)
+        for (const std::string& name : {test.name, test.model.string()})
+            if (::fnmatch(exclusion.pattern.c_str(), name.c_str(), 0) == 0) return true;
+    return false;
+}
+
+struct Options {
+    std::string device = "reference";
+    std::vector<Exclusion> exclusions;
+    int show = 1'000'000;            // failures printed
+    bool allow_unsupported = false;  // models with operators that we lack are counted apart
+};
+
+void run_root(const Path& root, const Run& run, const Options& options, Tally& tally) {
+    int show = options.show;
+    for (const Case& test : find_cases(root)) {
+        if (is_excluded(options.exclusions, test)) {
+            ++tally.excluded;
+            continue;
+        }
+        const Result<int> outcome = guarded(test, run);
+        const bool passed = outcome.ok();
+        if (!passed && options.allow_unsupported && outcome.error().code == ErrorCode::unsupported) {
+            ++tally.unsupported;
+            continue;
+        }
+        auto [entry, fresh] = tally.passed.try_emplace(test.name, passed);
+        entry->second = entry->second && passed;
+        if (passed && *outcome > 0) tally.fast[test.name] = true;
+        if (!passed && show-- > 0) fmt::print("FAILED {}: {}\n", test.name, outcome.error().message);
+    }
+}
+
+int run_all(std::vector<std::string> arguments) {
+    Options options;
+    std::vector<Path> roots;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const bool more = i + 1 < arguments.size();
+        if (arguments[i] == "--device" && more)
+            options.device = arguments[++i];
+        else if (arguments[i] == "--excluded" && more)
+            options.exclusions = read_exclusions(arguments[++i]);
+        else if (arguments[i] == "--show" && more)
+            options.show = std::stoi(arguments[++i]);
+        else if (arguments[i] == "--allow-unsupported")
+            options.allow_unsupported = true;
+        else
+            roots.emplace_back(arguments[i]);
+    }
+    Tally tally;
+    bool known = false;
+    for (const Device& candidate : devices())
+        if (candidate.name == options.device) {
+            known = true;
+            for (const Path& root : roots) run_root(root, candidate.run, options, tally);
+        }
+    if (!known || roots.empty()) {
+        fmt::print(stderr, "usage: conformance [--device NAME] [--excluded FILE] [--show N] ROOT...\n");
+        return 2;
+    }
+    std::size_t passed = 0;
+    for (const auto& [name, good] : tally.passed) passed += good ? 1 : 0;
+    const std::size_t failed = tally.passed.size() - passed;
+    fmt::print("{} passed, {} failed ({} excluded); {} ran on kernels other than the reference\n", passed,
+               failed, tally.excluded, tally.fast.size());
+    if (tally.unsupported > 0) fmt::print("{} not run: they use what is not supported\n", tally.unsupported);
+    return failed == 0 && passed > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace viridian::conformance
+
+int main(int count, char** arguments) {
+    return viridian::conformance::run_all(std::vector<std::string>(arguments + 1, arguments + count));
+}

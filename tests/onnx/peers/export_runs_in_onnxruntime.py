@@ -1,0 +1,67 @@
+"""What Viridian writes, ONNX Runtime runs, with the same outputs: every backend test that both read.
+
+export_runs_in_onnxruntime.py MODEL_TOOL
+A test counts where ONNX Runtime runs the original model and gets the expected outputs; then the model that
+Viridian wrote must too, and ONNX's checker must accept it.
+"""
+import pathlib
+import sys
+import tempfile
+
+import onnx
+import onnxruntime
+
+from support import DEBIAN, NEWEST, close, numbered, tool
+
+onnxruntime.set_default_logger_severity(4)
+
+
+def run(path, inputs):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [entry.name for entry in session.get_inputs()]
+    if len(names) != len(inputs):
+        raise ValueError("the inputs do not fit")
+    return session.run(None, dict(zip(names, inputs)))
+
+
+def peer_agrees(original, inputs, expected):
+    try:
+        return close(run(original, inputs), expected) is None
+    except Exception:  # ONNX Runtime lacks the operator, or the data says something else
+        return False
+
+
+def main(binary):
+    counted, wrong = 0, []
+    for root in (DEBIAN, NEWEST):
+        with tempfile.TemporaryDirectory() as folder:
+            tool(binary, "resave", root, folder)
+            for ours in sorted(pathlib.Path(folder).glob("*.onnx")):
+                group, name = ours.stem.split("__", 1)
+                if group == "light":
+                    continue
+                data = root / group / name / "test_data_set_0"
+                try:
+                    inputs, expected = numbered(data, "input"), numbered(data, "output")
+                except Exception:  # an element type that this NumPy does not have
+                    continue
+                if not peer_agrees(root / group / name / "model.onnx", inputs, expected):
+                    continue
+                counted += 1
+                try:
+                    onnx.checker.check_model(str(ours))
+                    problem = close(run(ours, inputs), expected)
+                except Exception as error:
+                    problem = str(error).replace("\n", " ")[:300]
+                if problem:
+                    wrong.append(f"{group}/{name}: {problem}")
+    print("\n".join(wrong))
+    print(f"{counted - len(wrong)} of {counted} models that Viridian wrote run in ONNX Runtime {onnxruntime.__version__} as the originals do")
+    return 1 if wrong or counted < 300 else 0
+
+
+sys.exit(main(sys.argv[1]))

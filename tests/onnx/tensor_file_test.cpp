@@ -1,0 +1,64 @@
+#include "viridian/onnx/tensor_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "viridian/base/random.hpp"
+
+namespace viridian::onnx {
+namespace {
+
+using graph::ElementType;
+using graph::Tensor;
+
+constexpr ElementType all_types[] = {
+    ElementType::f64, ElementType::f32, ElementType::f16,    ElementType::bf16, ElementType::i64,
+    ElementType::i32, ElementType::i16, ElementType::i8,     ElementType::u64,  ElementType::u32,
+    ElementType::u16, ElementType::u8,  ElementType::boolean};
+
+TEST(TensorFile, EveryTypeComesBack) {
+    const Path folder = std::filesystem::path(testing::TempDir()) / "viridian_tensor_file";
+    std::filesystem::create_directories(folder);
+    Random random(3);
+    for (const ElementType type : all_types)
+        for (const graph::Dims& dims :
+             {graph::Dims{}, graph::Dims{3}, graph::Dims{2, 0}, graph::Dims{2, 3, 5}}) {
+            Tensor tensor(type, dims);
+            std::byte* bytes = tensor.mutable_bytes();
+            for (std::int64_t i = 0; i < tensor.byte_count(); ++i)
+                bytes[i] = static_cast<std::byte>(random.below(2));
+            for (const char* file : {"x.npy", "x.pb"}) {
+                const auto written = write_tensor_file(folder / file, {"x", tensor});
+                if (type == ElementType::bf16 && folder / file == folder / "x.npy") {
+                    EXPECT_EQ(written.error().code, ErrorCode::unsupported);
+                    continue;
+                }
+                ASSERT_TRUE(written.ok()) << written.error().text();
+                const auto read = read_tensor_file(folder / file);
+                ASSERT_TRUE(read.ok()) << read.error().text();
+                EXPECT_TRUE(read->tensor.same_bytes(tensor));
+            }
+        }
+    std::filesystem::remove_all(folder);
+}
+
+TEST(TensorFile, ColumnMajorArraysAreTurned) {
+    std::string bytes = *npy_bytes(Tensor::f32({2, 3}, std::vector<float>{0, 3, 1, 4, 2, 5}));
+    bytes.replace(bytes.find("False"), 5, "True ");
+    const auto tensor = parse_npy(bytes, "f");
+    ASSERT_TRUE(tensor.ok());
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(tensor->values<float>()[i], static_cast<float>(i));
+}
+
+TEST(TensorFile, CutOrOddFilesAreRefused) {
+    const std::string whole = *npy_bytes(Tensor::f32({2, 3}, std::vector<float>(6)));
+    for (std::size_t length = 0; length < whole.size(); ++length)
+        EXPECT_FALSE(parse_npy(whole.substr(0, length), "cut").ok()) << length;
+    std::string huge = whole;
+    huge.replace(huge.find("(2, 3, )"), 8, "(1152921504606846976, 9, )");
+    EXPECT_FALSE(parse_npy(huge, "huge").ok());
+    EXPECT_EQ(read_tensor_file("x.txt").error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(read_tensor_file("none.npy").error().code, ErrorCode::file_not_found);
+}
+
+}  // namespace
+}  // namespace viridian::onnx

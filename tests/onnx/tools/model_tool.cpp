@@ -1,0 +1,64 @@
+// model_tool resave ROOT OUT         every backend test below ROOT that loads, written to
+// OUT/<group>__<test>.onnx model_tool resave-one IN OUT       one model model_tool run MODEL FOLDER reads
+// FOLDER/input_N.npy, writes FOLDER/output_N.npy, with the reference kernels
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "conformance/case.hpp"
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/onnx/onnx.hpp"
+#include "viridian/onnx/tensor_file.hpp"
+
+namespace viridian::conformance {
+namespace {
+
+Result<void> resave(const Path& from, const Path& to) {
+    VIRIDIAN_TRY(const graph::Graph graph, onnx::load(from));
+    return onnx::save(graph, to);
+}
+
+Result<void> resave_all(const Path& root, const Path& out) {
+    int written = 0;
+    for (const Case& test : find_cases(root)) {
+        std::string name = test.name;
+        name.replace(name.find('/'), 1, "__");
+        const auto done = resave(test.model, out / (name + ".onnx"));
+        if (!done.ok() && done.error().code != ErrorCode::unsupported)
+            return fail(done.error().code, done.error().next_step, "{}: {}", test.name, done.error().message);
+        written += done.ok() ? 1 : 0;
+    }
+    fmt::print("{} models written\n", written);
+    return {};
+}
+
+Result<void> run(const Path& model, const Path& folder) {
+    VIRIDIAN_TRY(const graph::Graph graph, onnx::load(model));
+    std::vector<graph::Tensor> inputs;
+    for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+        VIRIDIAN_TRY(onnx::NamedTensor input,
+                     onnx::read_tensor_file(folder / fmt::format("input_{}.npy", i)));
+        inputs.push_back(std::move(input.tensor));
+    }
+    VIRIDIAN_TRY(const auto outputs, graph::evaluate(graph, inputs));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        VIRIDIAN_TRY(onnx::write_tensor_file(folder / fmt::format("output_{}.npy", i), {"", outputs[i]}));
+    return {};
+}
+
+Result<void> dispatch(const std::vector<std::string>& arguments) {
+    if (arguments.size() == 3 && arguments[0] == "resave") return resave_all(arguments[1], arguments[2]);
+    if (arguments.size() == 3 && arguments[0] == "resave-one") return resave(arguments[1], arguments[2]);
+    if (arguments.size() == 3 && arguments[0] == "run") return run(arguments[1], arguments[2]);
+    return fail(ErrorCode::invalid_argument, "see the first lines of model_tool.cpp", "wrong arguments");
+}
+
+}  // namespace
+}  // namespace viridian::conformance
+
+int main(int count, char** arguments) {
+    const auto done =
+        viridian::conformance::dispatch(std::vector<std::string>(arguments + 1, arguments + count));
+    if (!done.ok()) fmt::print(stderr, "{}\n", done.error().text());
+    return done.ok() ? 0 : 1;
+}
