@@ -5,6 +5,7 @@ namespace viridian::cli {
 std::vector<Command> commands() {
     return {
         doctor_command(),
+        zoo_command(),
         report_command(),
         pipeline_command(),
     };

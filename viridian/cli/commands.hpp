@@ -5,6 +5,7 @@
 namespace viridian::cli {
 
 Command doctor_command();
+Command zoo_command();
 Command report_command();
 Command pipeline_command();
 

@@ -195,6 +195,11 @@ Result<std::vector<Array<Scalar>>> Call<Scalar>::run_body(std::size_t body,
 template <class Scalar>
 Array<Scalar> array_of(const Tensor& tensor) {
     Array<Scalar> array(tensor.type(), tensor.dims());
+    if constexpr (!std::is_same_v<Scalar, PrimeField>)
+        if (tensor.type() == ElementType::f32) {  // weights: worth a loop of their own
+            std::ranges::copy(tensor.values<float>(), array.real.begin());
+            return array;
+        }
     for (std::int64_t i = 0; i < tensor.count(); ++i) {
         const auto at = static_cast<std::size_t>(i);
         if (!array.floating())

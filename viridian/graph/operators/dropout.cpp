@@ -1,5 +1,6 @@
-// Dropout (inference: the identity; training: zeroes with probability `ratio`, the rest scaled by 1 / (1 −
-// ratio)) and PRelu, whose slope broadcasts onto its input.
+// Dropout (inference: the identity; training: zeroes with probability `ratio`, the rest scaled by
+// 1 / (1 − ratio)).
+
 #include "viridian/base/random.hpp"
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/operators/prepare.hpp"

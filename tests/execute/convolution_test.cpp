@@ -1,0 +1,160 @@
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::ValueId;
+
+struct Shape {
+    std::int64_t n, c, h, w, m, kernel_h, kernel_w, stride, dilation, pad, groups;
+};
+
+ValueId add_convolution(Graph& graph, ValueId x, const Shape& s, Random& random, bool bias) {
+    const ValueId w =
+        graph.add_constant("w", random_tensor(random, {s.m, s.c / s.groups, s.kernel_h, s.kernel_w}));
+    std::vector<ValueId> inputs = {x, w};
+    if (bias) inputs.push_back(graph.add_constant("b", random_tensor(random, {s.m})));
+    return graph.add("Conv", inputs,
+                     {{"strides", Dims{s.stride, s.stride}},
+                      {"dilations", Dims{s.dilation, s.dilation}},
+                      {"pads", Dims{s.pad, s.pad, s.pad, s.pad}},
+                      {"group", s.groups}},
+                     "conv");
+}
+
+Shape random_shape(Random& random) {
+    Shape s{};
+    s.n = random.chance(0.8) ? 1 : 3;
+    s.groups = random.chance(0.8) ? 1 : 2;
+    const bool depthwise = random.chance(0.2);
+    s.c = s.groups * random.between(1, 40);
+    s.m = s.groups * random.between(1, 40);
+    if (depthwise) s.groups = s.m = s.c = random.between(2, 40);
+    if (random.chance(0.3) && !depthwise) s.c = s.groups * 32, s.m = s.groups * 16;
+    s.kernel_h = random.chance(0.5) ? 3 : random.between(1, 5);
+    s.kernel_w = random.chance(0.7) ? s.kernel_h : random.between(1, 5);
+    s.stride = random.chance(0.7) ? 1 : 2;
+    s.dilation = random.chance(0.85) ? 1 : 2;
+    s.pad = random.between(0, std::min(s.kernel_h, s.kernel_w) - 1);
+    const auto reach = (std::max(s.kernel_h, s.kernel_w) - 1) * s.dilation + 1;
+    s.h = random.chance(0.1) ? reach : random.between(reach, 20);
+    s.w = random.chance(0.1) ? reach : random.between(reach, 20);
+    return s;
+}
+
+TEST(Convolution, EveryChoiceAgreesWithTheReference) {
+    Random random(1);
+    const auto device = test_device(2);
+    std::vector<std::string> tried;
+    for (int i = 0; i < 30; ++i) {
+        const Shape s = random_shape(random);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({s.n, s.c, s.h, s.w}));
+        graph.set_outputs({add_convolution(graph, x, s, random, random.chance(0.5))});
+        SCOPED_TRACE(fmt::format("n{} c{} h{} w{} m{} k{}x{} s{} d{} p{} g{}", s.n, s.c, s.h, s.w, s.m,
+                                 s.kernel_h, s.kernel_w, s.stride, s.dilation, s.pad, s.groups));
+        const auto kernels = check_region(*device, graph, random, 1e-4);
+        EXPECT_EQ(kernels.back(), "reference");
+        tried.insert(tried.end(), kernels.begin(), kernels.end());
+    }
+    EXPECT_THAT(tried, testing::Contains(testing::StartsWith("dnnl:conv:direct:")));
+}
+
+TEST(Convolution, EpiloguesAndResiduals) {
+    Random random(2);
+    const auto device = test_device(2);
+    std::vector<std::string> tried;
+    for (int i = 0; i < 24; ++i) {
+        Shape s = random_shape(random);
+        s.groups = 1, s.stride = 1, s.dilation = 1, s.kernel_h = s.kernel_w = 3, s.pad = 1;
+        if (i % 2 == 0) s.c = 32, s.m = 32;
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({s.n, s.c, s.h, s.w}));
+        ValueId y = add_convolution(graph, x, s, random, true);
+        const auto op = random.below(6);
+        if (op == 0) y = graph.add("Relu", {y});
+        if (op == 1) y = graph.add("LeakyRelu", {y}, {{"alpha", 0.2}});
+        if (op == 2)
+            y = graph.add("Clip", {y, graph.add_constant("low", graph::Tensor::scalar(0.0F)),
+                                   graph.add_constant("high", graph::Tensor::scalar(0.5F))});
+        if (op == 3) y = graph.add("Sigmoid", {y});
+        if (op == 4)
+            y = graph.add("Mul", {y, graph.add_constant("scale", random_tensor(random, {s.m, 1, 1}))});
+        if (op >= 4) {
+            const ValueId other = graph.add_input("r", f32({s.n, s.m, s.h, s.w}));
+            y = graph.add("Add", op == 4 ? std::vector{y, other} : std::vector{other, y});
+            y = graph.add("Relu", {y});
+        }
+        graph.set_outputs({y});
+        const auto kernels = check_region(*device, graph, random, 1e-4);
+        tried.insert(tried.end(), kernels.begin(), kernels.end());
+    }
+    EXPECT_GT(tried.size(), 24U);
+}
+
+// conv → conv + skip: the skip dies in the second region and may be overwritten.
+TEST(Convolution, OverwritesADyingResidual) {
+    Random random(3);
+    const auto device = test_device(2);
+    Graph graph;
+    const Shape s{1, 32, 9, 7, 32, 3, 3, 1, 1, 1, 1};
+    const ValueId x = graph.add_input("x", f32({s.n, s.c, s.h, s.w}));
+    const ValueId skip = add_convolution(graph, x, s, random, true);
+    const ValueId main = add_convolution(graph, x, s, random, false);
+    graph.set_outputs({graph.add("Relu", {graph.add("Add", {main, skip})})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto inputs = random_inputs(graph, random);
+    const auto expected = evaluate(graph, inputs);
+    const auto nodes = graph.nodes();
+    const auto uses = graph::uses(graph);
+    const std::vector regions = {plan::make_region(graph, uses, {nodes[0]}),
+                                 plan::make_region(graph, uses, {nodes[1], nodes[2], nodes[3]})};
+    const auto choices = device->choices(graph, regions[1]);
+    ASSERT_TRUE(choices.ok());
+    int overwriting = 0;
+    for (std::size_t c = 0; c < choices->size(); ++c) {
+        overwriting += (*choices)[c].aliasing == plan::Aliasing::overwrite ? 1 : 0;
+        const auto assignment = assign(*device, graph, regions, [&](const plan::Region& region, const auto&) {
+            return region.nodes.size() > 1 ? c : 0;
+        });
+        ASSERT_TRUE(assignment.ok());
+        const auto plan = plan::make_plan(graph, *assignment);
+        ASSERT_TRUE(plan.ok());
+        const auto executable = device->prepare(graph, *plan);
+        ASSERT_TRUE(executable.ok()) << executable.error().text();
+        std::vector<graph::Tensor> outputs = {{graph::ElementType::f32, {1, 32, 9, 7}}};
+        ASSERT_TRUE((*executable)->run(inputs, outputs).ok());
+        EXPECT_LE(distance(outputs[0], (*expected)[0]), 1e-4) << (*choices)[c].key();
+    }
+    EXPECT_GT(overwriting, 0);
+}
+
+TEST(Convolution, TimesAChoice) {
+    Random random(4);
+    const auto device = test_device(1);
+    Graph graph;
+    const Shape s{1, 32, 9, 7, 32, 3, 3, 1, 1, 1, 1};
+    const ValueId x = graph.add_input("x", f32({s.n, s.c, s.h, s.w}));
+    graph.set_outputs({add_convolution(graph, x, s, random, true)});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    const auto choices = device->choices(graph, region);
+    ASSERT_TRUE(choices.ok());
+    const auto timing =
+        device->time(graph, region, choices->front(), {.precision = 1, .budget = Seconds(0.01)});
+    ASSERT_TRUE(timing.ok());
+    EXPECT_GT(timing->median.value, 0);
+    EXPECT_LE(timing->low.value, timing->median.value);
+    EXPECT_LE(timing->median.value, timing->high.value);
+    EXPECT_GE(timing->count, 5);
+    const auto conversion = device->time_conversion(
+        {1, 32, 9, 7}, {plan::plain(4), graph::ElementType::f32, {}},
+        {plan::channels_blocked(4, 16), graph::ElementType::f32, {}}, {.budget = Seconds(0.01)});
+    ASSERT_TRUE(conversion.ok());
+    EXPECT_GT(conversion->minimum.value, 0);
+}
+
+}  // namespace
+}  // namespace viridian::execute

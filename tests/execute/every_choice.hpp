@@ -1,0 +1,88 @@
+#pragma once
+// Checks every choice a device offers for every region against the reference evaluation.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "viridian/base/random.hpp"
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/execute/greedy.hpp"
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::execute {
+
+inline graph::Tensor random_tensor(Random& random, const graph::Dims& dims) {
+    graph::Tensor tensor(graph::ElementType::f32, dims);
+    for (float& value : tensor.mutable_values<float>()) value = static_cast<float>(random.uniform(-1, 1));
+    return tensor;
+}
+
+inline graph::TensorType f32(const graph::Dims& dims) {
+    return {graph::ElementType::f32, graph::shape_of(dims)};
+}
+
+inline std::vector<graph::Tensor> random_inputs(const graph::Graph& graph, Random& random) {
+    std::vector<graph::Tensor> inputs;
+    for (const auto id : graph.inputs()) inputs.push_back(random_tensor(random, graph.value(id).type.dims()));
+    return inputs;
+}
+
+// Relative L2 distance; infinite where NaN patterns differ.
+inline double distance(const graph::Tensor& a, const graph::Tensor& b) {
+    if (a.dims() != b.dims() || a.type() != b.type()) return INFINITY;
+    double difference = 0, size = 0;
+    for (std::int64_t i = 0; i < a.count(); ++i) {
+        const double x = a.number(i), y = b.number(i);
+        if (std::isnan(x) || std::isnan(y)) {
+            if (std::isnan(x) != std::isnan(y)) return INFINITY;
+            continue;
+        }
+        if (x == y) continue;
+        difference += (x - y) * (x - y);
+        size += y * y;
+    }
+    return std::sqrt(difference / std::max(size, 1e-30));
+}
+
+// Runs the graph once per choice of the region made of all its nodes (one chain). Returns the kernels tried.
+inline std::vector<std::string> check_region(Device& device, graph::Graph graph, Random& random,
+                                             double tolerance) {
+    EXPECT_TRUE(infer_types(graph).ok());
+    const auto inputs = random_inputs(graph, random);
+    const auto expected = evaluate(graph, inputs);
+    EXPECT_TRUE(expected.ok()) << expected.error().text();
+    const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    const auto choices = device.choices(graph, region);
+    EXPECT_TRUE(choices.ok()) << choices.error().text();
+    std::vector<std::string> tried;
+    for (std::size_t c = 0; c < choices->size(); ++c) {
+        const auto key = (*choices)[c].key();
+        auto assignment = assign(device, graph, {region}, [&](const auto&, const auto&) { return c; });
+        EXPECT_TRUE(assignment.ok());
+        const auto plan = plan::make_plan(graph, *std::move(assignment));
+        EXPECT_TRUE(plan.ok()) << key << plan.error().text();
+        auto executable = device.prepare(graph, *plan);
+        EXPECT_TRUE(executable.ok()) << key << executable.error().text();
+        std::vector<graph::Tensor> outputs;
+        for (const auto id : graph.outputs())
+            outputs.emplace_back(graph.value(id).type.element, graph.value(id).type.dims());
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            const auto ran = (*executable)->run(inputs, outputs);
+            EXPECT_TRUE(ran.ok()) << key << ran.error().text();
+        }
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            EXPECT_LE(distance(outputs[i], (*expected)[i]), tolerance)
+                << key << " " << text(graph.value(graph.outputs()[i]).type);
+        tried.push_back((*choices)[c].kernel);
+    }
+    return tried;
+}
+
+inline std::unique_ptr<Device> test_device(int threads = 1) {
+    auto device = make_cpu_device({.threads = threads, .pin = false, .allowances = {}});
+    EXPECT_TRUE(device.ok());
+    return *std::move(device);
+}
+
+}  // namespace viridian::execute

@@ -1,0 +1,60 @@
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::ValueId;
+
+TEST(Matrix, GemmAndConstantMatMul) {
+    Random random(1);
+    const auto device = test_device(2);
+    for (int i = 0; i < 16; ++i) {
+        const auto m = random.chance(0.4) ? 1 : random.between(1, 40);
+        const auto k = random.between(1, 70), n = random.between(1, 70);
+        Graph graph;
+        const bool gemm = random.chance(0.5);
+        ValueId y{};
+        if (gemm) {
+            const bool ta = random.chance(0.3), tb = random.chance(0.5);
+            const ValueId x = graph.add_input("x", f32(ta ? Dims{k, m} : Dims{m, k}));
+            std::vector<ValueId> inputs = {
+                x, graph.add_constant("w", random_tensor(random, tb ? Dims{n, k} : Dims{k, n}))};
+            if (random.chance(0.6)) inputs.push_back(graph.add_constant("b", random_tensor(random, {n})));
+            y = graph.add("Gemm", inputs, {{"transA", std::int64_t{ta}}, {"transB", std::int64_t{tb}}});
+        } else {
+            const ValueId x = graph.add_input("x", f32({2, m, k}));
+            y = graph.add("MatMul", {x, graph.add_constant("w", random_tensor(random, {k, n}))});
+        }
+        if (random.chance(0.6))
+            y = graph.add("Add", {y, graph.add_constant("c", random_tensor(random, {n}))});
+        if (random.chance(0.5)) {
+            ASSERT_TRUE(infer_types(graph).ok());
+            y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        }
+        if (random.chance(0.5)) y = graph.add("Relu", {y});
+        graph.set_outputs({y});
+        check_region(*device, graph, random, 1e-5);
+    }
+}
+
+TEST(Matrix, BatchedInEveryOrder) {
+    Random random(2);
+    const auto device = test_device(2);
+    for (int i = 0; i < 6; ++i) {
+        const auto b = random.between(1, 2), h = random.between(1, 3), m = random.between(1, 20),
+                   k = random.between(1, 20), n = random.between(1, 20);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({b, h, m, k}));
+        const ValueId y = graph.add_input("y", f32({b, h, k, n}));
+        ValueId z = graph.add("MatMul", {x, y});
+        if (i % 2 == 0) z = graph.add("Div", {z, graph.add_constant("d", graph::Tensor::scalar(8.0F))});
+        graph.set_outputs({z});
+        const auto kernels = check_region(*device, graph, random, 1e-5);
+        EXPECT_GE(kernels.size(), 12U);
+    }
+}
+
+}  // namespace
+}  // namespace viridian::execute

@@ -1,0 +1,52 @@
+#include "viridian/execute/cpu/buffer.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+namespace viridian::execute::cpu {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{1} << 21U;
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) : size_(bytes) {
+    if (bytes == 0) return;
+    // Room to start at a huge page's border.
+    const bool large = bytes >= 2 * huge_page;
+    const std::size_t mapped = bytes + (large ? huge_page : 0);
+    void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    auto* start = static_cast<std::byte*>(memory);
+    if (large) {
+        const auto address = reinterpret_cast<std::uintptr_t>(start);
+        const std::size_t skip = (huge_page - address % huge_page) % huge_page;
+        if (skip > 0) munmap(start, skip);
+        start += skip;
+        if (skip < huge_page) {
+            const std::size_t kept = (bytes + 4095) / 4096 * 4096;
+            const std::size_t rest = mapped - skip;
+            const std::size_t tail = (rest + 4095) / 4096 * 4096 - kept;
+            if (tail > 0) munmap(start + kept, tail);
+        }
+        madvise(start, bytes, MADV_HUGEPAGE);
+    }
+    data_ = std::unique_ptr<std::byte, Unmap>(start, Unmap{bytes});
+}
+
+void Buffer::Unmap::operator()(std::byte* data) const { munmap(data, bytes); }
+
+Packed PackedConstants::find_or_make(const std::string& key, std::size_t bytes,
+                                     const std::function<void(std::byte*)>& make) {
+    if (const auto found = known_.find(key); found != known_.end())
+        if (Packed live = found->second.lock()) return live;
+    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+    auto buffer = std::make_shared<Buffer>(bytes);
+    make(buffer->data());
+    known_[key] = buffer;
+    return buffer;
+}
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,94 @@
+#include "viridian/execute/cpu/device.hpp"
+
+#include <algorithm>
+
+#include "viridian/base/machine.hpp"
+#include "viridian/execute/cpu/executable.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+#include "viridian/execute/cpu/timing.hpp"
+
+namespace viridian::execute {
+namespace {
+
+class CpuDevice final : public Device {
+  public:
+    CpuDevice(cpu::Context context, std::string fingerprint)
+        : context_(std::move(context)), fingerprint_(std::move(fingerprint)), timer_(context_) {}
+
+    std::string name() const override { return "cpu"; }
+    std::string fingerprint() const override { return fingerprint_; }
+    std::string library() const override {
+        const dnnl_version_t* version = dnnl_version();
+        return fmt::format("dnnl {}.{}.{}, viridian 1", version->major, version->minor, version->patch);
+    }
+    int threads() const override { return context_.threads; }
+
+    Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
+                                              const plan::Region& region) override {
+        const cpu::ThreadCount threads(context_.threads);
+        const cpu::Task task{context_, graph, region};
+        for (const auto* list : {&region.inputs, &region.constants, &region.outputs})
+            for (const graph::ValueId id : *list)
+                if (!graph.value(id).type.known())
+                    return fail(ErrorCode::unsupported, "bind every dimension with --dim NAME=VALUE",
+                                "the shape of `{}` is not known: {}", graph.value(id).name,
+                                graph::text(graph.value(id).type));
+        std::vector<plan::Choice> all;
+        for (const cpu::Family& family : cpu::families())
+            for (plan::Choice& choice : family.offers(task)) all.push_back(std::move(choice));
+        return all;
+    }
+
+    Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph, const plan::Plan& plan) override {
+        return cpu::prepare_plan(context_, graph, plan);
+    }
+
+    Result<Timing> time(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
+                        const TimingProtocol& protocol) override {
+        return timer_.time(cpu::Task{context_, graph, region}, choice, protocol);
+    }
+
+    Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to,
+                                   const TimingProtocol& protocol) override {
+        return timer_.time_conversion(dims, from, to, protocol);
+    }
+
+  private:
+    cpu::Context context_;
+    std::string fingerprint_;
+    cpu::Timer timer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
+    const Machine machine = this_machine();
+    if (!machine.has("avx2"))
+        return fail(ErrorCode::unsupported, "use a processor of 2013 or later", "this processor has no AVX2");
+    const std::vector<int> cpus = physical_cpus();
+    const int threads =
+        options.threads > 0 ? options.threads : static_cast<int>(std::max<std::size_t>(1, cpus.size()));
+    if (threads > 1024)
+        return fail(ErrorCode::invalid_argument, "give at most as many --threads as cores",
+                    "{} threads were asked for", threads);
+    if (options.pin && static_cast<std::size_t>(threads) <= cpus.size())
+        cpu::parallel(threads, [&](int thread) {
+            // A processor that refuses is no reason to stop: the thread just floats.
+            const auto pinned = pin_thread(cpus[static_cast<std::size_t>(thread)]);
+            static_cast<void>(pinned);
+        });
+    try {
+        // oneDNN 2.6.3's cache keeps keys that outlive what they point to: iterating implementations between
+        // the makings of primitives crashes in it.
+        dnnl::set_primitive_cache_capacity(0);
+        dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+        cpu::Context context{engine, dnnl::stream(engine), threads, options.allowances,
+                             std::make_shared<cpu::PackedConstants>()};
+        return std::unique_ptr<Device>(
+            std::make_unique<CpuDevice>(std::move(context), machine.fingerprint()));
+    } catch (const dnnl::error& error) {
+        return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
+    }
+}
+
+}  // namespace viridian::execute

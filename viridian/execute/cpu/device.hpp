@@ -1,0 +1,17 @@
+#pragma once
+// The host processor as a device: oneDNN's kernels, each implementation on its own, and ours where those are
+// slow.
+#include "viridian/execute/device.hpp"
+
+namespace viridian::execute {
+
+struct CpuOptions {
+    int threads = 0;  // 0: one per physical core
+    bool pin = true;  // thread i stays on the i-th physical core
+    Allowances allowances;
+};
+
+// Errors: unsupported (no AVX2), invalid_argument (more than 1024 threads).
+[[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
+
+}  // namespace viridian::execute

@@ -1,0 +1,139 @@
+#include "viridian/execute/cpu/epilogue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace viridian::execute::cpu {
+namespace {
+
+using graph::ElementType;
+using graph::Node;
+using graph::ValueId;
+
+struct Named {
+    std::string_view op;
+    Function function;
+    float alpha = 0;  // default of the attribute `alpha`
+    float beta = 0;
+};
+
+constexpr std::array unary = {
+    Named{"Relu", Function::relu},
+    Named{"LeakyRelu", Function::leaky_relu, 0.01F},
+    Named{"Sigmoid", Function::sigmoid},
+    Named{"Tanh", Function::tanh},
+    Named{"Elu", Function::elu, 1.0F},
+    Named{"HardSigmoid", Function::hard_sigmoid, 0.2F, 0.5F},
+    Named{"HardSwish", Function::hard_swish},
+    Named{"Softplus", Function::softplus},
+    Named{"Exp", Function::exp},
+    Named{"Log", Function::log},
+    Named{"Sqrt", Function::sqrt},
+    Named{"Erf", Function::erf},
+    Named{"Abs", Function::abs},
+    Named{"Neg", Function::neg},
+    Named{"Reciprocal", Function::reciprocal},
+};
+constexpr std::array binary = {
+    Named{"Add", Function::add}, Named{"Sub", Function::sub}, Named{"Mul", Function::mul},
+    Named{"Div", Function::div}, Named{"Min", Function::min}, Named{"Max", Function::max},
+    Named{"Pow", Function::pow},
+};
+
+bool is_f32(const Task& task, ValueId id) {
+    return task.type(id).element == ElementType::f32 && task.type(id).known();
+}
+
+std::optional<float> scalar(const Task& task, ValueId id, float otherwise) {
+    if (id == ValueId::none) return otherwise;
+    const graph::Tensor* constant = task.graph.constant(id);
+    if (constant == nullptr || constant->count() != 1) return std::nullopt;
+    return static_cast<float>(constant->number(0));
+}
+
+bool broadcasts_into(const graph::Dims& from, const graph::Dims& to) {
+    if (from.size() > to.size()) return false;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const std::int64_t have = from[from.size() - 1 - i];
+        if (have != 1 && have != to[to.size() - 1 - i]) return false;
+    }
+    return true;
+}
+
+std::optional<Step> unary_step(const Task& task, const Node& node) {
+    if (node.op == "Clip") {
+        const auto low = scalar(task, node.input(1), std::numeric_limits<float>::lowest());
+        const auto high = scalar(task, node.input(2), std::numeric_limits<float>::max());
+        if (!low || !high || !(*low <= *high)) return std::nullopt;
+        return Step{Function::clip, *low, *high};
+    }
+    if (node.op == "Gelu") {
+        const bool tanh = node.get("approximate", std::string("none")) == "tanh";
+        return Step{tanh ? Function::gelu_tanh : Function::gelu_erf};
+    }
+    for (const Named& named : unary)
+        if (named.op == node.op)
+            return Step{named.function,
+                        static_cast<float>(node.get("alpha", static_cast<double>(named.alpha))),
+                        static_cast<float>(node.get("beta", static_cast<double>(named.beta)))};
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Step> as_step(const Task& task, const Node& node, ValueId x) {
+    if (!node.domain.empty() || node.outputs.size() != 1 || !is_f32(task, x) ||
+        !is_f32(task, node.outputs[0]))
+        return std::nullopt;
+    if (node.input(0) == x && task.dims(x) == task.dims(node.outputs[0]))
+        if (auto step = unary_step(task, node)) return step;
+    if (node.inputs.size() != 2) return std::nullopt;
+    for (const Named& named : binary) {
+        if (named.op != node.op) continue;
+        const bool reversed = node.inputs[0] != x;
+        const ValueId other = reversed ? node.inputs[0] : node.inputs[1];
+        if (reversed && node.inputs[1] != x) return std::nullopt;
+        if (other == x) {
+            if (named.function == Function::mul) return Step{Function::square};
+            return std::nullopt;
+        }
+        const graph::Dims result = task.dims(node.outputs[0]);
+        if (!is_f32(task, other) || task.dims(x) != result || !broadcasts_into(task.dims(other), result))
+            return std::nullopt;
+        if (named.function == Function::pow && !reversed)
+            if (const auto exponent = scalar(task, other, 0); exponent && *exponent == 2.0F)
+                return Step{Function::square};
+        return Step{named.function, 0, 0, other, reversed};
+    }
+    return std::nullopt;
+}
+
+std::optional<std::vector<Step>> read_steps(const Task& task, std::size_t first, ValueId value) {
+    std::vector<Step> steps;
+    for (std::size_t i = first; i < task.region.nodes.size(); ++i) {
+        const Node& node = task.node(i);
+        const auto step = as_step(task, node, value);
+        if (!step) return std::nullopt;
+        // An operand made inside the region would be a second chain.
+        if (step->operand != ValueId::none && task.graph.constant(step->operand) == nullptr &&
+            !task.input_index(step->operand))
+            return std::nullopt;
+        steps.push_back(*step);
+        value = node.outputs[0];
+    }
+    if (task.region.outputs.size() != 1 || task.region.outputs[0] != value) return std::nullopt;
+    return steps;
+}
+
+std::optional<std::vector<Step>> read_epilogue(const Task& task) {
+    const Node& head = task.node();
+    for (std::size_t i = 1; i < head.outputs.size(); ++i)
+        if (head.outputs[i] != ValueId::none && task.region.nodes.size() > 1) return std::nullopt;
+    if (head.outputs.empty() || head.outputs[0] == ValueId::none) return std::nullopt;
+    for (const auto id : task.region.inputs)
+        if (!task.type(id).known()) return std::nullopt;
+    return read_steps(task, 1, head.outputs[0]);
+}
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,226 @@
+#include "viridian/execute/cpu/executable.hpp"
+
+#include <cstring>
+#include <set>
+
+#include "viridian/execute/cpu/conversion.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+#include "viridian/trace/recorder.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using graph::Graph;
+using graph::Tensor;
+using plan::BufferId;
+
+// One step, bound to its memory.
+struct BoundStep {
+    Kernel kernel;
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    std::vector<const std::byte*> constants;
+    Pointers pointers;
+    std::string name;               // of the node that heads it, for traces
+    std::vector<std::string> path;  // where it came from
+    trace::NameId name_id = 0;
+    trace::PathId path_id = 0;
+};
+
+// A pointer of a step into memory that each run brings along.
+struct External {
+    std::size_t step;
+    std::size_t slot;
+    bool is_output;       // slot of the step's outputs
+    bool from_output;     // of the run's outputs
+    std::size_t index;    // which of the run's inputs or outputs
+    std::int64_t offset;  // bytes
+};
+
+class CpuExecutable final : public Executable {
+  public:
+    explicit CpuExecutable(const Context& context) : context_(context) {}
+
+    Result<void> prepare(const Graph& graph, const plan::Plan& plan) {
+        arena_ = Buffer(static_cast<std::size_t>(plan.arena_bytes));
+        std::int64_t workspace = plan.workspace_bytes;
+        for (const plan::Step& step : plan.steps) {
+            BoundStep bound;
+            if (step.kind == plan::Step::Kind::kernel) {
+                const Task task{context_, graph, step.region};
+                VIRIDIAN_TRY(bound.kernel, prepare_kernel(task, step.choice));
+                const graph::Node& head = task.node();
+                bound.name = head.name.empty() ? head.op : head.name;
+                for (const graph::NodeId id : step.region.nodes)
+                    for (const std::string& origin : graph.node(id).origin)
+                        if (bound.path.empty()) bound.path.push_back(origin);
+            } else {
+                const plan::Buffer& from = plan.buffers[step.inputs[0]];
+                const plan::Buffer& to = plan.buffers[step.outputs[0]];
+                VIRIDIAN_TRY(bound.kernel, prepare_conversion(context_, from.dims, from.format, to.format));
+                bound.name = fmt::format("convert {}", graph.value(from.value).name);
+            }
+            workspace = std::max(workspace, bound.kernel.workspace.value);
+            steps_.push_back(std::move(bound));
+        }
+        workspace_ = Buffer(static_cast<std::size_t>(workspace));
+        for (std::size_t s = 0; s < steps_.size(); ++s) bind(plan, s);
+        for (const BufferId id : plan.inputs) inputs_.push_back(type_of(plan.buffers[id]));
+        for (const BufferId id : plan.outputs) outputs_.push_back(type_of(plan.buffers[id]));
+        return {};
+    }
+
+    Result<void> run(std::span<const Tensor> inputs, std::span<Tensor> outputs) override {
+        if (const auto fits = check(inputs, outputs); !fits.ok()) return fits.error();
+        const ThreadCount threads(context_.threads);
+        for (const External& external : externals_) {
+            BoundStep& step = steps_[external.step];
+            if (external.is_output)
+                step.outputs[external.slot] = outputs[external.index].mutable_bytes() + external.offset;
+            else
+                step.inputs[external.slot] = (external.from_output ? outputs[external.index].bytes()
+                                                                   : inputs[external.index].bytes()) +
+                                             external.offset;
+        }
+        for (const std::size_t s : rebound_)
+            if (steps_[s].kernel.bind) steps_[s].kernel.bind(steps_[s].pointers);
+        try {
+            if (recorder_ == nullptr)
+                for (const BoundStep& step : steps_) step.kernel.run(step.pointers);
+            else
+                run_recorded();
+        } catch (const KernelFailure& failure) {
+            return failure.error;
+        }
+        return {};
+    }
+
+    void record(trace::Recorder* recorder) override {
+        recorder_ = recorder;
+        if (recorder == nullptr) return;
+        trace::Trace& about = recorder->about();
+        for (BoundStep& step : steps_) {
+            step.name_id = about.names.add(step.name);
+            step.path_id =
+                about.paths.add(0, step.path.empty() ? step.name_id : about.names.add(step.path.front()));
+        }
+    }
+
+    Bytes memory() const override {
+        std::size_t bytes = arena_.size() + workspace_.size();
+        std::set<const Buffer*> counted;
+        for (const BoundStep& step : steps_)
+            for (const Packed& packed : step.kernel.constants)
+                if (counted.insert(packed.get()).second) bytes += packed->size();
+        return Bytes(static_cast<std::int64_t>(bytes));
+    }
+
+  private:
+    struct Type {
+        graph::ElementType element;
+        graph::Dims dims;
+    };
+    static Type type_of(const plan::Buffer& buffer) { return {buffer.format.element, buffer.dims}; }
+
+    void run_recorded() {
+        auto stamp = trace::Recorder::now();
+        for (const BoundStep& step : steps_) {
+            step.kernel.run(step.pointers);
+            const auto end = trace::Recorder::now();
+            recorder_->record(0, step.name_id, stamp, end, step.path_id);
+            stamp = end;
+        }
+    }
+
+    Result<void> check(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
+        if (inputs.size() != inputs_.size() || outputs.size() != outputs_.size())
+            return fail(ErrorCode::mismatch, "give one tensor per input and output",
+                        "the plan has {} inputs and {} outputs, {} and {} were given", inputs_.size(),
+                        outputs_.size(), inputs.size(), outputs.size());
+        const auto fits = [](const Tensor& tensor, const Type& type) {
+            return tensor.type() == type.element && tensor.dims() == type.dims;
+        };
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (!fits(inputs[i], inputs_[i]))
+                return fail(ErrorCode::mismatch, "give tensors of the plan's types",
+                            "input {} is {}, the plan expects {}", i, text(inputs[i].tensor_type()),
+                            text(graph::TensorType{inputs_[i].element, graph::shape_of(inputs_[i].dims)}));
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            if (!fits(outputs[i], outputs_[i]))
+                return fail(ErrorCode::mismatch, "give tensors of the plan's types",
+                            "output {} is {}, the plan writes {}", i, text(outputs[i].tensor_type()),
+                            text(graph::TensorType{outputs_[i].element, graph::shape_of(outputs_[i].dims)}));
+        return {};
+    }
+
+    void bind(const plan::Plan& plan, std::size_t s) {
+        const plan::Step& step = plan.steps[s];
+        BoundStep& bound = steps_[s];
+        bool moves = false;
+        const auto place = [&](BufferId id, std::size_t slot, bool is_output) -> std::byte* {
+            std::int64_t offset = 0;
+            for (; plan.buffers[id].view_of; id = *plan.buffers[id].view_of)
+                offset += plan.buffers[id].view_offset;
+            if (!plan.buffers[id].external) return arena_.data() + plan.buffers[id].arena_offset + offset;
+            const auto find = [&](const std::vector<BufferId>& list) {
+                return static_cast<std::size_t>(std::ranges::find(list, id) - list.begin());
+            };
+            const std::size_t input = find(plan.inputs);
+            const bool from_output = input == plan.inputs.size();
+            externals_.push_back(
+                {s, slot, is_output, from_output, from_output ? find(plan.outputs) : input, offset});
+            moves = true;
+            return nullptr;
+        };
+        for (std::size_t i = 0; i < step.inputs.size(); ++i)
+            bound.inputs.push_back(place(step.inputs[i], i, false));
+        for (std::size_t i = 0; i < step.outputs.size(); ++i)
+            bound.outputs.push_back(place(step.outputs[i], i, true));
+        for (const Packed& packed : bound.kernel.constants) bound.constants.push_back(packed->data());
+        bound.pointers = {bound.inputs.data(), bound.outputs.data(), bound.constants.data(),
+                          workspace_.data()};
+        if (moves)
+            rebound_.push_back(s);
+        else if (bound.kernel.bind)
+            bound.kernel.bind(bound.pointers);
+    }
+
+    Context context_;
+    Buffer arena_, workspace_;
+    std::vector<BoundStep> steps_;
+    std::vector<External> externals_;
+    std::vector<std::size_t> rebound_;  // steps with external pointers
+    std::vector<Type> inputs_, outputs_;
+    trace::Recorder* recorder_ = nullptr;
+};
+
+}  // namespace
+
+Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
+    const Family* family = family_of(choice.kernel);
+    if (family == nullptr || family->prepare == nullptr) return unknown_kernel(choice);
+    try {
+        return family->prepare(task, choice);
+    } catch (const dnnl::error& error) {
+        return fail(ErrorCode::device_failed, "report the model", "oneDNN cannot prepare `{}`: {}",
+                    choice.key(), error.what());
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                    "there is no memory for the weights of `{}`", task.node().name);
+    }
+}
+
+Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const Graph& graph,
+                                                 const plan::Plan& plan) {
+    const ThreadCount threads(context.threads);
+    auto executable = std::make_unique<CpuExecutable>(context);
+    try {
+        VIRIDIAN_TRY(executable->prepare(graph, plan));
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                    "there is no memory for a plan of {} MiB", plan.arena_bytes >> 20);
+    }
+    return std::unique_ptr<Executable>(std::move(executable));
+}
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,13 @@
+#pragma once
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+[[nodiscard]] Result<std::unique_ptr<Executable>> prepare_plan(const Context& context,
+                                                               const graph::Graph& graph,
+                                                               const plan::Plan& plan);
+
+// A kernel for a choice of one of the families. Errors: unsupported.
+[[nodiscard]] Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice);
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,15 @@
+#pragma once
+// The families, one line each; kernels.cpp lists them in order.
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+Family dnnl_convolution_family();
+Family dnnl_pooling_family();
+Family dnnl_matmul_family();
+Family dnnl_softmax_family();
+Family view_family();
+Family concat_family();
+Family reference_family();
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,168 @@
+#include "viridian/execute/cpu/timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "viridian/execute/cpu/conversion.hpp"
+#include "viridian/execute/cpu/executable.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t weight_bytes = std::size_t{400} << 20U;
+constexpr std::size_t line = 64;
+
+std::size_t aligned(std::int64_t bytes) { return (static_cast<std::size_t>(bytes) + line - 1) / line * line; }
+
+// Small positive numbers in f32 and bf16 alike, so that no timing meets a NaN or a denormal.
+void fill(std::byte* data, std::size_t bytes) {
+    auto* words = reinterpret_cast<std::uint16_t*>(data);
+    std::uint32_t state = 12345;
+    for (std::size_t i = 0; i < bytes / 2; ++i) {
+        state = state * 1664525U + 1013904223U;
+        words[i] = static_cast<std::uint16_t>(0x3c00U + (state >> 24U));
+    }
+}
+
+// Median with its 95 % interval by order statistics (binomial, normal approximation), in seconds.
+Timing summary(std::vector<double> seconds) {
+    std::ranges::sort(seconds);
+    const auto n = static_cast<double>(seconds.size());
+    const auto at = [&](double rank) {
+        return seconds[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))];
+    };
+    const double half = 0.98 * std::sqrt(n);
+    Timing timing;
+    timing.minimum = Seconds(seconds.front());
+    timing.median = Seconds((at(std::floor((n - 1) / 2)) + at(std::ceil((n - 1) / 2))) / 2);
+    timing.low = Seconds(at(std::floor(n / 2 - half)));
+    timing.high = Seconds(at(std::ceil(n / 2 + half) - 1));
+    timing.count = static_cast<std::int64_t>(seconds.size());
+    return timing;
+}
+
+bool sure(const Timing& timing, double precision) {
+    return (timing.high - timing.low).value <= 2 * precision * timing.median.value;
+}
+
+}  // namespace
+
+Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<std::size_t> overwritten,
+                      const TimingProtocol& protocol) {
+    std::size_t total = aligned(kernel.workspace.value);
+    for (const auto* list : {&ports.inputs, &ports.outputs})
+        for (const std::int64_t bytes : *list) total += aligned(bytes) + line;
+    if (activations_.size() < total) {
+        activations_ = Buffer(total);
+        fill(activations_.data(), total);
+    }
+    std::size_t constant_bytes = 0;
+    for (const Packed& packed : kernel.constants)
+        constant_bytes += aligned(static_cast<std::int64_t>(packed->size()));
+    if (constant_bytes > 0 && weights_.size() < std::max(weight_bytes, 3 * constant_bytes)) {
+        weights_ = Buffer(std::max(weight_bytes, 3 * constant_bytes));
+        fill(weights_.data(), weights_.size());
+        cursor_ = 0;
+    }
+
+    std::byte* next = activations_.data();
+    const auto take = [&](std::int64_t bytes) {
+        std::byte* start = next;
+        next += aligned(bytes) + line;
+        return start;
+    };
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    for (const std::int64_t bytes : ports.inputs) inputs.push_back(take(bytes));
+    for (std::size_t i = 0; i < ports.outputs.size(); ++i)
+        outputs.push_back(i == 0 && overwritten ? const_cast<std::byte*>(inputs[*overwritten])
+                                                : take(ports.outputs[i]));
+    std::vector<const std::byte*> constants(kernel.constants.size());
+    const Pointers pointers{inputs.data(), outputs.data(), constants.data(), next};
+
+    // As a chain leaves them: each thread has just written its share of every input.
+    const auto write_inputs = [&] {
+        parallel(context_.threads, [&](int thread) {
+            for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
+                const auto [first, last] =
+                    share(ports.inputs[i] / static_cast<std::int64_t>(line), thread, context_.threads);
+                auto* data = reinterpret_cast<volatile std::uint32_t*>(const_cast<std::byte*>(inputs[i]));
+                constexpr std::int64_t words = line / 4;
+                for (std::int64_t at = first; at < last; ++at)
+                    for (std::int64_t word = 0; word < words; ++word) data[at * words + word] = 0x3c803c80U;
+            }
+        });
+    };
+    std::vector<double> seconds;
+    const auto begin = Clock::now();
+    Timing timing;
+    std::int64_t next_look = protocol.at_least;
+    for (;;) {
+        if (cursor_ + constant_bytes > weights_.size()) cursor_ = 0;
+        for (std::size_t i = 0; i < constants.size(); ++i) {
+            constants[i] = weights_.data() + cursor_;
+            cursor_ += aligned(static_cast<std::int64_t>(kernel.constants[i]->size()));
+        }
+        if (kernel.bind) kernel.bind(pointers);
+        write_inputs();
+        const auto start = Clock::now();
+        kernel.run(pointers);
+        const auto end = Clock::now();
+        seconds.push_back(std::chrono::duration<double>(end - start).count());
+        const auto count = static_cast<std::int64_t>(seconds.size());
+        if (count == 1) continue;  // the first run pays for cold code: it is dropped below
+        if (count > next_look) {
+            timing = summary({seconds.begin() + 1, seconds.end()});
+            next_look = count + count / 4 + 1;
+            if (sure(timing, protocol.precision)) break;
+        }
+        if (count > protocol.at_least &&
+            std::chrono::duration<double>(end - begin).count() > protocol.budget.value) {
+            timing = summary({seconds.begin() + 1, seconds.end()});
+            break;
+        }
+    }
+    timing.workspace = kernel.workspace;
+    return timing;
+}
+
+Result<Timing> Timer::time(const Task& task, const plan::Choice& choice, const TimingProtocol& protocol) {
+    if (choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather) return Timing{};
+    const ThreadCount threads(context_.threads);
+    VIRIDIAN_TRY(const Kernel kernel, prepare_kernel(task, choice));
+    Ports ports;
+    for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+        ports.inputs.push_back(plan::buffer_bytes(choice.inputs[i], task.dims(task.region.inputs[i])));
+    for (std::size_t i = 0; i < choice.outputs.size(); ++i)
+        ports.outputs.push_back(plan::buffer_bytes(choice.outputs[i], task.dims(task.region.outputs[i])));
+    std::optional<std::size_t> overwritten;
+    if (choice.aliasing == plan::Aliasing::overwrite) overwritten = choice.overwritten;
+    try {
+        return measure(kernel, ports, overwritten, protocol);
+    } catch (const KernelFailure& failure) {
+        return failure.error;
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                    "there is no memory to time `{}`", choice.key());
+    }
+}
+
+Result<Timing> Timer::time_conversion(const graph::Dims& dims, const plan::Format& from,
+                                      const plan::Format& to, const TimingProtocol& protocol) {
+    const ThreadCount threads(context_.threads);
+    VIRIDIAN_TRY(const Kernel kernel, prepare_conversion(context_, dims, from, to));
+    try {
+        return measure(kernel, {{plan::buffer_bytes(from, dims)}, {plan::buffer_bytes(to, dims)}},
+                       std::nullopt, protocol);
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                    "there is no memory to time a conversion");
+    }
+}
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,30 @@
+#pragma once
+// How kernels and conversions are timed (docs/method.md, 1): weights cold, activations as the kernel before
+// left them.
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+class Timer {
+  public:
+    explicit Timer(const Context& context) : context_(context) {}
+
+    [[nodiscard]] Result<Timing> time(const Task& task, const plan::Choice& choice,
+                                      const TimingProtocol& protocol);
+    [[nodiscard]] Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
+                                                 const plan::Format& to, const TimingProtocol& protocol);
+
+  private:
+    struct Ports {
+        std::vector<std::int64_t> inputs, outputs;  // bytes
+    };
+    [[nodiscard]] Timing measure(const Kernel& kernel, const Ports& ports,
+                                 std::optional<std::size_t> overwritten, const TimingProtocol& protocol);
+
+    const Context& context_;
+    Buffer weights_;  // large enough that a cycle through it leaves every cache
+    std::size_t cursor_ = 0;
+    Buffer activations_;  // of the kernel being timed
+};
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,92 @@
+#include "viridian/search/assign.hpp"
+
+#include <array>
+
+#include "viridian/search/baselines.hpp"
+
+namespace viridian::search {
+namespace {
+
+constexpr std::array solvers = {Solver::exact, Solver::greedy, Solver::shortest_path, Solver::first};
+
+Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
+                               const AssignOptions& options) {
+    const Encoding encoding(instance, weights, options.encode);
+    const Solution solution = solve_exact(encoding.problem(), options.exact);
+    if (solution.states.empty()) {
+        if (solution.bound == infinite)
+            return fail(ErrorCode::unsupported,
+                        "profile the model again, so that every layout can be converted",
+                        "no choice of kernels fits together");
+        return fail(ErrorCode::cancelled, "allow more seconds with --budget",
+                    "no assignment was found in time");
+    }
+    Encoding::Decoded decoded = encoding.decode(solution.states);
+    decoded.assignment.solver = name_of(Solver::exact);
+    decoded.assignment.value = weights.of(decoded.totals);
+    // An optimum's bound is its value, whatever the order of summing.
+    decoded.assignment.bound =
+        solution.proven() ? decoded.assignment.value : std::min(decoded.assignment.value, solution.bound);
+    return Outcome{std::move(decoded.assignment), decoded.totals, {}, encoding.restricted_values()};
+}
+
+}  // namespace
+
+std::string_view name_of(Solver solver) {
+    switch (solver) {
+        case Solver::exact:
+            return "exact";
+        case Solver::greedy:
+            return "greedy";
+        case Solver::shortest_path:
+            return "shortest-path";
+        case Solver::first:
+            return "first";
+    }
+    return "";
+}
+
+Result<Solver> parse_solver(std::string_view name) {
+    for (const Solver solver : solvers)
+        if (name_of(solver) == name) return solver;
+    return fail(ErrorCode::invalid_argument, "choose exact, greedy, shortest-path or first",
+                "no solver is called `{}`", name);
+}
+
+Result<Outcome> solve(const Instance& instance, const Objective& objective, const AssignOptions& options) {
+    Metrics start;
+    if (objective.needs_start()) {
+        if (options.start) {
+            start = *options.start;
+        } else {
+            VIRIDIAN_TRY(const Outcome baseline, solve_first(instance));
+            start = baseline.totals;
+        }
+    }
+    if (!objective.additive())
+        return fail(ErrorCode::unsupported, "choose time, energy or a mix of them",
+                    "objective `{}` is not additive", text(objective));
+    const Weights weights = objective.weights(start);
+    if (options.solver == Solver::exact) {
+        VIRIDIAN_TRY(Outcome outcome, solve_additive(instance, weights, options));
+        outcome.start = start;
+        return outcome;
+    }
+    if (options.solver != Solver::first)
+        return fail(ErrorCode::unsupported, "choose exact or first", "solver `{}` is not built yet",
+                    name_of(options.solver));
+    VIRIDIAN_TRY(Outcome outcome, solve_first(instance));
+    outcome.start = start;
+    outcome.assignment.value = objective.value(outcome.totals, start);
+    return outcome;
+}
+
+Result<plan::Assignment> assign(const graph::Graph& graph, std::span<const plan::Region> regions,
+                                const cost::Source& source, const Objective& objective,
+                                const AssignOptions& options) {
+    VIRIDIAN_TRY(const Instance instance, Instance::make(graph, regions, source, options.boundary));
+    VIRIDIAN_TRY(Outcome outcome, solve(instance, objective, options));
+    return std::move(outcome.assignment);
+}
+
+}  // namespace viridian::search

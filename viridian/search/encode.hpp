@@ -1,0 +1,90 @@
+#pragma once
+// An instance under an additive objective as an abstract problem, and a solution of that as an assignment.
+//
+// A variable per node says which region covers it, and that region's choice: the region's head carries the
+// cost, its other members the same state at no cost. A variable per value says which formats of it are made
+// available (a set), or that it stays inside a region (and of which choice). Producer→value: the cheapest
+// conversion tree; value→reader: infinite unless the set holds the wanted format. So nodes meet at values
+// only, where states are few, and the problem's tree width is that of the network.
+#include "viridian/search/in_place.hpp"
+#include "viridian/search/problem.hpp"
+
+namespace viridian::search {
+
+struct EncodeOptions {
+    // Values with more sets of formats than this get one variable per format, and direct conversions only.
+    std::size_t most_sets = 256;
+};
+
+class Encoding {
+  public:
+    Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options = {});
+
+    [[nodiscard]] const Problem& problem() const { return problem_; }
+    // Values whose conversions were restricted to direct ones.
+    [[nodiscard]] std::size_t restricted_values() const { return restricted_; }
+
+    struct Decoded {
+        plan::Assignment assignment;  // regions and conversions
+        Metrics totals;
+    };
+    [[nodiscard]] Decoded decode(std::span<const State> states) const;
+
+  private:
+    // The choice `option` of region `candidate`.
+    struct Pick {
+        std::uint32_t candidate = 0, option = 0;
+        bool operator==(const Pick&) const = default;
+    };
+    struct ValueState {
+        enum class Kind : std::uint8_t {
+            set,       // the formats in `set` are available
+            own,       // as `set`, for a reader that gathers: in a buffer that nothing else lies in
+            internal,  // never leaves the region of `pick`
+        } kind = Kind::set;
+        Conversions::Set set = 0;
+        Pick pick;
+    };
+    struct ValueVariables {
+        bool booleans = false;  // one variable per wanted format from `first` on
+        Variable first = 0;
+        std::vector<ValueState> states;  // not with booleans
+    };
+
+    void choose_options(const Weights& weights);
+    void add_node_variables(const Weights& weights);
+    void add_value(std::size_t flow, const Weights& weights, const EncodeOptions& options);
+    [[nodiscard]] std::vector<ValueState> value_states(const Flow& flow, std::size_t most,
+                                                       bool& too_many) const;
+    void connect_sets(const Flow& flow, const ValueVariables& variables, const Weights& weights);
+    void connect_booleans(const Flow& flow, const ValueVariables& variables, const Weights& weights);
+    void tie_regions();
+    void tie(graph::NodeId a, graph::NodeId b, std::uint32_t candidate);
+    void forbid_clashes(const Flow& flow);
+
+    [[nodiscard]] const Candidate& candidate(Pick pick) const {
+        return instance_->candidates()[pick.candidate];
+    }
+    [[nodiscard]] const Option& option(Pick pick) const { return candidate(pick).options[pick.option]; }
+    [[nodiscard]] std::optional<FormatId> made(Pick pick, graph::ValueId value) const {
+        return search::made(candidate(pick), option(pick), value);
+    }
+    [[nodiscard]] std::optional<FormatId> wanted(Pick pick, graph::ValueId value) const {
+        return search::wanted(candidate(pick), option(pick), value);
+    }
+    [[nodiscard]] bool gathers(Pick pick, graph::ValueId value) const {
+        return search::gathers(candidate(pick), option(pick), value);
+    }
+    [[nodiscard]] const std::vector<Pick>& picks(graph::NodeId node) const { return picks_[index(node)]; }
+    [[nodiscard]] Variable variable(graph::NodeId node) const { return variable_of_[index(node)]; }
+
+    const Instance* instance_;
+    Problem problem_;
+    std::vector<std::vector<std::uint32_t>> kept_;  // by candidate: options that may be in an optimum
+    std::vector<std::vector<Pick>> picks_;          // by node: what its states mean
+    std::vector<Variable> variable_of_;             // by node
+    std::vector<ValueVariables> values_;            // by flow
+    std::size_t restricted_ = 0;
+};
+
+}  // namespace viridian::search

@@ -1,0 +1,118 @@
+#include "viridian/search/objective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace viridian::search {
+namespace {
+
+// A metric that the starting plan has none of is left as it is.
+double relative(Metric metric, const Metrics& totals, const Metrics& start) {
+    const double unit = measure(metric, start);
+    return unit > 0 ? measure(metric, totals) / unit : measure(metric, totals);
+}
+
+}  // namespace
+
+std::string_view name_of(Metric metric) {
+    switch (metric) {
+        case Metric::time:
+            return "time";
+        case Metric::energy:
+            return "energy";
+        case Metric::power:
+            return "power";
+        case Metric::flop:
+            return "flop";
+        case Metric::bytes:
+            return "bytes";
+        case Metric::kernels:
+            return "kernels";
+    }
+    return "";
+}
+
+double measure(Metric metric, const Metrics& totals) {
+    switch (metric) {
+        case Metric::time:
+            return totals.seconds;
+        case Metric::energy:
+            return totals.joules;
+        case Metric::power:
+            return totals.seconds > 0 ? totals.joules / totals.seconds : 0;
+        case Metric::flop:
+            return totals.flop;
+        case Metric::bytes:
+            return totals.bytes;
+        case Metric::kernels:
+            return totals.kernels;
+    }
+    return 0;
+}
+
+bool Objective::additive() const {
+    return form == Form::sum && !limit &&
+           std::none_of(terms.begin(), terms.end(), [](const Term& t) { return t.metric == Metric::power; });
+}
+
+double Objective::value(const Metrics& totals, const Metrics& start) const {
+    if (form == Form::product) {
+        double product = 1;
+        for (const Term& term : terms) product *= std::pow(relative(term.metric, totals, start), term.factor);
+        return product;
+    }
+    if (terms.size() == 1) return terms[0].factor * measure(terms[0].metric, totals);
+    double sum = 0;
+    for (const Term& term : terms) sum += term.factor * relative(term.metric, totals, start);
+    return sum;
+}
+
+bool Objective::within_limit(const Metrics& totals, const Metrics& start) const {
+    return !limit || measure(limit->metric, totals) <= limit->factor * measure(limit->metric, start);
+}
+
+Weights Objective::weights(const Metrics& start) const {
+    invariant(form == Form::sum, "only sums have weights");
+    Weights weights;
+    for (const Term& term : terms) {
+        const double unit = terms.size() == 1 ? 1 : measure(term.metric, start);
+        const double weight = unit > 0 ? term.factor / unit : term.factor;
+        switch (term.metric) {
+            case Metric::time:
+                weights.seconds += weight;
+                break;
+            case Metric::energy:
+                weights.joules += weight;
+                break;
+            case Metric::flop:
+                weights.flop += weight;
+                break;
+            case Metric::bytes:
+                weights.bytes += weight;
+                break;
+            case Metric::kernels:
+                weights.kernels += weight;
+                break;
+            case Metric::power:
+                invariant(false, "power is not additive");
+        }
+    }
+    return weights;
+}
+
+std::string text(const Objective& objective) {
+    std::string out;
+    for (const Objective::Term& term : objective.terms) {
+        if (objective.form == Objective::Form::product)
+            out += fmt::format("{}{}^{}", out.empty() ? "" : "*", name_of(term.metric), term.factor);
+        else if (term.factor == 1)
+            out += fmt::format("{}{}", out.empty() ? "" : "+", name_of(term.metric));
+        else
+            out += fmt::format("{}{}*{}", out.empty() ? "" : "+", term.factor, name_of(term.metric));
+    }
+    if (objective.limit)
+        out += fmt::format(" @ {}<={}x", name_of(objective.limit->metric), objective.limit->factor);
+    return out;
+}
+
+}  // namespace viridian::search

@@ -1,0 +1,57 @@
+#pragma once
+// What to minimise (docs/method.md, 2), and the small language users say it in:
+//
+//     objective  = (sum | product) [ "@" limit ]
+//     sum        = [number "*"] metric { "+" [number "*"] metric }
+//     product    = metric "^" number { "*" metric "^" number }
+//     limit      = metric "<=" number "x"
+//     metric     = "time" | "energy" | "power" | "flop" | "bytes" | "kernels"
+//     number     = digits | "(" number { ("+"|"-"|"*"|"/") number } ")"
+//
+// One metric alone is in its own unit. In sums of several, in products and limits every metric is divided by
+// that of the starting plan, which so has value 1 when coefficients or exponents add up to 1.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viridian/base/result.hpp"
+#include "viridian/search/metrics.hpp"
+
+namespace viridian::search {
+
+enum class Metric { time, energy, power, flop, bytes, kernels };
+
+[[nodiscard]] std::string_view name_of(Metric metric);
+[[nodiscard]] double measure(Metric metric, const Metrics& totals);  // s, J, W, flop, bytes, launches
+
+struct Objective {
+    enum class Form { sum, product } form = Form::sum;
+    struct Term {
+        Metric metric = Metric::time;
+        double factor = 1;  // coefficient in a sum, exponent in a product
+    };
+    struct Limit {
+        Metric metric = Metric::time;
+        double factor = 1;  // times the starting plan's
+    };
+    std::vector<Term> terms = {{}};
+    std::optional<Limit> limit;
+
+    // One assignment problem under fixed weights.
+    [[nodiscard]] bool additive() const;
+    [[nodiscard]] bool needs_start() const {
+        return terms.size() > 1 || form == Form::product || limit.has_value();
+    }
+    // Of a plan with these totals; limits apart.
+    [[nodiscard]] double value(const Metrics& totals, const Metrics& start) const;
+    [[nodiscard]] bool within_limit(const Metrics& totals, const Metrics& start) const;
+    // Of an additive objective.
+    [[nodiscard]] Weights weights(const Metrics& start) const;
+};
+
+[[nodiscard]] std::string text(const Objective& objective);
+// Errors: invalid_argument, with a caret under the place.
+[[nodiscard]] Result<Objective> parse_objective(std::string_view text);
+
+}  // namespace viridian::search

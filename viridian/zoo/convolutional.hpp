@@ -1,0 +1,73 @@
+#pragma once
+// The layers of convolutional networks, with their weights: what the CNN files are written in.
+#include "viridian/zoo/weights.hpp"
+#include "viridian/zoo/zoo.hpp"
+
+namespace viridian::zoo {
+
+// A value and its number of channels.
+struct Features {
+    graph::ValueId value;
+    std::int64_t channels;
+};
+
+struct ConvolutionShape {
+    graph::Dims kernel = {3, 3};
+    graph::Dims strides = {1, 1};
+    graph::Dims pads = {0, 0};  // the same before and after
+    std::int64_t group = 1;
+    double gain = 1.4142135623730951;  // √2: its input was rectified
+};
+
+struct PoolShape {
+    graph::Dims kernel = {3, 3};
+    graph::Dims strides = {2, 2};
+    graph::Dims pads = {0, 0};
+    bool ceil = false;
+    bool count_pads = false;
+};
+
+class Convolutional {
+  public:
+    Convolutional(std::string_view name, const Options& options);
+
+    [[nodiscard]] Features image(std::int64_t channels, std::int64_t size);
+    // Convolution with bias.
+    Features convolution(Features x, const std::string& name, std::int64_t filters,
+                         const ConvolutionShape& shape);
+    Features unbiased(Features x, const std::string& name, std::int64_t filters,
+                      const ConvolutionShape& shape);
+    // Convolution without bias and batch normalisation, folded together unless kept. `scale` is the mean of
+    // the learnt scale: small for the last layer of a residual branch, so that deep sums stay bounded.
+    Features normalized(Features x, const std::string& convolution, const std::string& normalization,
+                        std::int64_t filters, const ConvolutionShape& shape, double epsilon = 1e-5,
+                        double scale = 1);
+    Features transposed(Features x, const std::string& name, std::int64_t filters,
+                        const ConvolutionShape& shape);
+    Features batch_normalization(Features x, const std::string& name, double epsilon = 1e-5,
+                                 double scale = 1);
+    Features relu(Features x, const std::string& name);
+    Features pool(const char* op, Features x, const std::string& name, const PoolShape& shape);
+    Features global_average(Features x, const std::string& name);
+    Features concat(const std::vector<Features>& parts, const std::string& name);
+    Features add(Features a, Features b, const std::string& name);
+    Features flatten(Features x, const std::string& name, std::int64_t channels);
+    Features linear(Features x, const std::string& name, std::int64_t outputs, double gain);
+    Features operation(const char* op, Features x, const std::string& name,
+                       graph::Attributes attributes = {});
+    graph::ValueId constant(const std::string& name, graph::Tensor tensor);
+    [[nodiscard]] graph::Graph& graph() { return graph_; }
+
+    // Names the output, infers every type.
+    Result<graph::Graph> finish(Features output) &&;
+
+  private:
+    [[nodiscard]] graph::Tensor kernel(Features x, const std::string& name, std::int64_t filters,
+                                       const ConvolutionShape& shape) const;
+
+    Options options_;
+    Weights weights_;
+    graph::Graph graph_;
+};
+
+}  // namespace viridian::zoo

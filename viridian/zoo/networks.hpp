@@ -1,0 +1,23 @@
+#pragma once
+// One builder per network; `zoo.cpp` lists them.
+#include "viridian/zoo/zoo.hpp"
+
+namespace viridian::zoo {
+
+Result<graph::Graph> alexnet(const Options& options);
+Result<graph::Graph> vgg16(const Options& options);
+Result<graph::Graph> squeezenet1_0(const Options& options);
+Result<graph::Graph> squeezenet1_1(const Options& options);
+Result<graph::Graph> resnet18(const Options& options);
+Result<graph::Graph> resnet50(const Options& options);
+Result<graph::Graph> inception_v3(const Options& options);
+Result<graph::Graph> mobilenet_v2(const Options& options);
+Result<graph::Graph> dcgan_generator(const Options& options);
+Result<graph::Graph> dcgan_discriminator(const Options& options);
+Result<graph::Graph> bert_base(const Options& options);
+Result<graph::Graph> bert_large(const Options& options);
+Result<graph::Graph> albert_base(const Options& options);
+Result<graph::Graph> gpt2(const Options& options);
+Result<graph::Graph> gpt2_medium(const Options& options);
+
+}  // namespace viridian::zoo
