@@ -4,10 +4,8 @@ namespace viridian::cli {
 
 std::vector<Command> commands() {
     return {
-        doctor_command(),
-        zoo_command(),
-        report_command(),
-        pipeline_command(),
+        doctor_command(),   zoo_command(),    run_command(),
+        optimize_command(), report_command(), pipeline_command(),
     };
 }
 

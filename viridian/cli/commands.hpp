@@ -6,6 +6,8 @@ namespace viridian::cli {
 
 Command doctor_command();
 Command zoo_command();
+Command run_command();
+Command optimize_command();
 Command report_command();
 Command pipeline_command();
 

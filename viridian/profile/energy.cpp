@@ -4,13 +4,12 @@
 
 #include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
-#include "viridian/meter/model.hpp"
 
 namespace viridian::profile {
 namespace {
 
 bool covers_processor(const meter::Meter& meter) {
-    return meter.name != meter::model_name &&
+    return !meter.name.starts_with("model") &&
            std::any_of(meter.channels.begin(), meter.channels.end(),
                        [](const meter::Channel& channel) { return channel.device.starts_with("cpu"); });
 }

@@ -1,0 +1,97 @@
+#include "viridian/cli/model_session.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+Result<void> bind_dimensions(graph::Graph& graph, const std::vector<std::string>& bindings) {
+    for (const std::string& binding : bindings) {
+        const auto equals = binding.rfind('=');
+        std::int64_t value = 0;
+        const char* end = binding.data() + binding.size();
+        const char* begin = equals == std::string::npos ? end : binding.data() + equals + 1;
+        const auto [stopped, error] = std::from_chars(begin, end, value);
+        if (error != std::errc() || stopped != end || value < 1 || equals == 0)
+            return fail(ErrorCode::invalid_argument, "write it as --dim N=8", "`{}` binds no dimension",
+                        binding);
+        VIRIDIAN_TRY(graph::bind_dimension(graph, binding.substr(0, equals), value));
+    }
+    return {};
+}
+
+Result<void> check_bound(const graph::Graph& graph) {
+    for (const graph::ValueId id : graph.inputs()) {
+        const graph::Value& value = graph.value(id);
+        if (value.type.known()) continue;
+        if (value.type.shape)
+            for (const graph::Dimension& dimension : *value.type.shape)
+                if (!dimension.symbol().empty())
+                    return fail(ErrorCode::missing_entry,
+                                fmt::format("add --dim {}=1, or the size you serve", dimension.symbol()),
+                                "the input `{}` is {}", value.name, text(value.type));
+        return fail(ErrorCode::unsupported, "export the model with the shapes of its inputs",
+                    "the input `{}` is {}", value.name, text(value.type));
+    }
+    return {};
+}
+
+Path cache_folder() {
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') return cache;
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+        return Path(home) / ".cache";
+    return ".";
+}
+
+bool allows(const ModelOptions& options, std::string_view what) {
+    return std::find(options.allow.begin(), options.allow.end(), what) != options.allow.end();
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& app, ModelOptions& options) {
+    app.add_option("MODEL", options.model, "An .onnx file")->required();
+    app.add_option("--dim", options.dimensions,
+                   "Bind a symbolic dimension, as N=8; may be given several times");
+    app.add_option("--threads", options.threads, "Threads (default: physical cores)")
+        ->check(CLI::Range(1, 1024));
+}
+
+void add_cost_options(CLI::App& app, ModelOptions& options) {
+    app.add_option("--db", options.database, "Cost database (default: ~/.cache/viridian/cost.db)");
+    app.add_option("--allow", options.allow, "Precisions beyond f32: bf16")->check(CLI::IsMember({"bf16"}));
+    app.add_option("--meter", options.meter,
+                   "Energy meter (default: the best that works here; `model` estimates)");
+}
+
+Result<graph::Graph> load_model(const ModelOptions& options) {
+    VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model));
+    VIRIDIAN_TRY(bind_dimensions(graph, options.dimensions));
+    VIRIDIAN_TRY(check_bound(graph));
+    VIRIDIAN_TRY(graph::infer_types(graph));
+    return graph;
+}
+
+Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options) {
+    execute::CpuOptions cpu;
+    cpu.threads = options.threads;
+    cpu.allowances.bf16 = allows(options, "bf16");
+    return execute::make_cpu_device(cpu);
+}
+
+Result<cost::Database> open_database(const ModelOptions& options) {
+    return cost::Database::open(options.database.empty() ? cache_folder() / "viridian" / "cost.db"
+                                                         : Path(options.database));
+}
+
+std::string allowances_text(const ModelOptions& options) {
+    return allows(options, "bf16") ? "f32,bf16" : "f32";
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,35 @@
+#pragma once
+// What every command on a model shares: options, loading, the device and its costs.
+#include <memory>
+
+#include "viridian/cli/command.hpp"
+#include "viridian/cost/database.hpp"
+#include "viridian/execute/device.hpp"
+#include "viridian/graph/graph.hpp"
+#include "viridian/profile/on_demand.hpp"
+
+namespace viridian::cli {
+
+struct ModelOptions {
+    std::string model;
+    std::vector<std::string> dimensions;  // "N=8"
+    int threads = 0;                      // 0: physical cores
+    std::string database;                 // "": the user's cache folder
+    std::vector<std::string> allow;       // "bf16"
+    std::string meter;                    // "": the best there is
+};
+
+// MODEL, --dim, --threads.
+void add_model_options(CLI::App& app, ModelOptions& options);
+// --db, --allow, --meter.
+void add_cost_options(CLI::App& app, ModelOptions& options);
+
+// Reads the model, binds its dimensions, folds what is constant. Errors: the reader's; missing_entry for a
+// dimension that is not bound, with the option that would bind it.
+[[nodiscard]] Result<graph::Graph> load_model(const ModelOptions& options);
+
+[[nodiscard]] Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options);
+[[nodiscard]] Result<cost::Database> open_database(const ModelOptions& options);
+[[nodiscard]] std::string allowances_text(const ModelOptions& options);
+
+}  // namespace viridian::cli

@@ -1,0 +1,189 @@
+// The main job, as one straight function: load, rewrite, price, choose, prove, run, write.
+#include "viridian/base/hash.hpp"
+#include "viridian/base/machine.hpp"
+#include "viridian/cli/commands.hpp"
+#include "viridian/cli/interrupt.hpp"
+#include "viridian/cli/model_session.hpp"
+#include "viridian/cli/optimize_result.hpp"
+#include "viridian/cli/progress.hpp"
+#include "viridian/execute/check_regions.hpp"
+#include "viridian/execute/inputs.hpp"
+#include "viridian/onnx/onnx.hpp"
+#include "viridian/profile/measure_runs.hpp"
+#include "viridian/report/page.hpp"
+
+namespace viridian::cli {
+namespace {
+
+struct Options {
+    ModelOptions model;
+    std::string output;
+    std::string objective = "time";
+    std::string solver = "exact";
+    std::size_t distance = 1;
+    std::uint64_t seed = 1;
+    int proofs = 3;
+    std::vector<std::string> without;
+};
+
+using Inputs = std::vector<std::vector<graph::Tensor>>;
+
+Path beside(const Path& output, const char* extension) {
+    Path path = output;
+    return path.replace_extension(extension);
+}
+
+Result<Inputs> proof_inputs(const graph::Graph& graph, std::uint64_t seed, int count) {
+    Inputs sets;
+    for (int i = 0; i < count; ++i) {
+        VIRIDIAN_TRY(auto set, execute::seeded_inputs(graph, seed + static_cast<std::uint64_t>(i)));
+        sets.push_back(std::move(set));
+    }
+    return sets;
+}
+
+// Plans, proves; a plan whose outputs differ loses its most suspect kernel family and is planned again.
+struct Proven {
+    Planned planned;
+    execute::Proof proof;
+};
+Result<Proven> plan_and_prove(const graph::Graph& graph, const graph::Graph& original, const Inputs& inputs,
+                              const Inputs& expected, execute::Device& device, profile::OnDemand& costs,
+                              const search::Objective& objective, const search::AssignOptions& solver) {
+    constexpr int attempts = 4;
+    for (int attempt = 1;; ++attempt) {
+        VIRIDIAN_TRY(Planned planned, make_planned(graph, device, costs.source(), objective, solver));
+        VIRIDIAN_TRY(execute::Proof proof, execute::prove(original, inputs, expected, *planned.executable,
+                                                          execute::allowed_error(planned.plan)));
+        if (proof.passed()) return Proven{std::move(planned), std::move(proof)};
+        VIRIDIAN_TRY(auto checks,
+                     execute::check_regions(device, planned.graph, planned.plan, inputs.front()));
+        const auto worst = std::max_element(checks.begin(), checks.end(),
+                                            [](const auto& a, const auto& b) { return a.error < b.error; });
+        if (attempt == attempts || worst == checks.end())
+            return fail(
+                ErrorCode::not_equal, "please report it with the model; nothing was written",
+                "no plan gives the original's outputs; the worst kernel is `{}` at node `{}` (error {:.1e})",
+                worst == checks.end() ? "none" : worst->kernel, worst == checks.end() ? "" : worst->node,
+                worst == checks.end() ? 0.0 : worst->error);
+        costs.forbidden.push_back(worst->kernel);
+    }
+}
+
+Result<Answer> optimize(const Options& options) {
+    const auto started = std::chrono::steady_clock::now();
+    Progress progress;
+    const Interrupt interrupt;
+    VIRIDIAN_TRY(const search::Objective objective, search::parse_objective(options.objective));
+    search::AssignOptions solver;
+    VIRIDIAN_TRY(solver.solver, search::parse_solver(options.solver));
+    solver.distance = options.distance;
+
+    progress.show("reading the model");
+    VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
+
+    VIRIDIAN_TRY(const auto device, open_device(options.model));
+    VIRIDIAN_TRY(cost::Database database, open_database(options.model));
+    VIRIDIAN_TRY(const profile::EnergyPricer energy,
+                 profile::EnergyPricer::open(options.model.meter, device->threads()));
+    profile::OnDemand costs(*device, database, energy,
+                            {.protocol = {}, .allowances = allowances_text(options.model)});
+    costs.progress = [&](const std::string& what) { progress.show("measuring " + what); };
+    costs.cancelled = [&] { return interrupt.asked(); };
+
+    progress.show("computing the original on the reference kernels");
+    VIRIDIAN_TRY(const Inputs inputs, proof_inputs(original, options.seed, options.proofs));
+    VIRIDIAN_TRY(const Inputs expected, execute::reference_outputs(original, inputs));
+
+    progress.show("pricing regions");
+    search::AssignOptions first = solver;
+    first.solver = search::Solver::first;
+    VIRIDIAN_TRY(Planned baseline, make_planned(original, *device, costs.source(), objective, first));
+    VIRIDIAN_TRY(Proven optimized,
+                 plan_and_prove(original, original, inputs, expected, *device, costs, objective, solver));
+
+    progress.show("running before and after, interleaved");
+    VIRIDIAN_TRY(auto before_out, execute::output_tensors(baseline.graph));
+    VIRIDIAN_TRY(auto after_out, execute::output_tensors(optimized.planned.graph));
+    std::vector<profile::Contestant> contestants = {
+        {baseline.executable.get(), inputs[0], std::move(before_out)},
+        {optimized.planned.executable.get(), inputs[0], std::move(after_out)}};
+    VIRIDIAN_TRY(const std::vector<Summary> seconds, profile::measure_runs(contestants, {}));
+    Ran before{seconds[0], {}, {}};
+    Ran after{seconds[1], {}, {}};
+    VIRIDIAN_TRY(before.energy, run_energy(baseline, energy, seconds[0], inputs[0]));
+    VIRIDIAN_TRY(after.energy, run_energy(optimized.planned, energy, seconds[1], inputs[0]));
+    VIRIDIAN_TRY(after.step_seconds, step_seconds(optimized.planned, inputs[0], 21));
+    VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(optimized.planned, costs.source()));
+    const plan::Plan& plan = optimized.planned.plan;
+    VIRIDIAN_TRY(
+        database.put_residual({options.model.model, fmt::format("{:016x}", plan.graph_hash), plan.device,
+                               plan.threads, plan.predicted_seconds, Seconds(seconds[1].median)}));
+
+    const Path output = options.output;
+    const Path plan_file = beside(output, ".plan.json");
+    const Path page_file = beside(output, ".html");
+    const plan::Assignment& assignment = plan.assignment;
+    Json result = {{"schema", "viridian.optimize/1"},
+                   {"model", Path(options.model.model).filename().string()},
+                   {"device", this_machine().cpu_model},
+                   {"fingerprint", plan.device},
+                   {"library", plan.library},
+                   {"threads", plan.threads},
+                   {"objective", search::text(objective)},
+                   {"meter", energy.name()},
+                   {"baseline", side_json(baseline, before)},
+                   {"optimized", side_json(optimized.planned, after)},
+                   {"assignment",
+                    {{"solver", assignment.solver},
+                     {"value", assignment.value},
+                     {"bound", assignment.bound},
+                     {"gap", assignment.gap()}}},
+                   {"rewrites", Json::array()},
+                   {"verification", proof_json(optimized.proof)},
+                   {"database", {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}}},
+                   {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
+                   {"files",
+                    {{"model_file", output.string()},
+                     {"plan_file", plan_file.string()},
+                     {"page_file", page_file.string()}}}};
+    result["elapsed_seconds"] =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+
+    progress.show("writing");
+    VIRIDIAN_TRY(const std::string page, report::page(result));
+    VIRIDIAN_TRY(onnx::save(optimized.planned.graph, output));
+    VIRIDIAN_TRY(write_file(plan_file, plan::to_json(optimized.planned.graph, plan).dump(1) + "\n"));
+    VIRIDIAN_TRY(write_file(page_file, page));
+    return Answer{result, optimize_text(result)};
+}
+
+}  // namespace
+
+Command optimize_command() {
+    return {
+        "optimize", "The cheapest plan for a model on this machine, proven equal to it",
+        "viridian optimize resnet50.onnx -o resnet50.opt.onnx --objective energy", [](CLI::App& app) {
+            auto options = std::make_shared<Options>();
+            add_model_options(app, options->model);
+            add_cost_options(app, options->model);
+            app.add_option("-o,--output", options->output,
+                           "The .onnx to write; .plan.json and .html go beside it")
+                ->required();
+            app.add_option("--objective", options->objective,
+                           "time, energy, or a mix such as 0.5*energy+0.5*time")
+                ->capture_default_str();
+            app.add_option("--solver", options->solver, "exact, greedy, shortest-path or first")
+                ->capture_default_str();
+            app.add_option("--distance", options->distance, "How far `greedy` looks")->capture_default_str();
+            app.add_option("--seed", options->seed, "Of the inputs the proof uses")->capture_default_str();
+            app.add_option("--proofs", options->proofs, "Sets of inputs the proof uses")
+                ->check(CLI::Range(1, 100))
+                ->capture_default_str();
+            app.add_option("--without", options->without,
+                           "Do not use this rewrite rule; may be given several times");
+            return [options] { return optimize(*options); };
+        }};
+}
+
+}  // namespace viridian::cli

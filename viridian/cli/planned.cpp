@@ -1,0 +1,90 @@
+#include "viridian/cli/planned.hpp"
+
+#include <chrono>
+
+#include "viridian/execute/proof.hpp"
+#include "viridian/trace/recorder.hpp"
+#include "viridian/trace/source.hpp"
+
+namespace viridian::cli {
+
+Result<Planned> make_planned(graph::Graph graph, execute::Device& device, const cost::Source& source,
+                             const search::Objective& objective, const search::AssignOptions& options) {
+    VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
+    VIRIDIAN_TRY(const search::Instance instance,
+                 search::Instance::make(graph, regions, source, options.boundary));
+    VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
+    VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
+    plan.device = device.fingerprint();
+    plan.library = device.library();
+    plan.threads = device.threads();
+    plan.predicted_seconds = Seconds(outcome.totals.seconds);
+    VIRIDIAN_TRY(auto executable, device.prepare(graph, plan));
+    Planned planned{std::move(graph), std::move(plan), std::move(executable)};
+    VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(planned, source));
+    for (const cost::Price& price : prices) planned.plan.predicted_energy += price.energy;
+    return planned;
+}
+
+Result<std::vector<cost::Price>> step_prices(const Planned& planned, const cost::Source& source) {
+    std::vector<cost::Price> prices;
+    for (const plan::Step& step : planned.plan.steps) {
+        cost::Price price;
+        if (step.kind == plan::Step::Kind::conversion) {
+            const plan::Buffer& from = planned.plan.buffers[step.inputs[0]];
+            VIRIDIAN_TRY(price, source.conversion(from.dims, from.format,
+                                                  planned.plan.buffers[step.outputs[0]].format));
+        } else {
+            VIRIDIAN_TRY(const auto choices, source.choices(planned.graph, step.region));
+            for (const cost::PricedChoice& priced : choices)
+                if (priced.choice.key() == step.choice.key()) price = priced.price;
+        }
+        prices.push_back(std::move(price));
+    }
+    return prices;
+}
+
+Result<std::vector<double>> step_seconds(const Planned& planned, const std::vector<graph::Tensor>& inputs,
+                                         int runs) {
+    const std::size_t steps = planned.plan.steps.size();
+    if (steps == 0) return std::vector<double>();
+    VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
+    trace::Recorder recorder(1, static_cast<std::uint32_t>(steps * static_cast<std::size_t>(runs)));
+    planned.executable->record(&recorder);
+    Result<void> ran;
+    for (int run = 0; run < runs && ran.ok(); ++run) ran = planned.executable->run(inputs, outputs);
+    planned.executable->record(nullptr);
+    VIRIDIAN_TRY(std::move(ran));
+
+    std::vector<std::vector<double>> times(steps);
+    const auto events = recorder.finish();
+    std::size_t next = 0;
+    for (;;) {
+        VIRIDIAN_TRY(const auto batch, events->next());
+        if (batch.empty()) break;
+        for (const trace::Event& event : batch)
+            times[next++ % steps].push_back(static_cast<double>(event.end - event.start) * 1e-9);
+    }
+    std::vector<double> medians;
+    for (auto& list : times) medians.push_back(summarize(std::move(list)).median);
+    return medians;
+}
+
+Result<Energy> run_energy(const Planned& planned, const profile::EnergyPricer& energy, const Summary& seconds,
+                          const std::vector<graph::Tensor>& inputs) {
+    Bytes weights;
+    for (std::size_t i = 0; i < planned.graph.value_count(); ++i)
+        if (const graph::Tensor* constant = planned.graph.constant(static_cast<graph::ValueId>(i)))
+            weights += Bytes(constant->byte_count());
+    const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
+                                 Seconds(seconds.high),    seconds.count,           Bytes(0)};
+    VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
+    return energy.price(timing, weights, [&](Seconds budget) -> Result<void> {
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < budget.value)
+            VIRIDIAN_TRY(planned.executable->run(inputs, outputs));
+        return {};
+    });
+}
+
+}  // namespace viridian::cli

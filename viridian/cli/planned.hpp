@@ -1,0 +1,39 @@
+#pragma once
+// A graph with its plan, made ready to run; and what it cost when it ran.
+#include "viridian/base/statistics.hpp"
+#include "viridian/cost/source.hpp"
+#include "viridian/execute/device.hpp"
+#include "viridian/profile/energy.hpp"
+#include "viridian/search/assign.hpp"
+
+namespace viridian::cli {
+
+struct Planned {
+    graph::Graph graph;
+    plan::Plan plan;
+    std::unique_ptr<execute::Executable> executable;
+};
+
+// Regions, prices, assignment, layout of memory, kernels made ready.
+[[nodiscard]] Result<Planned> make_planned(graph::Graph graph, execute::Device& device,
+                                           const cost::Source& source, const search::Objective& objective,
+                                           const search::AssignOptions& options);
+
+struct Ran {
+    Summary seconds;                   // of whole runs
+    Energy energy;                     // of one run
+    std::vector<double> step_seconds;  // medians, by step of the plan
+};
+
+// Median seconds of each step over `runs` recorded runs.
+[[nodiscard]] Result<std::vector<double>> step_seconds(const Planned& planned,
+                                                       const std::vector<graph::Tensor>& inputs, int runs);
+// Joules of one run that takes `seconds`.
+[[nodiscard]] Result<Energy> run_energy(const Planned& planned, const profile::EnergyPricer& energy,
+                                        const Summary& seconds, const std::vector<graph::Tensor>& inputs);
+
+// Predicted price of every step of the plan.
+[[nodiscard]] Result<std::vector<cost::Price>> step_prices(const Planned& planned,
+                                                           const cost::Source& source);
+
+}  // namespace viridian::cli

@@ -1,0 +1,137 @@
+// Runs a model or a plan: outputs, timings, a trace.
+#include "viridian/base/statistics.hpp"
+#include "viridian/cli/commands.hpp"
+#include "viridian/cli/model_session.hpp"
+#include "viridian/cli/planned.hpp"
+#include "viridian/cli/units_text.hpp"
+#include "viridian/execute/inputs.hpp"
+#include "viridian/execute/proof.hpp"
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/profile/measure_runs.hpp"
+#include "viridian/profile/unpriced.hpp"
+
+namespace viridian::cli {
+namespace {
+
+struct Options {
+    ModelOptions model;
+    std::string device = "cpu";
+    std::uint64_t seed = 1;
+    std::vector<std::string> inputs;
+    std::string outputs;
+    std::string trace;
+    int rounds = 5;
+    bool retune = false;
+};
+
+// MODEL is an .onnx file, or the .plan.json beside one.
+struct Source {
+    Path model;
+    std::optional<Path> plan;
+};
+Source source_of(const std::string& name) {
+    constexpr std::string_view suffix = ".plan.json";
+    if (name.ends_with(suffix)) return {name.substr(0, name.size() - suffix.size()) + ".onnx", Path(name)};
+    return {name, std::nullopt};
+}
+
+Result<Planned> planned_from_file(graph::Graph graph, const Path& path, execute::Device& device) {
+    VIRIDIAN_TRY(const std::string text, read_file(path));
+    VIRIDIAN_TRY(const Json json, parse_json(text, path.string()));
+    VIRIDIAN_TRY(plan::Plan plan, plan::plan_from_json(graph, json));
+    if (plan.device != device.fingerprint() || plan.library != device.library() ||
+        plan.threads != device.threads())
+        return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
+                    "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,
+                    plan.library, plan.threads, device.fingerprint(), device.library(), device.threads());
+    VIRIDIAN_TRY(auto executable, device.prepare(graph, plan));
+    return Planned{std::move(graph), std::move(plan), std::move(executable)};
+}
+
+Result<Planned> prepare(const Options& options, const Source& source, graph::Graph graph,
+                        execute::Device& device) {
+    if (source.plan && !options.retune) return planned_from_file(std::move(graph), *source.plan, device);
+    search::AssignOptions solver;
+    if (!options.retune) {
+        solver.solver = search::Solver::first;
+        return make_planned(std::move(graph), device, profile::unpriced(device), {}, solver);
+    }
+    VIRIDIAN_TRY(cost::Database database, open_database(options.model));
+    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open(options.model.meter, device.threads()));
+    profile::OnDemand costs(device, database, energy,
+                            {.protocol = {}, .allowances = allowances_text(options.model)});
+    return make_planned(std::move(graph), device, costs.source(), {}, solver);
+}
+
+Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& outputs) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        Json first = Json::array();
+        for (std::int64_t k = 0; k < std::min<std::int64_t>(outputs[i].count(), 5); ++k)
+            first.push_back(outputs[i].number(k));
+        list.push_back({{"name", graph.value(graph.outputs()[i]).name},
+                        {"type", text(outputs[i].tensor_type())},
+                        {"first", std::move(first)}});
+    }
+    return list;
+}
+
+Result<Answer> run(const Options& options) {
+    ModelOptions model = options.model;
+    const Source source = source_of(model.model);
+    model.model = source.model.string();
+    VIRIDIAN_TRY(graph::Graph graph, load_model(model));
+    VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, execute::seeded_inputs(graph, options.seed));
+    Json result = {{"schema", "viridian.run/1"}, {"model", source.model.filename().string()}};
+    if (options.device == "reference") {
+        VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs, graph::evaluate(graph, inputs));
+        result["outputs"] = output_json(graph, outputs);
+        return Answer{result, result.dump(1) + "\n"};
+    }
+    VIRIDIAN_TRY(const auto device, open_device(model));
+    VIRIDIAN_TRY(Planned planned, prepare(options, source, std::move(graph), *device));
+    VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
+    std::vector<profile::Contestant> contestants = {{planned.executable.get(), inputs, std::move(outputs)}};
+    VIRIDIAN_TRY(const std::vector<Summary> seconds,
+                 profile::measure_runs(contestants, {.rounds = options.rounds}));
+    VIRIDIAN_TRY(const std::vector<double> steps, step_seconds(planned, inputs, 21));
+    double sum = 0;
+    for (const double step : steps) sum += step;
+    result["threads"] = device->threads();
+    result["seconds"] = seconds[0].median;
+    result["minimum"] = seconds[0].minimum;
+    result["low"] = seconds[0].low;
+    result["high"] = seconds[0].high;
+    result["runs"] = seconds[0].count;
+    result["steps"] = steps.size();
+    result["step_seconds"] = sum;
+    result["predicted_seconds"] = planned.plan.predicted_seconds.value;
+    result["memory_bytes"] = planned.executable->memory().value;
+    result["outputs"] = output_json(planned.graph, contestants[0].outputs);
+    return Answer{result, fmt::format("{}: {} a run (minimum {}, {} runs), {} kernels that take {}\n",
+                                      source.model.filename().string(), quantity(seconds[0].median, "s"),
+                                      quantity(seconds[0].minimum, "s"), seconds[0].count, steps.size(),
+                                      quantity(sum, "s"))};
+}
+
+}  // namespace
+
+Command run_command() {
+    return {"run", "Runs a model or a plan: outputs and timings", "viridian run resnet50.opt.plan.json",
+            [](CLI::App& app) {
+                auto options = std::make_shared<Options>();
+                add_model_options(app, options->model);
+                add_cost_options(app, options->model);
+                app.add_option("--device", options->device, "cpu, or reference (slow, plain)")
+                    ->check(CLI::IsMember({"cpu", "reference"}))
+                    ->capture_default_str();
+                app.add_option("--seed", options->seed, "Of the inputs")->capture_default_str();
+                app.add_option("--rounds", options->rounds, "Rounds of timing")
+                    ->check(CLI::Range(1, 1000))
+                    ->capture_default_str();
+                app.add_flag("--retune", options->retune, "Choose kernels anew for this machine");
+                return [options] { return run(*options); };
+            }};
+}
+
+}  // namespace viridian::cli

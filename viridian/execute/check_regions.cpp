@@ -1,0 +1,110 @@
+#include "viridian/execute/check_regions.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "viridian/execute/proof.hpp"
+#include "viridian/graph/evaluate.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using graph::Tensor;
+using graph::ValueId;
+
+// Values at the regions' borders, from the reference kernels.
+Result<std::map<ValueId, Tensor>> border_values(const Graph& graph, const plan::Plan& plan,
+                                                const std::vector<Tensor>& inputs) {
+    std::set<ValueId> wanted;
+    for (const plan::Step& step : plan.steps) {
+        wanted.insert(step.region.inputs.begin(), step.region.inputs.end());
+        wanted.insert(step.region.outputs.begin(), step.region.outputs.end());
+    }
+    Graph all = graph;
+    const std::vector<ValueId> order(wanted.begin(), wanted.end());
+    all.set_outputs(order);
+    VIRIDIAN_TRY(std::vector<Tensor> tensors, evaluate(all, inputs));
+    std::map<ValueId, Tensor> values;
+    for (std::size_t i = 0; i < order.size(); ++i) values.emplace(order[i], std::move(tensors[i]));
+    return values;
+}
+
+Result<plan::Plan> plan_alone(const Graph& alone, const plan::Choice& choice) {
+    plan::Assignment assignment;
+    const plan::Region region = plan::make_region(alone, graph::uses(alone), alone.nodes());
+    const auto plain = [&](ValueId id) {
+        const auto& type = alone.value(id).type;
+        return plan::Format{plan::plain(type.shape->size()), type.element, {}};
+    };
+    for (std::size_t i = 0; i < region.inputs.size(); ++i)
+        if (plain(region.inputs[i]) != choice.inputs[i])
+            assignment.conversions.push_back({region.inputs[i], plain(region.inputs[i]), choice.inputs[i]});
+    for (std::size_t i = 0; i < region.outputs.size(); ++i)
+        if (plain(region.outputs[i]) != choice.outputs[i])
+            assignment.conversions.push_back(
+                {region.outputs[i], choice.outputs[i], plain(region.outputs[i])});
+    assignment.regions.push_back({region, choice});
+    return make_plan(alone, std::move(assignment));
+}
+
+}  // namespace
+
+Graph extract(const Graph& graph, const plan::Region& region) {
+    Graph alone;
+    std::map<ValueId, ValueId> to;
+    for (const ValueId id : region.inputs)
+        to[id] = alone.add_input(graph.value(id).name, graph.value(id).type);
+    for (const ValueId id : region.constants)
+        to[id] = alone.add_constant(graph.value(id).name, *graph.constant(id));
+    for (const NodeId id : region.nodes) {
+        graph::Node node = graph.node(id);
+        const std::vector<ValueId> outputs = node.outputs;
+        for (ValueId& input : node.inputs)
+            if (input != ValueId::none) input = to.at(input);
+        const NodeId added = alone.add_node(std::move(node), outputs.size());
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            if (outputs[i] == ValueId::none) continue;
+            to[outputs[i]] = alone.node(added).outputs[i];
+            alone.set_type(to[outputs[i]], graph.value(outputs[i]).type);
+        }
+    }
+    std::vector<ValueId> outputs;
+    for (const ValueId id : region.outputs) outputs.push_back(to.at(id));
+    alone.set_outputs(std::move(outputs));
+    return alone;
+}
+
+Result<std::vector<RegionCheck>> check_regions(Device& device, const Graph& graph, const plan::Plan& plan,
+                                               const std::vector<Tensor>& inputs) {
+    VIRIDIAN_TRY(const auto values, border_values(graph, plan, inputs));
+    std::vector<RegionCheck> checks;
+    std::set<std::string> seen;
+    for (const plan::Step& step : plan.steps) {
+        if (step.kind != plan::Step::Kind::kernel) continue;
+        if (!seen.insert(plan::signature(graph, step.region) + step.choice.key()).second) continue;
+        const Graph alone = extract(graph, step.region);
+        VIRIDIAN_TRY(const plan::Plan single, plan_alone(alone, step.choice));
+        VIRIDIAN_TRY(const auto executable, device.prepare(alone, single));
+        std::vector<Tensor> given;
+        for (const ValueId id : step.region.inputs) given.push_back(values.at(id));
+        std::vector<Tensor> outputs;
+        for (const ValueId id : step.region.outputs)
+            outputs.emplace_back(values.at(id).type(), values.at(id).dims());
+        VIRIDIAN_TRY(executable->run(given, outputs));
+        RegionCheck check{graph.node(step.region.nodes.back()).name, step.choice.kernel, 0};
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            const Tensor& expected = values.at(step.region.outputs[i]);
+            check.error = std::max(check.error, same_nan_pattern(outputs[i], expected)
+                                                    ? relative_error(outputs[i], expected)
+                                                    : std::numeric_limits<double>::infinity());
+        }
+        checks.push_back(std::move(check));
+    }
+    return checks;
+}
+
+}  // namespace viridian::execute

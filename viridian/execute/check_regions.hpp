@@ -1,0 +1,23 @@
+#pragma once
+// Each kernel of a plan on its own, on the inputs it really gets, against the reference kernels: finds the
+// one to blame when a whole network's outputs differ, and proves big networks piece by piece (docs/method.md,
+// 4).
+#include "viridian/execute/device.hpp"
+
+namespace viridian::execute {
+
+struct RegionCheck {
+    std::string node;  // the last of the region
+    std::string kernel;
+    double error = 0;  // relative L2, the worst output; infinite where NaN patterns differ
+};
+
+// One check per distinct (signature, choice), in step order. `inputs` are the graph's.
+[[nodiscard]] Result<std::vector<RegionCheck>> check_regions(Device& device, const graph::Graph& graph,
+                                                             const plan::Plan& plan,
+                                                             const std::vector<graph::Tensor>& inputs);
+
+// A graph of the region alone, its inputs as graph inputs.
+[[nodiscard]] graph::Graph extract(const graph::Graph& graph, const plan::Region& region);
+
+}  // namespace viridian::execute
