@@ -2,11 +2,17 @@
 
 namespace viridian::cli {
 
+// clang-format off: one line each, so that changes do not meet.
 std::vector<Command> commands() {
     return {
-        doctor_command(),   zoo_command(),    run_command(),
-        optimize_command(), report_command(), pipeline_command(),
+        doctor_command(),
+        zoo_command(),
+        run_command(),
+        optimize_command(),
+        report_command(),
+        pipeline_command(),
     };
 }
+// clang-format on
 
 }  // namespace viridian::cli
