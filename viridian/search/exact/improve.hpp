@@ -1,0 +1,26 @@
+#pragma once
+// Local search on an assignment: better states one by one, then whole neighbourhoods, freed and solved
+// exactly.
+#include "viridian/base/random.hpp"
+#include "viridian/search/problem.hpp"
+
+namespace viridian::search {
+
+class Improver {
+  public:
+    explicit Improver(const Problem& problem);
+
+    // Changes single variables until none helps. Works from infinite values too. Returns the value.
+    double descend(std::vector<State>& states) const;
+    // Frees about `freed` variables around a random one and solves for them; `rounds` times. `states` is
+    // finite.
+    double search(std::vector<State>& states, Random& random, std::size_t freed, std::size_t rounds) const;
+
+  private:
+    [[nodiscard]] Problem subproblem(const std::vector<State>& states, std::span<const Variable> free) const;
+
+    const Problem* problem_;
+    std::vector<std::vector<std::uint32_t>> edges_of_;
+};
+
+}  // namespace viridian::search
