@@ -1,0 +1,249 @@
+// Products of integers: MatMulInteger, ConvInteger (sums in i32) and QLinearMatMul, QLinearConv (quantized
+// results). Each operand is its integers minus a zero point, per tensor, per row or per column.
+#include <algorithm>
+
+#include "viridian/graph/operators/broadcasting.hpp"
+#include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/prepare.hpp"
+#include "viridian/graph/operators/quantized.hpp"
+#include "viridian/graph/operators/rules.hpp"
+#include "viridian/graph/operators/windows.hpp"
+
+namespace viridian::graph {
+namespace {
+
+// The places of an operator's inputs; −1 where it has none.
+struct Places {
+    std::size_t a, b;
+    int a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, bias;
+};
+constexpr Places plain = {0, 1, 2, 3, -1, -1, -1, -1, -1};
+constexpr Places scaled = {0, 3, 2, 5, 1, 4, 6, 7, 8};
+
+// Scales are floating, everything else is integers.
+Result<void> check(const Inference& inference, const Places& places) {
+    for (std::size_t i = 0; i < inference.input_count(); ++i) {
+        const int at = static_cast<int>(i);
+        const bool scale = at == places.a_scale || at == places.b_scale || at == places.y_scale;
+        VIRIDIAN_TRY(scale ? expect_floating(inference, i, i) : expect_integer(inference, i, i));
+    }
+    return {};
+}
+
+ElementType result_type(const Inference& inference, const Places& places) {
+    return places.y_zero < 0 ? ElementType::i32 : inference.element(static_cast<std::size_t>(places.y_zero));
+}
+
+template <const Places& places>
+Result<void> infer_product(Inference& inference) {
+    VIRIDIAN_TRY(check(inference, places));
+    VIRIDIAN_TRY(std::optional<Shape> out, matmul_shape(inference, places.a, places.b));
+    inference.set(0, result_type(inference, places), std::move(out));
+    return {};
+}
+
+// A parameter (zero point or scale) for each of `count` rows or columns of one matrix of a batch: a scalar,
+// one entry each, or one entry each per matrix.
+template <class Scalar, class Number>
+Result<std::vector<Number>> per_line(const Array<Scalar>* array, std::int64_t lines, std::int64_t matrices,
+                                     Number otherwise) {
+    std::vector<Number> all(static_cast<std::size_t>(lines * matrices), otherwise);
+    if (array == nullptr) return all;
+    const std::int64_t count = array->count();
+    if (count != 1 && count != lines && count != lines * matrices)
+        return wrong_shape("a scale or zero point has {} entries for {} lines of {} matrices", count, lines,
+                           matrices);
+    for (std::int64_t i = 0; i < lines * matrices; ++i) {
+        const auto from = static_cast<std::size_t>(count == 1 ? 0 : i % count);
+        all[static_cast<std::size_t>(i)] = array->floating() ? static_cast<Number>(array->real[from])
+                                                             : static_cast<Number>(array->integer[from]);
+    }
+    return all;
+}
+
+template <class CallType>
+const auto* place(const CallType& call, int i) {
+    return call.input(i < 0 ? 1000 : static_cast<std::size_t>(i));
+}
+
+template <class CallType>
+Result<double> one_number(const CallType& call, int i, double otherwise) {
+    const auto* array = place(call, i);
+    if (array == nullptr) return otherwise;
+    if (array->count() != 1)
+        return wrong_shape("input {} of node `{}` must be one number", i, call.node.name);
+    return array->floating() ? static_cast<double>(array->real[0]) : static_cast<double>(array->integer[0]);
+}
+
+template <const Places& places, class CallType>
+Result<void> multiply(CallType& call) {
+    VIRIDIAN_TRY(prepare(call));
+    const auto& a = *call.input(places.a);
+    const auto& b = *call.input(places.b);
+    auto& y = call.outputs[0];
+    Dims a_dims = a.dims;
+    Dims b_dims = b.dims;
+    if (a_dims.size() == 1) a_dims.insert(a_dims.begin(), 1);
+    if (b_dims.size() == 1) b_dims.push_back(1);
+    const std::int64_t m = a_dims.end()[-2];
+    const std::int64_t k = a_dims.back();
+    const std::int64_t n = b_dims.back();
+    a_dims.resize(a_dims.size() - 2);
+    b_dims.resize(b_dims.size() - 2);
+    VIRIDIAN_TRY(const Dims batch, broadcast(a_dims, b_dims));
+    const auto from_a = broadcast_index(a_dims, batch);
+    const auto from_b = broadcast_index(b_dims, batch);
+    const std::int64_t a_count = product(a_dims);
+    const std::int64_t b_count = product(b_dims);
+    VIRIDIAN_TRY(const auto a_zero, per_line(place(call, places.a_zero), m, a_count, std::int64_t{0}));
+    VIRIDIAN_TRY(const auto b_zero, per_line(place(call, places.b_zero), n, b_count, std::int64_t{0}));
+    VIRIDIAN_TRY(const auto a_scale, per_line(place(call, places.a_scale), m, a_count, 1.0));
+    VIRIDIAN_TRY(const auto b_scale, per_line(place(call, places.b_scale), n, b_count, 1.0));
+    VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1));
+    VIRIDIAN_TRY(const double y_zero, one_number(call, places.y_zero, 0));
+    std::size_t next = 0;
+    for (std::size_t matrix = 0; matrix < from_a.size(); ++matrix)
+        for (std::int64_t i = 0; i < m; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+                const auto row = static_cast<std::size_t>(from_a[matrix] * m + i);
+                const auto column = static_cast<std::size_t>(from_b[matrix] * n + j);
+                std::int64_t sum = 0;
+                for (std::int64_t p = 0; p < k; ++p)
+                    sum += (a.integer[static_cast<std::size_t>((from_a[matrix] * m + i) * k + p)] -
+                            a_zero[row]) *
+                           (b.integer[static_cast<std::size_t>((from_b[matrix] * k + p) * n + j)] -
+                            b_zero[column]);
+                const double level = static_cast<double>(sum) * a_scale[row] * b_scale[column] / y_scale;
+                y.integer[next++] =
+                    places.y_scale < 0 ? sum : saturated(y.type, level, static_cast<std::int64_t>(y_zero));
+            }
+    return {};
+}
+
+template <const Places& places>
+Result<void> infer_convolution(Inference& inference) {
+    VIRIDIAN_TRY(check(inference, places));
+    const auto& x = inference.shape(places.a);
+    const auto& w = inference.shape(places.b);
+    std::optional<Shape> out;
+    if (x && w) {
+        const std::int64_t group = inference.node().integer("group", 1);
+        if (x->size() != w->size() || x->size() < 3 || group < 1 ||
+            ((*w)[0].known() && (*w)[0].value() % group != 0) ||
+            ((*x)[1].known() && (*w)[1].known() && (*x)[1].value() != (*w)[1].value() * group))
+            return wrong_shape("{} reads {} with weights {}", inference.node().op,
+                               text(inference.input(places.a)), text(inference.input(places.b)));
+        VIRIDIAN_TRY(const Windows windows, Windows::of(inference.node(), Shape(w->begin() + 2, w->end())));
+        out = Shape{(*x)[0], (*w)[0]};
+        for (std::size_t axis = 0; axis + 2 < x->size(); ++axis) {
+            VIRIDIAN_TRY(Dimension extent, windows.output(axis, (*x)[axis + 2]));
+            out->push_back(std::move(extent));
+        }
+        if (places.bias >= 0)
+            VIRIDIAN_TRY(expect_shape(inference, static_cast<std::size_t>(places.bias), {(*w)[0]}));
+    }
+    inference.set(0, result_type(inference, places), std::move(out));
+    return {};
+}
+
+template <const Places& places, class CallType>
+Result<void> convolve(CallType& call) {
+    VIRIDIAN_TRY(prepare(call));
+    const auto& x = *call.input(places.a);
+    const auto& w = *call.input(places.b);
+    const auto* bias = place(call, places.bias);
+    auto& y = call.outputs[0];
+    const Grid from(Dims(x.dims.begin() + 2, x.dims.end()));
+    const Grid to(Dims(y.dims.begin() + 2, y.dims.end()));
+    const Grid kernel(Dims(w.dims.begin() + 2, w.dims.end()));
+    VIRIDIAN_TRY(const Windows windows, Windows::of(call.node, shape_of(kernel.extents)));
+    const std::vector<std::int64_t> cells = windows.cells(from, to, kernel);
+    const std::int64_t filters = w.dims[0];
+    const std::int64_t channels = w.dims[1];
+    const std::int64_t per_group = filters / call.node.integer("group", 1);
+    VIRIDIAN_TRY(const double x_zero, one_number(call, places.a_zero, 0));
+    VIRIDIAN_TRY(const double x_scale, one_number(call, places.a_scale, 1));
+    VIRIDIAN_TRY(const auto w_zero, per_line(place(call, places.b_zero), filters, 1, std::int64_t{0}));
+    VIRIDIAN_TRY(const auto w_scale, per_line(place(call, places.b_scale), filters, 1, 1.0));
+    VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1));
+    VIRIDIAN_TRY(const double y_zero, one_number(call, places.y_zero, 0));
+    const auto zero = static_cast<std::int64_t>(x_zero);
+    std::size_t next = 0;
+    for (std::int64_t n = 0; n < x.dims[0]; ++n)
+        for (std::int64_t m = 0; m < filters; ++m)
+            for (std::int64_t o = 0; o < to.count; ++o) {
+                const auto filter = static_cast<std::size_t>(m);
+                std::int64_t sum = bias == nullptr ? 0 : bias->integer[filter];
+                for (std::int64_t c = 0; c < channels; ++c)
+                    for (std::int64_t k = 0; k < kernel.count; ++k) {
+                        const std::int64_t cell = cells[static_cast<std::size_t>(o * kernel.count + k)];
+                        if (cell < 0) continue;  // padded with the zero point
+                        const std::int64_t plane = n * x.dims[1] + m / per_group * channels + c;
+                        sum += (x.integer[static_cast<std::size_t>(plane * from.count + cell)] - zero) *
+                               (w.integer[static_cast<std::size_t>((m * channels + c) * kernel.count + k)] -
+                                w_zero[filter]);
+                    }
+                const double level = static_cast<double>(sum) * x_scale * w_scale[filter] / y_scale;
+                y.integer[next++] =
+                    places.y_scale < 0 ? sum : saturated(y.type, level, static_cast<std::int64_t>(y_zero));
+            }
+    return {};
+}
+
+// As their floating relatives: a multiply and an add per point.
+template <const Places& places>
+Flop convolution_flop(const Operation& operation) {
+    const Dims w = operation.inputs[places.b].dims();
+    return Flop(2 * count_of(operation.outputs[0]) * product(std::span(w).subspan(1)));
+}
+template <const Places& places>
+IterationSpace convolution_space(const Operation& operation) {
+    IterationSpace space;
+    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
+    const Dims w = operation.inputs[places.b].dims();
+    for (std::size_t i = 1; i < w.size(); ++i) space.push_back({w[i], true});
+    return space;
+}
+Flop product_flop(const Operation& operation) {
+    return Flop(2 * count_of(operation.outputs[0]) * operation.inputs[0].dims().back());
+}
+IterationSpace product_space(const Operation& operation) {
+    IterationSpace space;
+    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
+    space.push_back({operation.inputs[0].dims().back(), true});
+    return space;
+}
+
+constexpr OperatorRow row(std::string_view name, Arity inputs, Result<void> (*infer)(Inference&),
+                          Reference reference, Flop (*count)(const Operation&),
+                          IterationSpace (*space)(const Operation&)) {
+    return {.name = name,
+            .domain = "",
+            .inputs = inputs,
+            .outputs = {1, 1},
+            .operator_class = OperatorClass::contraction,
+            .safety = NumericSafety::deny,
+            .infer = infer,
+            .reference = reference,
+            .flop = count,
+            .iteration_space = space};
+}
+
+constexpr OperatorRow rows[] = {
+    row("MatMulInteger", {2, 4}, infer_product<plain>,
+        real_kernel([](auto& call) { return multiply<plain>(call); }), product_flop, product_space),
+    row("QLinearMatMul", {8, 8}, infer_product<scaled>,
+        real_kernel([](auto& call) { return multiply<scaled>(call); }), product_flop, product_space),
+    row("ConvInteger", {2, 4}, infer_convolution<plain>,
+        real_kernel([](auto& call) { return convolve<plain>(call); }), convolution_flop<plain>,
+        convolution_space<plain>),
+    row("QLinearConv", {8, 9}, infer_convolution<scaled>,
+        real_kernel([](auto& call) { return convolve<scaled>(call); }), convolution_flop<scaled>,
+        convolution_space<scaled>),
+};
+
+}  // namespace
+
+std::span<const OperatorRow> quantized_product_operators() { return rows; }
+
+}  // namespace viridian::graph
