@@ -20,20 +20,25 @@ class JoinTable {
   public:
     explicit JoinTable(SpillOptions options)
         : options_(std::move(options)),
-          capacity_(std::max<std::size_t>(options_.budget / (4 * sizeof(Entry)), 4)),
+          capacity_(std::max<std::size_t>(options_.budget / (sizeof(Entry) + 4 * sizeof(std::uint32_t)), 4)),
           slots_(16) {}
 
     [[nodiscard]] Result<void> add(std::uint64_t key, const Value& value) {
-        if (used_ >= capacity_) VIRIDIAN_TRY(spill());
-        if (used_ * 2 >= slots_.size()) grow();
-        Slot& slot = at(slots_, key);
-        if (!slot.used) ++used_;
-        slot = {{key, value}, true};
+        if (entries_.size() >= capacity_) VIRIDIAN_TRY(spill());
+        if (entries_.size() * 2 >= slots_.size()) grow();
+        std::uint32_t& slot = at(key);
+        if (slot == 0) {
+            entries_.push_back({key, value});
+            slot = static_cast<std::uint32_t>(entries_.size());
+        } else {
+            entries_[slot - 1].value = value;
+        }
         return {};
     }
 
     [[nodiscard]] Result<std::optional<Value>> find(std::uint64_t key) {
-        if (const Slot& slot = at(slots_, key); slot.used) return std::optional<Value>(slot.entry.value);
+        if (const std::uint32_t slot = at(key); slot != 0)
+            return std::optional<Value>(entries_[slot - 1].value);
         for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
             VIRIDIAN_TRY(const std::optional<Value> found, run->find(key, *file_, block_));
             if (found) return found;
@@ -47,10 +52,6 @@ class JoinTable {
     struct Entry {
         std::uint64_t key;
         Value value;
-    };
-    struct Slot {
-        Entry entry;
-        bool used = false;
     };
     struct Run {
         std::uint64_t offset = 0;
@@ -70,42 +71,40 @@ class JoinTable {
             return std::optional<Value>(found->value);
         }
     };
-    static Slot& at(std::vector<Slot>& slots, std::uint64_t key) {
-        std::size_t index = (key * 0x9e3779b97f4a7c15U) >> 20U;
-        while (slots[index & (slots.size() - 1)].used && slots[index & (slots.size() - 1)].entry.key != key)
-            ++index;
-        return slots[index & (slots.size() - 1)];
+    // Numbers that follow each other stay neighbours (profilers count up), also where they step aside.
+    std::uint32_t& at(std::uint64_t key) {
+        const std::uint64_t block = ((key >> 10U) + 1) * 0x9e3779b97f4a7c15U;
+        const std::uint64_t step = block >> 40U | 1U;
+        for (std::uint64_t index = key + (block >> 24U << 10U);; index += step) {
+            std::uint32_t& slot = slots_[index & (slots_.size() - 1)];
+            if (slot == 0 || entries_[slot - 1].key == key) return slot;
+        }
     }
     void grow() {
-        std::vector<Slot> larger(slots_.size() * 2);
-        for (const Slot& slot : slots_)
-            if (slot.used) at(larger, slot.entry.key) = slot;
-        slots_ = std::move(larger);
+        slots_.assign(slots_.size() * 2, 0);
+        for (std::uint32_t i = 0; i < entries_.size(); ++i) at(entries_[i].key) = i + 1;
     }
     Result<void> spill() {
         if (!file_) {
             VIRIDIAN_TRY(SpillFile file, SpillFile::create(options_.folder));
             file_.emplace(std::move(file));
         }
-        std::vector<Entry> entries;
-        entries.reserve(used_);
-        for (const Slot& slot : slots_)
-            if (slot.used) entries.push_back(slot.entry);
+        std::vector<Entry>& entries = entries_;
         std::ranges::sort(entries, {}, &Entry::key);
         Run run{file_->size(), entries.size(), {}};
         for (std::size_t i = 0; i < entries.size(); i += stride) run.first.push_back(entries[i].key);
         VIRIDIAN_TRY(
             file_->append({reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(Entry)}));
         runs_.push_back(std::move(run));
-        std::fill(slots_.begin(), slots_.end(), Slot{});
-        used_ = 0;
+        std::fill(slots_.begin(), slots_.end(), 0U);
+        entries_.clear();
         return {};
     }
 
     SpillOptions options_;
     std::size_t capacity_;
-    std::vector<Slot> slots_;
-    std::size_t used_ = 0;
+    std::vector<std::uint32_t> slots_;  // 1 + index into entries_, open addressing
+    std::vector<Entry> entries_;        // each key once
     std::optional<SpillFile> file_;
     std::vector<Run> runs_;
     std::vector<Entry> block_;

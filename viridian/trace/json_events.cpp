@@ -80,7 +80,10 @@ Result<const JsonEvent*> JsonEvents::next() {
     for (;;) {
         if (state_ == State::begin) VIRIDIAN_TRY(begin());
         if (state_ == State::top) VIRIDIAN_TRY(top_pair());
-        if (state_ == State::end) return nullptr;
+        if (state_ == State::end) {
+            VIRIDIAN_TRY(const bool another, behind());
+            if (!another) return nullptr;
+        }
         if (state_ != State::list) continue;
 
         while (scan::is_space(*at_) || *at_ == ',') ++at_;
@@ -147,6 +150,24 @@ Result<void> JsonEvents::begin() {
     return {};
 }
 
+// What stands behind the end of a document: nothing, another document, or garbage.
+Result<bool> JsonEvents::behind() {
+    for (;;) {
+        at_ = scan::skip_space(at_);
+        if (at_ < limit()) break;
+        VIRIDIAN_TRY(const bool grown, more(at_));
+        if (!grown) return false;
+    }
+    if (*at_ == '{' || *at_ == '[') {
+        state_ = State::begin;
+        return true;
+    }
+    if (*at_ != '\0') fault(faults_.counts.garbage, at_);
+    do at_ = limit();
+    while (more(at_).ok() && at_ < limit());
+    return false;
+}
+
 // One `"key": value` beside the event list, or the end of the object.
 Result<void> JsonEvents::top_pair() {
     while (at_ < limit() && (scan::is_space(*at_) || *at_ == ',')) ++at_;
@@ -158,6 +179,7 @@ Result<void> JsonEvents::top_pair() {
     }
     if (scan::is_space(*at_) || *at_ == ',') return {};
     if (*at_ == '}') {
+        ++at_;
         state_ = State::end;
         return {};
     }

@@ -130,6 +130,7 @@ class JsonEvents {
         std::size_t count);  // at least `count` bytes after at_, unless the text ends
     [[nodiscard]] Result<void> begin();
     [[nodiscard]] Result<void> top_pair();
+    [[nodiscard]] Result<bool> behind();
     [[nodiscard]] Result<void> skip_value(bool keep, std::string& text);
     [[nodiscard]] Result<bool> resync();  // to the next thing that looks like an event
     Outcome parse(const char* at);

@@ -17,6 +17,9 @@ Result<std::unique_ptr<Source>> open_any(std::unique_ptr<Bytes> bytes, std::stri
     std::string first(looked_at, '\0');
     VIRIDIAN_TRY(const std::size_t count, bytes->read(first));
     first.resize(count);
+    if (count == 0 && !bytes->damage().empty())
+        return fail(ErrorCode::malformed, "copy it again", "nothing of `{}` can be read: {}", name,
+                    bytes->damage());
     if (count == 0) return fail(ErrorCode::malformed, "record it again", "`{}` is empty", name);
     if (is_binary(first))
         return binary_source(replay(std::move(first), std::move(bytes)), std::move(name), options);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t batch = 1U << 14;
 
 SpillOptions share(SpillOptions options) {
-    options.budget /= 6;
+    options.budget /= 4;
     return options;
 }
 

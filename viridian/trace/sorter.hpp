@@ -14,7 +14,8 @@
 namespace viridian::trace {
 
 struct SpillOptions {
-    std::size_t budget = std::size_t{96} << 20;  // bytes of records held in memory
+    std::size_t budget = std::size_t{192}
+                         << 20;  // bytes of memory for sorting; joins take as much again at most
     Path folder = "/var/tmp";
 };
 
