@@ -1,4 +1,8 @@
 // Runs a model or a plan: outputs, timings, a trace.
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
 #include "viridian/base/statistics.hpp"
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/model_session.hpp"
@@ -21,6 +25,7 @@ struct Options {
     std::string outputs;
     std::string trace;
     int rounds = 5;
+    bool paced = false;
     bool retune = false;
 };
 
@@ -76,7 +81,24 @@ Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& ou
     return list;
 }
 
+// For harnesses that interleave several systems: every line on stdin is a number of seconds to run for,
+// answered by one line with the seconds of each run.
+Result<void> run_paced(Planned& planned, const std::vector<graph::Tensor>& inputs, double ready) {
+    VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
+    fmt::print("{}\n", Json{{"ready", ready}}.dump());
+    std::fflush(stdout);
+    std::vector<profile::Contestant> contestant = {{planned.executable.get(), inputs, std::move(outputs)}};
+    for (std::string line; std::getline(std::cin, line);) {
+        const double seconds = std::strtod(line.c_str(), nullptr);
+        VIRIDIAN_TRY(const std::vector<double> times, profile::time_turn(contestant[0], Seconds(seconds)));
+        fmt::print("{}\n", Json(times).dump());
+        std::fflush(stdout);
+    }
+    return {};
+}
+
 Result<Answer> run(const Options& options) {
+    const auto started = std::chrono::steady_clock::now();
     ModelOptions model = options.model;
     const Source source = source_of(model.model);
     model.model = source.model.string();
@@ -90,6 +112,12 @@ Result<Answer> run(const Options& options) {
     }
     VIRIDIAN_TRY(const auto device, open_device(model));
     VIRIDIAN_TRY(Planned planned, prepare(options, source, std::move(graph), *device));
+    if (options.paced) {
+        VIRIDIAN_TRY(
+            run_paced(planned, inputs,
+                      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count()));
+        return Answer{Json::object(), ""};
+    }
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
     std::vector<profile::Contestant> contestants = {{planned.executable.get(), inputs, std::move(outputs)}};
     VIRIDIAN_TRY(const std::vector<Summary> seconds,
@@ -129,6 +157,8 @@ Command run_command() {
                 app.add_option("--rounds", options->rounds, "Rounds of timing")
                     ->check(CLI::Range(1, 1000))
                     ->capture_default_str();
+                app.add_flag("--paced", options->paced,
+                             "One turn of timed runs for every number of seconds on stdin");
                 app.add_flag("--retune", options->retune, "Choose kernels anew for this machine");
                 return [options] { return run(*options); };
             }};

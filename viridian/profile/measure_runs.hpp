@@ -18,6 +18,10 @@ struct RunProtocol {
     Seconds per_turn{0.05};  // each contestant runs at least this long, and twice, per round
 };
 
+// Seconds of each run in one turn. The first run meets the caches as somebody else left them, and is not
+// counted.
+[[nodiscard]] Result<std::vector<double>> time_turn(Contestant& contestant, Seconds at_least);
+
 // Seconds per run of each contestant, over all its runs.
 [[nodiscard]] Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants,
                                                         const RunProtocol& protocol);

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""compare.py --viridian BIN --work DIR [--models a,b] [--rounds N] [--threads N]: the same model, threads and run,
+interleaved turn by turn, each system in its own process. Prints a table of minimum and median times, the ratio of medians
+round by round, peak memory and time to be ready."""
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class System:
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=HERE)
+        self.ready = json.loads(self.process.stdout.readline())["ready"]
+        self.times = []
+
+    def turn(self, seconds):
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        times = json.loads(self.process.stdout.readline())
+        self.times.append(times)
+
+    def peak(self):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
+        return math.nan
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def prepared_model(options, name):
+    """A zoo network, or an .onnx file of the user's; and its optimised plan. Returns (onnx, plan)."""
+    work = pathlib.Path(options.work)
+    work.mkdir(parents=True, exist_ok=True)
+    model = pathlib.Path(name) if name.endswith(".onnx") else work / f"{name}.onnx"
+    if not model.exists():
+        extra = ["--sequence", "128"] if name.startswith(("bert", "albert", "gpt")) else []
+        subprocess.run([options.viridian, "zoo", name, "-o", model, *extra], check=True, stdout=subprocess.DEVNULL)
+    optimised = work / f"{model.stem}.opt.onnx"
+    plan = work / f"{model.stem}.opt.plan.json"
+    command = [options.viridian, "optimize", model, "-o", optimised, "--threads", str(options.threads), "--proofs", "1",
+               "--db", str(options.db or work / "cost.db"), "--json"]
+    if options.again or not plan.exists():
+        result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        (work / f"{model.stem}.result.json").write_text(result)
+    return model, plan
+
+
+def compare(options, name):
+    model, plan = prepared_model(options, name)
+    bound, threads = "1000", str(options.threads)
+    systems = [System("viridian", [options.viridian, "run", plan, "--paced", "--threads", threads])]
+    python = options.python
+    for peer in options.peers.split(","):
+        if peer:
+            systems.append(System(peer, [python, f"worker_{peer}.py", model, threads, bound]))
+    for _ in range(options.rounds):
+        for system in systems:
+            system.turn(options.seconds)
+    rows = []
+    ours = [statistics.median(turn) for turn in systems[0].times]
+    for system in systems:
+        every = [t for turn in system.times for t in turn]
+        ratios = [statistics.median(turn) / mine for turn, mine in zip(system.times, ours)]
+        rows.append({"model": name, "system": system.name, "median_ms": 1e3 * statistics.median(every),
+                     "minimum_ms": 1e3 * min(every), "ratio": statistics.median(ratios),
+                     "ratio_low": min(ratios), "ratio_high": max(ratios), "peak_mib": system.peak(),
+                     "ready_s": system.ready, "runs": len(every)})
+        system.close()
+    for row in rows:
+        print("| {model} | {system} | {median_ms:.2f} | {minimum_ms:.2f} | {ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f}) "
+              "| {peak_mib:.0f} | {ready_s:.2f} | {runs} |".format(**row), flush=True)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--viridian", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--models", default="squeezenet1_1,resnet50,inception_v3,mobilenet_v2,bert_base")
+    parser.add_argument("--peers", default="onnxruntime,openvino")
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--db", default=None)
+    parser.add_argument("--again", action="store_true", help="optimise even where a plan is there")
+    options = parser.parse_args()
+    options.viridian = str(pathlib.Path(options.viridian).resolve())
+    print("| model | system | median ms | minimum ms | time / viridian's | peak MiB | ready s | runs |")
+    print("|---|---|---|---|---|---|---|---|")
+    rows = []
+    for name in options.models.split(","):
+        rows += compare(options, name)
+    for peer in filter(None, options.peers.split(",")):
+        ratios = [row["ratio"] for row in rows if row["system"] == peer]
+        if ratios:
+            print(f"\ngeometric mean over {len(ratios)} models, {peer} / viridian: "
+                  f"{math.exp(statistics.fmean(map(math.log, ratios))):.3f}")
+
+
+if __name__ == "__main__":
+    main()
