@@ -21,10 +21,11 @@ struct Outcome {
 };
 
 Outcome run(std::string_view planner, const Schedule& schedule, const Network& network) {
+    const Profile none;
     const auto row = find_planner(planner);
     EXPECT_TRUE(row.ok());
     const Nanoseconds fastest = evaluate(network, fastest_durations(network)).makespan;
-    const auto answer = row->plan(schedule, network, {fastest});
+    const auto answer = row->plan({schedule, none, network}, {fastest});
     EXPECT_TRUE(answer.ok());
     const Simulation simulation = simulate(network, answer->assignment);
     return {to_seconds(simulation.timing.makespan).value, simulation.energy().value, answer->iterations};

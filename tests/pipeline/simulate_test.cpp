@@ -81,7 +81,7 @@ TEST(Simulate, PlansSurviveJitter) {
             const Network network = network_of(schedule, v100_profile(4));
             const auto row = find_planner(name);
             ASSERT_TRUE(row.ok());
-            const auto answer = row->plan(schedule, network, {});
+            const auto answer = row->plan({schedule, v100_profile(4), network}, {});
             ASSERT_TRUE(answer.ok());
             const Assignment maximum = at_levels(network, maximum_levels(network));
             EXPECT_EQ(evaluate(network, answer->assignment.duration).makespan,

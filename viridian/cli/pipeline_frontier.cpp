@@ -27,8 +27,9 @@ Result<Answer> frontier(const FrontierOptions& o) {
     result.elapsed = Seconds(elapsed.count());
     for (const std::string& name : o.compare) {
         VIRIDIAN_TRY(const pipeline::PlannerRow planner, pipeline::find_planner(name));
-        VIRIDIAN_TRY(const pipeline::PlannerAnswer clocks,
-                     planner.plan(loaded.schedule, loaded.network, {exact.points.front().time}));
+        VIRIDIAN_TRY(
+            const pipeline::PlannerAnswer clocks,
+            planner.plan({loaded.schedule, loaded.profile, loaded.network}, {exact.points.front().time}));
         const pipeline::Simulation replay = pipeline::simulate(loaded.network, clocks.assignment);
         result.planners.emplace_back(
             name, pipeline::FrontierPair{pipeline::to_seconds(replay.timing.makespan), replay.energy()});

@@ -4,8 +4,12 @@
 #include "viridian/base/file.hpp"
 #include "viridian/cli/pipeline.hpp"
 #include "viridian/cli/pipeline_text.hpp"
+#include "viridian/pipeline/exact/exact.hpp"
 #include "viridian/pipeline/make_result.hpp"
+#include "viridian/pipeline/order_search.hpp"
 #include "viridian/pipeline/plan_json.hpp"
+#include "viridian/pipeline/planners/switching.hpp"
+#include "viridian/pipeline/schedules/schedules.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -13,19 +17,61 @@ namespace {
 struct PlanOptions {
     PipelineOptions pipeline;
     DeadlineOptions deadline;
-    std::string planner = "exact", clocks = "split", output;
+    std::string planner = "exact", clocks = "split", order = "given", output;
     double quantum = 0.001;
+    int evaluations = 300;
 };
+
+// The schedule as asked for, or the best warm-up depths by the same deadline.
+Result<LoadedPipeline> load(const PlanOptions& o) {
+    if (o.order == "given") return load_pipeline(o.pipeline);
+    VIRIDIAN_TRY(const pipeline::Profile profile, load_profile(o.pipeline, o.pipeline.profile));
+    if (3 * std::int64_t{profile.size()} * o.pipeline.micro_batches > pipeline::most_exact_units ||
+        o.pipeline.micro_batches < 1)
+        return fail(ErrorCode::limit_exceeded, "give --order given",
+                    "{} stages × {} micro-batches cannot be searched", profile.size(),
+                    o.pipeline.micro_batches);
+    VIRIDIAN_TRY(const pipeline::Network plain,
+                 make_network(pipeline::one_f_one_b(profile.size(), o.pipeline.micro_batches), profile));
+    const bool asked = o.deadline.deadline > 0 || o.deadline.slowdown > 0;
+    VIRIDIAN_TRY(const pipeline::OrderSearch found,
+                 search_order(profile, o.pipeline.micro_batches, asked ? o.deadline.resolve(plain) : 0,
+                              o.evaluations));
+    VIRIDIAN_TRY(LoadedPipeline loaded, load_pipeline(o.pipeline, found.schedule));
+    std::string depths;
+    for (const int d : found.depth) depths += fmt::format("{}{}", depths.empty() ? "" : " ", d);
+    loaded.notes.push_back(
+        fmt::format("order searched: warm-up depths {} after {} orders; plain 1F1B needs {:.3f} J", depths,
+                    found.evaluations, found.first_energy.value));
+    return loaded;
+}
 
 Result<Answer> plan(const PlanOptions& o) {
     VIRIDIAN_TRY(const pipeline::PlannerRow planner, pipeline::find_planner(o.planner));
-    VIRIDIAN_TRY(const LoadedPipeline loaded, load_pipeline(o.pipeline));
+    VIRIDIAN_TRY(LoadedPipeline loaded, load(o));
     const pipeline::PlanRequest request{o.deadline.resolve(loaded.network), Seconds(o.quantum),
                                         o.clocks == "whole"};
-    VIRIDIAN_TRY(const pipeline::PlannerAnswer clocks,
-                 planner.plan(loaded.schedule, loaded.network, request));
+    VIRIDIAN_TRY(pipeline::PlannerAnswer clocks,
+                 planner.plan({loaded.schedule, loaded.profile, loaded.network}, request));
+    const pipeline::SwitchPrice price{pipeline::to_nanoseconds(loaded.profile.switch_latency),
+                                      loaded.profile.switch_energy,
+                                      pipeline::to_nanoseconds(loaded.profile.dwell)};
+    if (!price.free() && !clocks.assignment.level.empty())
+        price_switches(loaded.network, clocks.assignment, price);
+    else if (!price.free())
+        loaded.notes.push_back("changes of clock are not priced in this plan; give --planner switching");
+    if (o.order == "search") {  // the relaxation of this order bounds this order only
+        clocks.exact = false;
+        clocks.bound = any_order_bound(loaded.schedule, loaded.profile, loaded.network, request.deadline);
+    }
     pipeline::PlanResult result =
         make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner}, clocks);
+    if (price.energy.value > 0)
+        for (const pipeline::RankResult& rank : result.ranks) {
+            const Joules changes = price.energy * static_cast<double>(rank.clock_switches);
+            result.energy += changes;
+            result.unit_energy += changes;
+        }
     result.notes = loaded.notes;
     Answer answer{to_json(result), plan_text(result), 0};
     if (!o.output.empty()) {

@@ -36,7 +36,8 @@ Result<Answer> simulate(const SimulateOptions& o) {
     VIRIDIAN_TRY(const pipeline::PlannerRow planner, pipeline::find_planner(o.planner));
     VIRIDIAN_TRY(const LoadedPipeline loaded, load_pipeline(o.pipeline));
     VIRIDIAN_TRY(const pipeline::PlannerAnswer clocks,
-                 planner.plan(loaded.schedule, loaded.network, {o.deadline.resolve(loaded.network)}));
+                 planner.plan({loaded.schedule, loaded.profile, loaded.network},
+                              {o.deadline.resolve(loaded.network)}));
     pipeline::PlanResult result =
         make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner}, clocks);
     result.notes = loaded.notes;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "viridian/pipeline/exact/exact.hpp"
+#include "viridian/pipeline/planners/switching.hpp"
+#include "viridian/pipeline/planners/tied.hpp"
 
 namespace viridian::pipeline {
 namespace {
@@ -28,38 +30,37 @@ Result<PlannerAnswer> exact(const Network& network, const PlanRequest& request) 
 }  // namespace
 
 const std::vector<PlannerRow>& planners() {
+    using In = const PlanInput&;
+    using Request = const PlanRequest&;
+    using Out = Result<PlannerAnswer>;
     static const std::vector<PlannerRow> rows = {
         {"exact", "the least energy by the deadline, proven (two clocks in turn where that is needed)",
-         [](const Schedule&, const Network& n, const PlanRequest& r) -> Result<PlannerAnswer> {
-             return exact(n, r);
+         [](In in, Request r) -> Out { return exact(in.network, r); }},
+        {"switching", "whole clocks with the price of changing them; the relaxation is the bound",
+         [](In in, Request r) -> Out {
+             const SwitchPrice price{to_nanoseconds(in.profile.switch_latency), in.profile.switch_energy,
+                                     to_nanoseconds(in.profile.dwell)};
+             return plan_with_switches(in.network, r.deadline, price);
          }},
+        {"tied", "for pipelines too large to solve exactly: steady-state micro-batches tied",
+         [](In in, Request r) -> Out { return plan_tied(in.schedule, in.profile, in.network, r.deadline); }},
         {"maximum", "every unit at its highest clock",
-         [](const Schedule&, const Network& n, const PlanRequest&) -> Result<PlannerAnswer> {
-             return at(n, maximum_levels(n));
-         }},
+         [](In in, Request) -> Out { return at(in.network, maximum_levels(in.network)); }},
         {"uniform", "every unit at the clock with its least energy",
-         [](const Schedule&, const Network& n, const PlanRequest&) -> Result<PlannerAnswer> {
-             return at(n, valley_levels(n));
-         }},
+         [](In in, Request) -> Out { return at(in.network, valley_levels(in.network)); }},
         {"norecfg", "ENVPIPE without reconfiguration: full clocks on the envelope, least energy inside",
-         [](const Schedule& s, const Network& n, const PlanRequest&) -> Result<PlannerAnswer> {
-             return at(n, unreconfigured_levels(s, n));
+         [](In in, Request) -> Out {
+             return at(in.network, unreconfigured_levels(in.schedule, in.network));
          }},
         {"envpipe", "ENVPIPE, balanced",
-         [](const Schedule& s, const Network& n, const PlanRequest&) -> Result<PlannerAnswer> {
-             return envpipe(s, n, Reconfigure::balanced);
-         }},
+         [](In in, Request) -> Out { return envpipe(in.schedule, in.network, Reconfigure::balanced); }},
         {"envpipe-greedy", "ENVPIPE, greedy as in the paper",
-         [](const Schedule& s, const Network& n, const PlanRequest&) -> Result<PlannerAnswer> {
-             return envpipe(s, n, Reconfigure::greedy);
-         }},
+         [](In in, Request) -> Out { return envpipe(in.schedule, in.network, Reconfigure::greedy); }},
         {"envpipe-greedy-90", "ENVPIPE, greedy by 90 MHz at a time as in its published code",
-         [](const Schedule& s, const Network& n, const PlanRequest&) -> Result<PlannerAnswer> {
-             return envpipe(s, n, Reconfigure::greedy_steps);
-         }},
+         [](In in, Request) -> Out { return envpipe(in.schedule, in.network, Reconfigure::greedy_steps); }},
         {"perseus", "Perseus as lowtime runs it: quantised time, fitted costs",
-         [](const Schedule&, const Network& n, const PlanRequest& r) -> Result<PlannerAnswer> {
-             return perseus(n, r.deadline, std::max<Nanoseconds>(1, to_nanoseconds(r.quantum)));
+         [](In in, Request r) -> Out {
+             return perseus(in.network, r.deadline, std::max<Nanoseconds>(1, to_nanoseconds(r.quantum)));
          }},
     };
     return rows;

@@ -1,7 +1,6 @@
 #pragma once
 // Who decides the clocks. One row per planner; `exact` and its rounding to whole clocks come from this
 // project, the others are what they are compared with.
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,10 +23,16 @@ struct PlannerAnswer {
     bool exact = false;                      // the plan meets its bound
 };
 
+struct PlanInput {
+    const Schedule& schedule;
+    const Profile& profile;
+    const Network& network;
+};
+
 struct PlannerRow {
     std::string name;
     std::string summary;
-    std::function<Result<PlannerAnswer>(const Schedule&, const Network&, const PlanRequest&)> plan;
+    Result<PlannerAnswer> (*plan)(const PlanInput& input, const PlanRequest& request);
 };
 [[nodiscard]] const std::vector<PlannerRow>& planners();
 // Errors: invalid_argument with the list of names.

@@ -62,7 +62,8 @@ Result<Schedule> dual_pipe(int stages, int micro_batches) {
         };
         const auto forward = [&](int direction) { rank.push_back(unit(direction, Kind::forward)); };
         const auto backward = [&](int direction, bool delay_weight) {
-            const Unit b = unit(direction, Kind::backward);
+            Unit b = unit(direction, Kind::backward);
+            b.overlapped = !delay_weight;  // one whole backward
             rank.push_back(b);
             (delay_weight ? delayed : rank).push_back({b.stage, b.micro_batch, Kind::weight});
         };
