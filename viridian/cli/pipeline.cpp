@@ -9,9 +9,8 @@ namespace {
 
 std::vector<Subcommand> subcommands() {
     return {
-        pipeline_plan_subcommand(),
-        pipeline_simulate_subcommand(),
-        pipeline_frontier_subcommand(),
+        pipeline_partition_subcommand(), pipeline_plan_subcommand(),  pipeline_simulate_subcommand(),
+        pipeline_frontier_subcommand(),  pipeline_check_subcommand(), pipeline_convert_subcommand(),
     };
 }
 

@@ -55,5 +55,8 @@ struct Subcommand {
 Subcommand pipeline_plan_subcommand();
 Subcommand pipeline_simulate_subcommand();
 Subcommand pipeline_frontier_subcommand();
+Subcommand pipeline_check_subcommand();
+Subcommand pipeline_convert_subcommand();
+Subcommand pipeline_partition_subcommand();
 
 }  // namespace viridian::cli

@@ -100,6 +100,12 @@ Subcommand pipeline_plan_subcommand() {
             app.add_option("--clocks", o->clocks, "exact: `split` (two clocks in turn in a unit) or `whole`")
                 ->check(CLI::IsMember({"split", "whole"}))
                 ->capture_default_str();
+            app.add_option("--order", o->order,
+                           "`given` by --schedule, or `search`: the best warm-up depths under memory")
+                ->check(CLI::IsMember({"given", "search"}))
+                ->capture_default_str();
+            app.add_option("--evaluations", o->evaluations, "Orders that a search may try")
+                ->check(CLI::Range(1, 1'000'000));
             app.add_option("--quantum", o->quantum, "perseus: seconds of one step")
                 ->check(CLI::Range(1e-9, 1e6));
             app.add_option("-o,--output", o->output, "Write the plan as JSON");

@@ -57,6 +57,7 @@ class Reader {
         return add(*action, text, name, line);
     }
     std::vector<std::vector<Unit>> ranks;
+    std::vector<bool> whole;  // per unit: written `B`
     int communications = 0;
 
   private:
@@ -69,8 +70,9 @@ class Reader {
         const bool computes = action.kind.size() == 1 &&
                               std::string_view("FBIW").find(action.kind[0]) != std::string_view::npos;
         if (!computes) {
-            constexpr std::string_view known[] = {"UNSHARD", "RESHARD", "REDUCE_GRAD", "SEND_F",
-                                                  "RECV_F",  "SEND_B",  "RECV_B"};
+            constexpr std::string_view known[] = {
+                "UNSHARD",     "RESHARD", "REDUCE_GRAD", "WAIT_REDUCE_GRAD", "WAIT_SEND_F",
+                "WAIT_SEND_B", "SEND_F",  "RECV_F",      "SEND_B",           "RECV_B"};
             if (std::ranges::find(known, action.kind) == std::end(known)) return wrong(text, name, line);
             ++communications;
             return {};
@@ -80,13 +82,10 @@ class Reader {
         Unit unit{action.stage, action.micro_batch, Kind::forward};
         if (letter == 'B' || letter == 'I') unit.kind = Kind::backward;
         if (letter == 'W') unit.kind = Kind::weight;
-        whole_.push_back(letter == 'B');
+        whole.push_back(letter == 'B');
         rank().push_back(unit);
         return {};
     }
-
-  public:
-    std::vector<bool> whole_;  // per unit: written `B`
 };
 
 }  // namespace
@@ -121,7 +120,7 @@ Result<Read> read_pytorch_csv(std::string_view text, std::string_view name) {
     for (auto& rank : reader.ranks) {
         auto& units = schedule.ranks.emplace_back();
         for (Unit unit : rank) {
-            const bool joined = schedule.split_backward && unit.kind == Kind::backward && reader.whole_[u];
+            const bool joined = schedule.split_backward && unit.kind == Kind::backward && reader.whole[u];
             unit.overlapped = unit.overlapped || joined;
             units.push_back(unit);
             if (joined) units.push_back({unit.stage, unit.micro_batch, Kind::weight});
@@ -138,6 +137,16 @@ Result<Read> read_pytorch_csv(std::string_view text, std::string_view name) {
 Result<Written> write_pytorch_csv(const PlanFile& plan) {
     Written out;
     bool reduces = false;
+    std::vector<std::int64_t> home(static_cast<std::size_t>(plan.schedule.stages), -1);
+    for (std::size_t r = 0; r < plan.schedule.ranks.size(); ++r)
+        for (const Unit& unit : plan.schedule.ranks[r]) {
+            std::int64_t& rank = home[static_cast<std::size_t>(unit.stage)];
+            if (rank >= 0 && rank != static_cast<std::int64_t>(r))
+                return fail(ErrorCode::unsupported, "choose a schedule that runs each stage on one rank",
+                            "torch keeps each stage on one rank; stage {} runs on ranks {} and {}",
+                            unit.stage, rank, r);
+            rank = static_cast<std::int64_t>(r);
+        }
     const bool split = plan.schedule.split_backward;
     for (const auto& rank : plan.schedule.ranks) {
         std::string row;

@@ -1,0 +1,38 @@
+#pragma once
+// Layers to stages: the contiguous split whose dearest stage is cheapest, by time, energy or memory; among
+// those, the evenest. Balancing memory counts a stage's activations once per micro-batch that 1F1B holds
+// there (ENVPIPE §4.5.1, Table 2).
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viridian/base/json.hpp"
+#include "viridian/base/units.hpp"
+
+namespace viridian::pipeline {
+
+struct Layer {
+    std::string name;
+    Seconds forward, backward;  // of one micro-batch, at the highest clock
+    Joules energy;              // forward and backward together; 0: not known
+    Bytes activation, weights;
+};
+
+enum class Balance { time, energy, memory };
+
+struct StageRange {
+    int first = 0, last = 0;  // layers, last included
+    Seconds forward, backward;
+    Joules energy;
+    Bytes activation, weights;
+    Bytes memory;  // weights + activations held at 1F1B's peak
+};
+
+// Header `layer,forward,backward` and optionally `energy,activation,weights`.
+[[nodiscard]] Result<std::vector<Layer>> read_layers_csv(std::string_view text, std::string_view name);
+
+// Errors: invalid_argument when stages outnumber layers or the balanced quantity is not in the table.
+[[nodiscard]] Result<std::vector<StageRange>> partition(const std::vector<Layer>& layers, int stages,
+                                                        Balance balance, int micro_batches);
+
+}  // namespace viridian::pipeline
