@@ -2,3 +2,8 @@
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 find_package(OpenMP REQUIRED)
 target_link_libraries(${target} PUBLIC ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
+# Our own vector code, compiled for every instruction set it may meet.
+find_library(HWY_LIBRARY hwy REQUIRED)
+target_link_libraries(${target} PUBLIC ${HWY_LIBRARY})
+file(GLOB simd_sources "${folder}/cpu/simd/*.cpp")
+set_source_files_properties(${simd_sources} PROPERTIES COMPILE_OPTIONS -O3)

@@ -1,0 +1,151 @@
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::ValueId;
+
+Dims random_dims(Random& random) {
+    Dims dims;
+    const auto rank = random.between(1, 4);
+    for (std::int64_t i = 0; i < rank; ++i) dims.push_back(random.between(1, 9));
+    if (rank > 2 && random.chance(0.5)) dims[1] = 16 * random.between(1, 3);
+    if (random.chance(0.2)) dims.back() = random.between(500, 2500);
+    return dims;
+}
+
+// Dims that broadcast into `dims`.
+Dims smaller(const Dims& dims, Random& random) {
+    Dims own = dims;
+    for (auto& d : own)
+        if (random.chance(0.4)) d = 1;
+    if (random.chance(0.3))
+        own.erase(own.begin(), own.begin() + random.between(0, static_cast<std::int64_t>(own.size())));
+    return own;
+}
+
+TEST(Elementwise, ChainsWithBroadcastOperands) {
+    Random random(1);
+    const auto device = test_device(2);
+    constexpr std::array functions = {"Relu",      "Sigmoid",  "Tanh", "Elu", "HardSigmoid",
+                                      "HardSwish", "Softplus", "Exp",  "Erf", "LeakyRelu",
+                                      "Neg",       "Abs",      "Gelu"};
+    constexpr std::array operations = {"Add", "Sub", "Mul", "Div", "Min", "Max"};
+    std::size_t fast = 0;
+    for (int i = 0; i < 60; ++i) {
+        const Dims dims = random_dims(random);
+        Graph graph;
+        ValueId x = graph.add_input("x", f32(dims));
+        const auto length = random.between(1, 4);
+        for (std::int64_t k = 0; k < length; ++k) {
+            if (random.chance(0.4)) {
+                x = graph.add(functions[random.below(functions.size())], {x});
+                continue;
+            }
+            const auto op = operations[random.below(operations.size())];
+            const Dims own = random.chance(0.3) ? dims : smaller(dims, random);
+            graph::Tensor tensor = random_tensor(random, own);
+            for (float& value : tensor.mutable_values<float>()) value = std::abs(value) + 0.5F;
+            const bool constant = op == std::string_view("Div") || random.chance(0.6);
+            const ValueId other = constant ? graph.add_constant("c", tensor) : graph.add_input("y", f32(own));
+            x = constant && random.chance(0.3) && op != std::string_view("Div") ? graph.add(op, {other, x})
+                                                                                : graph.add(op, {x, other});
+        }
+        graph.set_outputs({x});
+        const auto kernels = check_region(*device, graph, random, 2e-6);
+        fast += std::ranges::count(kernels, "simd:elementwise") > 0 ? 1 : 0;
+    }
+    EXPECT_GT(fast, 50U);
+}
+
+TEST(Elementwise, KeepsNaN) {
+    Random random(2);
+    const auto device = test_device();
+    for (const std::string_view op :
+         {"Relu", "Sigmoid", "Tanh", "Elu", "Exp", "Erf", "Gelu", "HardSwish", "Softmax"}) {
+        Graph graph;
+        graph.set_outputs({graph.add(std::string(op), {graph.add_input("x", f32({1, 33}))})});
+        ASSERT_TRUE(infer_types(graph).ok());
+        std::vector<graph::Tensor> inputs = {random_tensor(random, {1, 33})};
+        inputs[0].mutable_values<float>()[5] = NAN;
+        inputs[0].mutable_values<float>()[32] = NAN;
+        const auto run = run_greedily(*device, graph, inputs);
+        ASSERT_TRUE(run.ok()) << run.error().text();
+        EXPECT_TRUE(std::isnan(run->outputs[0].values<float>()[5])) << op;
+        EXPECT_TRUE(std::isnan(run->outputs[0].values<float>()[32])) << op;
+        EXPECT_EQ(std::isnan(run->outputs[0].values<float>()[6]), op == "Softmax") << op;
+    }
+}
+
+TEST(Elementwise, ExtremeArguments) {
+    const auto device = test_device();
+    for (const std::string_view op : {"Sigmoid", "Tanh", "Exp", "Erf", "Gelu", "Softplus", "Elu"}) {
+        Graph graph;
+        graph.set_outputs({graph.add(std::string(op), {graph.add_input("x", f32({8}))})});
+        ASSERT_TRUE(infer_types(graph).ok());
+        const std::vector<float> values = {-1e30F, -120, -88, -1e-20F, 0, 20, 85, 100};
+        const std::vector<graph::Tensor> inputs = {graph::Tensor::f32({8}, values)};
+        const auto expected = evaluate(graph, inputs);
+        const auto run = run_greedily(*device, graph, inputs);
+        ASSERT_TRUE(run.ok() && expected.ok());
+        for (std::size_t i = 0; i < 8; ++i) {
+            const double a = run->outputs[0].values<float>()[i], b = (*expected)[0].values<float>()[i];
+            if (a == b) continue;
+            EXPECT_LE(std::abs(a - b), 1e-6 * std::abs(b) + 1e-30) << op << " of " << values[i];
+        }
+    }
+}
+
+TEST(Rows, SoftmaxAndLayerNormWithTheirNeighbours) {
+    Random random(3);
+    const auto device = test_device(2);
+    for (int i = 0; i < 30; ++i) {
+        const Dims dims = {random.between(1, 3), random.between(1, 20),
+                           random.chance(0.2) ? 1000 : random.between(1, 70)};
+        Graph graph;
+        ValueId x = graph.add_input("x", f32(dims));
+        const ValueId other =
+            graph.add_input("y", f32(random.chance(0.5) ? dims : Dims{dims[0], 1, dims[2]}));
+        if (random.chance(0.6)) x = graph.add("Add", {x, other});
+        const auto kind = random.below(3);
+        if (kind < 2) {
+            if (random.chance(0.5))
+                x = graph.add("Div", {x, graph.add_constant("d", graph::Tensor::scalar(8.0F))});
+            x = graph.add(kind == 0 ? "Softmax" : "LogSoftmax", {x}, {{"axis", std::int64_t{-1}}});
+        } else {
+            x = graph.add("LayerNormalization",
+                          {x, graph.add_constant("s", random_tensor(random, {dims[2]})),
+                           graph.add_constant("b", random_tensor(random, {dims[2]}))},
+                          {{"axis", std::int64_t{-1}}, {"epsilon", 1e-5}});
+        }
+        if (random.chance(0.3)) x = graph.add("Relu", {x});
+        graph.set_outputs({x});
+        const auto kernels = check_region(*device, graph, random, 2e-5);
+        EXPECT_THAT(kernels, testing::Contains("simd:rows"));
+    }
+}
+
+TEST(Gather, RowsAndItsErrors) {
+    Random random(4);
+    const auto device = test_device();
+    Graph graph;
+    const ValueId table = graph.add_constant("table", random_tensor(random, {7, 3, 5}));
+    const ValueId ids = graph.add_input("ids", {graph::ElementType::i64, graph::shape_of({2, 2})});
+    graph.set_outputs({graph.add("Gather", {table, ids}, {{"axis", std::int64_t{1}}})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    std::vector<graph::Tensor> inputs = {
+        graph::Tensor::i64({2, 2}, std::array<std::int64_t, 4>{0, 2, -1, 1})};
+    const auto run = run_greedily(*device, graph, inputs);
+    ASSERT_TRUE(run.ok());
+    EXPECT_EQ(run->kernels[0].second, "gather");
+    EXPECT_EQ(distance(run->outputs[0], (*evaluate(graph, inputs))[0]), 0);
+    inputs = {graph::Tensor::i64({2, 2}, std::array<std::int64_t, 4>{0, 2, 3, 1})};
+    const auto failed = run_greedily(*device, graph, inputs);
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code, ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace viridian::execute

@@ -1,0 +1,119 @@
+// Chains of element-wise nodes in one pass over any dense layout.
+#include <algorithm>
+
+#include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/simd/operands.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using graph::Dims;
+using graph::ValueId;
+
+constexpr std::string_view family = "simd:elementwise";
+constexpr std::int64_t chunk = 1024;
+
+struct Elementwise {
+    std::size_t source = 0;  // region input the chain starts from
+    std::vector<Step> steps;
+    Dims dims;
+};
+
+// The whole region as a chain from one of its first node's inputs, of the result's shape.
+std::optional<Elementwise> elementwise_of(const Task& task) {
+    const graph::Node& head = task.node();
+    for (const ValueId start : head.inputs) {
+        if (start == ValueId::none) continue;
+        const auto source = task.input_index(start);
+        if (!source) continue;
+        auto steps = read_steps(task, 0, start);
+        if (!steps) continue;
+        const Dims dims = task.dims(start);
+        if (std::ranges::count(dims, 0) > 0) return std::nullopt;
+        // An operand that is the start itself would have two formats.
+        if (std::ranges::any_of(
+                *steps, [&](const Step& s) { return s.operand == start && task.dims(start) != dims; }))
+            continue;
+        return Elementwise{*source, *std::move(steps), dims};
+    }
+    return std::nullopt;
+}
+
+std::vector<plan::Layout> layouts(std::size_t rank) {
+    std::vector<plan::Layout> list = {plan::plain(rank)};
+    if (rank > 2)
+        list.insert(list.end(), {plan::channels_last(rank), plan::channels_blocked(rank, 16),
+                                 plan::channels_blocked(rank, 8)});
+    if (rank == 4) list.push_back(plan::permuted({0, 2, 1, 3}));
+    return list;
+}
+
+// Zeroes in the padding of blocks must stay zeroes: steps that move 0 need full blocks.
+bool keeps_padding(const plan::Layout& layout, const Dims& dims) {
+    return std::ranges::all_of(layout.blocks,
+                               [&](const auto& block) { return dims[block.dimension] % block.size == 0; });
+}
+
+std::vector<plan::Choice> offers(const Task& task) {
+    const auto work = elementwise_of(task);
+    if (!work) return {};
+    std::vector<plan::Choice> choices;
+    for (const plan::Layout& layout : layouts(work->dims.size())) {
+        if (!keeps_padding(layout, work->dims)) continue;
+        std::vector<Packed> constants;
+        if (!simd::Chain::make(task, work->steps, work->dims, layout, constants)) continue;
+        plan::Choice choice = task.plain_choice(std::string(family));
+        for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+            if (task.dims(task.region.inputs[i]) == work->dims) choice.inputs[i].layout = layout;
+        choice.outputs[0].layout = layout;
+        for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+            if (task.region.dies[i] && task.dims(task.region.inputs[i]) == work->dims) {
+                plan::Choice in_place = choice;
+                in_place.aliasing = plan::Aliasing::overwrite;
+                in_place.overwritten = i;
+                choices.push_back(std::move(in_place));
+                break;
+            }
+        choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
+Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
+    const auto work = elementwise_of(task);
+    if (!work) return unknown_kernel(choice);
+    Kernel kernel;
+    const plan::Layout& layout = choice.outputs[0].layout;
+    auto chain = simd::Chain::make(task, work->steps, work->dims, layout, kernel.constants);
+    if (!chain) return unknown_kernel(choice);
+    const std::int64_t count = plan::padded_elements(layout, work->dims);
+    kernel.run = [chain = *std::move(chain), count, source = work->source,
+                  threads = task.context.threads](const Pointers& pointers) {
+        const auto* from = reinterpret_cast<const float*>(pointers.inputs[source]);
+        auto* to = reinterpret_cast<float*>(pointers.outputs[0]);
+        const std::int64_t chunks = (count + chunk - 1) / chunk;
+        const auto work_on = [&](std::int64_t first, std::int64_t last) {
+            alignas(64) float scratch[chunk];
+            // An operand may lie where the result goes: each chunk is made apart, then stored.
+            alignas(64) float made[chunk];
+            for (std::int64_t c = first; c < last; ++c) {
+                const std::int64_t n = std::min(chunk, count - c * chunk);
+                chain.run(pointers, from + c * chunk, made, c * chunk, n, scratch);
+                std::copy_n(made, n, to + c * chunk);
+            }
+        };
+        if (chunks < 8) return work_on(0, chunks);
+        parallel(threads, [&](int thread) {
+            const auto [first, last] = share(chunks, thread, threads);
+            work_on(first, last);
+        });
+    };
+    return kernel;
+}
+
+}  // namespace
+
+Family simd_elementwise_family() { return {family, offers, prepare}; }
+
+}  // namespace viridian::execute::cpu

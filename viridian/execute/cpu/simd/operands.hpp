@@ -1,0 +1,40 @@
+#pragma once
+// A chain of element-wise steps over chunks of a tensor's memory, whatever its layout; operands that
+// broadcast are spread into a chunk as it comes.
+#include "viridian/execute/cpu/epilogue.hpp"
+
+namespace viridian::execute::cpu::simd {
+
+class Chain {
+  public:
+    // Steps on values of `dims` in `layout` (dense). Operands of full size lie in the same layout, smaller
+    // region inputs are row-major, constants are spread or packed here into `constants`.
+    // Nothing where an operand cannot be had that way.
+    static std::optional<Chain> make(const Task& task, const std::vector<Step>& steps,
+                                     const graph::Dims& dims, const plan::Layout& layout,
+                                     std::vector<Packed>& constants);
+
+    [[nodiscard]] bool empty() const { return links_.empty(); }
+    // Applies the steps to elements [first, first + n) of the memory: from `from` into `to` (may be equal).
+    // `scratch` has room for n floats.
+    void run(const Pointers& pointers, const float* from, float* to, std::int64_t first, std::int64_t n,
+             float* scratch) const;
+
+  private:
+    struct Loop {
+        std::int64_t size,
+            stride;  // memory order, outermost first; stride in the operand, 0 where it repeats
+    };
+    struct Link {
+        Step step;
+        enum class From : std::uint8_t { none, input, constant } from = From::none;
+        std::size_t index = 0;
+        bool whole = false;       // of full size in the same layout
+        std::vector<Loop> loops;  // else
+    };
+    static void spread(const Link& link, const float* data, std::int64_t first, std::int64_t n, float* to);
+
+    std::vector<Link> links_;
+};
+
+}  // namespace viridian::execute::cpu::simd
