@@ -53,6 +53,32 @@ Result<Solver> parse_solver(std::string_view name) {
                 "no solver is called `{}`", name);
 }
 
+namespace {
+
+Result<Outcome> solve_from(const Instance& instance, const Objective& objective, const Metrics& start,
+                           const AssignOptions& options) {
+    if (!objective.additive() && options.solver != Solver::greedy && options.solver != Solver::first)
+        return fail(ErrorCode::unsupported, "choose time, energy or a mix of them",
+                    "objective `{}` is not additive", text(objective));
+    const Weights weights = objective.additive() ? objective.weights(start) : Weights{};
+    switch (options.solver) {
+        case Solver::exact:
+            return solve_additive(instance, weights, options);
+        case Solver::greedy:
+            return solve_greedy(instance, objective, start, options.distance, options.exact);
+        case Solver::shortest_path:
+            return solve_shortest_path(instance, weights);
+        case Solver::first: {
+            VIRIDIAN_TRY(Outcome outcome, solve_first(instance));
+            outcome.assignment.value = objective.value(outcome.totals, start);
+            return outcome;
+        }
+    }
+    return fail(ErrorCode::broken_invariant, "please report it", "an unknown solver");
+}
+
+}  // namespace
+
 Result<Outcome> solve(const Instance& instance, const Objective& objective, const AssignOptions& options) {
     Metrics start;
     if (objective.needs_start()) {
@@ -63,21 +89,8 @@ Result<Outcome> solve(const Instance& instance, const Objective& objective, cons
             start = baseline.totals;
         }
     }
-    if (!objective.additive())
-        return fail(ErrorCode::unsupported, "choose time, energy or a mix of them",
-                    "objective `{}` is not additive", text(objective));
-    const Weights weights = objective.weights(start);
-    if (options.solver == Solver::exact) {
-        VIRIDIAN_TRY(Outcome outcome, solve_additive(instance, weights, options));
-        outcome.start = start;
-        return outcome;
-    }
-    if (options.solver != Solver::first)
-        return fail(ErrorCode::unsupported, "choose exact or first", "solver `{}` is not built yet",
-                    name_of(options.solver));
-    VIRIDIAN_TRY(Outcome outcome, solve_first(instance));
+    VIRIDIAN_TRY(Outcome outcome, solve_from(instance, objective, start, options));
     outcome.start = start;
-    outcome.assignment.value = objective.value(outcome.totals, start);
     return outcome;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "viridian/search/in_place.hpp"
+#include "viridian/search/problem.hpp"
 
 namespace viridian::search {
 
@@ -157,6 +158,18 @@ std::vector<std::uint32_t> longest_cover(const Instance& instance) {
         for (const NodeId n : instance.candidates()[*best].region.nodes) covered[index(n)] = true;
     }
     return cover;
+}
+
+Result<Selection> fused_selection(const Instance& instance) {
+    if (std::vector<std::uint32_t> cover = longest_cover(instance); !cover.empty())
+        if (Selection selection(instance, std::move(cover)); selection.totals().seconds < infinite)
+            return selection;
+    VIRIDIAN_TRY(std::vector<std::uint32_t> cover, single_cover(instance));
+    Selection selection(instance, std::move(cover));
+    if (selection.totals().seconds == infinite)
+        return fail(ErrorCode::unsupported, "choose the solver `exact`",
+                    "the first kernels do not fit together");
+    return selection;
 }
 
 }  // namespace viridian::search

@@ -48,4 +48,7 @@ class Selection {
 [[nodiscard]] Result<std::vector<std::uint32_t>> single_cover(const Instance& instance);
 [[nodiscard]] std::vector<std::uint32_t> longest_cover(const Instance& instance);
 
+// The largest regions with their first choices; single nodes where those do not fit together.
+[[nodiscard]] Result<Selection> fused_selection(const Instance& instance);
+
 }  // namespace viridian::search

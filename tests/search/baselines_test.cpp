@@ -1,0 +1,122 @@
+#include "viridian/search/baselines.hpp"
+
+#include <gtest/gtest.h>
+
+#include "random_network.hpp"
+
+namespace viridian::search {
+namespace {
+
+using tests::Network;
+using tests::Recipe;
+
+TEST(Baselines, are_valid_and_never_below_the_optimum) {
+    int strictly_better = 0;
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        Random random(seed);
+        const Network net = tests::random_network(
+            random,
+            {.nodes = 12, .formats = 3, .choices = 4, .fusion = seed % 2 == 0, .in_place = seed % 3 == 0});
+        const Objective objective;
+        const Weights weights = objective.weights({});
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok()) << instance.error().text();
+        const auto exact = solve(*instance, objective);
+        if (!exact.ok()) continue;  // only choices that clash
+        EXPECT_NEAR(tests::price_of(net, exact->assignment, weights), exact->assignment.value, 1e-9);
+        for (const Solver solver : {Solver::first, Solver::greedy, Solver::shortest_path}) {
+            AssignOptions options;
+            options.solver = solver;
+            options.distance = 1 + seed % 2;
+            const auto other = solve(*instance, objective, options);
+            if (!other.ok()) {
+                EXPECT_EQ(other.error().code, ErrorCode::unsupported);
+                continue;
+            }
+            EXPECT_EQ(other->assignment.solver, name_of(solver));
+            EXPECT_NEAR(tests::price_of(net, other->assignment, weights), other->assignment.value, 1e-9)
+                << "seed " << seed << " " << name_of(solver);
+            EXPECT_NEAR(other->totals.seconds, other->assignment.value, 1e-9);
+            EXPECT_GE(other->assignment.value, exact->assignment.value - 1e-9) << "seed " << seed;
+            strictly_better += other->assignment.value > exact->assignment.value + 1e-9 ? 1 : 0;
+        }
+    }
+    EXPECT_GT(strictly_better, 300);
+}
+
+// x → a → b → c → d → out, boundary nchw. `a` and `d` take either layout; `b` and `c` do nhwc faster, but
+// changing one alone pays two conversions: EAGO's "d = 1 is sufficient for linear costs" holds only without
+// conversions.
+Network chain() {
+    Network net;
+    const graph::TensorType type{graph::ElementType::f32, graph::shape_of({1, 16, 4, 4})};
+    net.formats = {{plan::plain(4), graph::ElementType::f32, {}},
+                   {plan::channels_last(4), graph::ElementType::f32, {}}};
+    graph::ValueId v = net.graph.add_input("x", type);
+    for (int n = 0; n < 2; ++n) {
+        const graph::ValueId in = v;
+        v = net.graph.add("Relu", {in});
+        net.graph.set_type(v, type);
+        const graph::NodeId id = net.graph.value(v).producer;
+        net.regions.push_back({{id}, {in}, {}, {v}, {false}});
+        const auto kernel = [&](const char* name, const plan::Format& format, double cost) {
+            plan::Choice choice;
+            choice.kernel = name;
+            choice.inputs = choice.outputs = {format};
+            return cost::PricedChoice{choice, tests::price(cost, cost)};
+        };
+        net.choices[{id}] = {kernel("plain", net.formats[0], 1.0), kernel("last", net.formats[1], 0.5)};
+    }
+    net.graph.set_outputs({v});
+    for (const int from : {0, 1})
+        net.conversions[{text(net.formats[static_cast<std::size_t>(from)]),
+                         text(net.formats[static_cast<std::size_t>(1 - from)])}] = tests::price(0.4, 0.4);
+    return net;
+}
+
+TEST(Greedy, distance_one_is_not_optimal_with_conversions) {
+    const Network net = chain();
+    const auto instance = Instance::make(net.graph, net.regions, net.source());
+    ASSERT_TRUE(instance.ok());
+    AssignOptions options;
+    options.solver = Solver::greedy;
+    options.distance = 1;
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds,
+                     2.0);  // 0.5 + 1 + two conversions is worse
+    options.distance = 2;
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds, 1.8);
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{})->totals.seconds, 1.8);
+}
+
+TEST(Greedy, distance_one_is_optimal_without_conversions) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Random random(seed);
+        const Network net = tests::random_network(
+            random, {.nodes = 8, .formats = 1, .choices = 5, .fusion = false, .in_place = false});
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok());
+        AssignOptions options;
+        options.solver = Solver::greedy;
+        EXPECT_NEAR(solve(*instance, Objective{}, options)->totals.seconds,
+                    solve(*instance, Objective{})->totals.seconds, 1e-12);
+    }
+}
+
+TEST(ShortestPath, is_optimal_on_chains) {
+    const Network net = chain();
+    const auto instance = Instance::make(net.graph, net.regions, net.source());
+    ASSERT_TRUE(instance.ok());
+    AssignOptions options;
+    options.solver = Solver::shortest_path;
+    // The paper's path ends at the last operator; the conversion of the graph's output is not on it.
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds, 1.8);
+}
+
+TEST(Solver, names_are_read_back) {
+    for (const Solver solver : {Solver::exact, Solver::greedy, Solver::shortest_path, Solver::first})
+        EXPECT_EQ(*parse_solver(name_of(solver)), solver);
+    EXPECT_EQ(parse_solver("best").error().code, ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace viridian::search

@@ -1,0 +1,117 @@
+#include <chrono>
+#include <functional>
+
+#include "viridian/search/baselines.hpp"
+#include "viridian/search/selection.hpp"
+
+namespace viridian::search {
+namespace {
+
+class Greedy {
+  public:
+    Greedy(Selection selection, const Objective& objective, const Metrics& start, std::size_t distance,
+           const SolveOptions& limits)
+        : selection_(std::move(selection)),
+          objective_(objective),
+          start_(start),
+          distance_(distance),
+          limits_(limits),
+          totals_(selection_.totals()) {}
+
+    Selection run() {
+        for (bool changed = true; changed && !stopped();) {
+            changed = false;
+            for (std::size_t size = 1; size <= distance_; ++size)
+                for (std::size_t first = 0; first < selection_.size(); ++first) {
+                    changes_ = {{first, 0}};
+                    changed = grow(size) || changed;
+                }
+            totals_ = selection_.totals();  // differences leave rounding behind
+        }
+        return std::move(selection_);
+    }
+
+  private:
+    double cost(const Metrics& totals) const {
+        if (totals.seconds == infinite) return infinite;
+        const double value = objective_.value(totals, start_);
+        if (objective_.within_limit(totals, start_)) return value;
+        // Outside the limit: anything inside is better, and so is whatever is nearer to it.
+        return 1e100 * measure(objective_.limit->metric, totals);
+    }
+
+    // Adds regions behind the last one until there are `size`. For additive objectives a set of changes that
+    // falls apart into parts without a common value helps only if a part does, so such sets are left out.
+    bool grow(std::size_t size) {
+        if (changes_.size() == size) return try_options(0);
+        bool changed = false;
+        for (std::size_t next = changes_[0].region + 1; next < selection_.size() && !stopped(); ++next) {
+            bool taken = false, near = !objective_.additive();
+            for (const Selection::Change& change : changes_) {
+                taken = taken || change.region == next;
+                const auto& around = selection_.neighbours(change.region);
+                near = near || std::binary_search(around.begin(), around.end(), next);
+            }
+            if (taken || !near) continue;
+            changes_.push_back({next, 0});
+            changed = grow(size) || changed;
+            changes_.pop_back();
+        }
+        return changed;
+    }
+
+    bool try_options(std::size_t at) {
+        bool changed = false;
+        const std::size_t region = changes_[at].region;
+        for (std::size_t option = 0; option < selection_.candidate(region).options.size(); ++option) {
+            if (option == selection_.option(region)) continue;
+            changes_[at].option = option;
+            if (at + 1 < changes_.size()) {
+                changed = try_options(at + 1) || changed;
+                continue;
+            }
+            const Metrics totals = selection_.after(totals_, changes_);
+            const double now = cost(totals_);
+            if (cost(totals) < now - 1e-12 * std::abs(now)) {
+                selection_.apply(changes_);
+                totals_ = totals;
+                changed = true;
+            }
+        }
+        return changed;
+    }
+
+    bool stopped() {
+        if (++asked_ % 256 != 0) return stopped_;
+        stopped_ = (limits_.cancelled && limits_.cancelled()) ||
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() >
+                       limits_.time_limit.value;
+        return stopped_;
+    }
+
+    Selection selection_;
+    const Objective& objective_;
+    const Metrics& start_;
+    std::size_t distance_;
+    const SolveOptions& limits_;
+    Metrics totals_;
+    std::vector<Selection::Change> changes_;
+    std::size_t asked_ = 0;
+    bool stopped_ = false;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Result<Outcome> solve_greedy(const Instance& instance, const Objective& objective, const Metrics& start,
+                             std::size_t distance, const SolveOptions& limits) {
+    VIRIDIAN_TRY(Selection selection, fused_selection(instance));
+    selection = Greedy(std::move(selection), objective, start, distance, limits).run();
+    Outcome outcome{selection.assignment(), selection.totals(), start, 0};
+    outcome.assignment.solver = name_of(Solver::greedy);
+    outcome.assignment.value = objective.value(outcome.totals, start);
+    outcome.assignment.bound = -infinite;
+    return outcome;
+}
+
+}  // namespace viridian::search
