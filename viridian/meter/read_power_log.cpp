@@ -10,6 +10,8 @@
 namespace viridian::meter {
 namespace {
 
+constexpr std::int64_t far = std::int64_t{1} << 61;  // beyond the year 2040; keeps sums from overflowing
+
 std::string_view trim(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\r' || text.back() == '\t'))
@@ -92,7 +94,7 @@ class Reader {
             wraps_[fmt::format("{},{},{}", parts[1], parts[2], parts[3])] = *wrap;
         } else if (parts.size() == 2 && parts[0] == "monotonic_offset_ns") {
             const auto offset = integer(parts[1]);
-            if (!offset) return malformed("has an offset that is not a number");
+            if (!offset || std::abs(*offset) > far) return malformed("has an offset that is not a number");
             if (!first_offset_)
                 first_offset_ = *offset;
             else if (std::abs(*offset - *first_offset_ - step_) > 1'000'000)

@@ -1,0 +1,98 @@
+#include "viridian/account/overlap.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/account/random_trace.hpp"
+
+namespace viridian::account {
+namespace {
+
+struct Brute {
+    std::vector<double> energy;  // J
+    double idle = 0.0, unattributed = 0.0;
+};
+
+// Nanosecond by nanosecond, in doubles.
+Brute brute_force(const std::vector<Leaf>& leaves, const Steps& steps, OperationId operations) {
+    Brute out{std::vector<double>(operations, 0.0)};
+    Nanoseconds first = INT64_MAX, last = INT64_MIN;
+    for (const Leaf& leaf : leaves) {
+        first = std::min(first, leaf.start);
+        last = std::max(last, leaf.end);
+    }
+    for (const Step& step : steps.steps)
+        for (Nanoseconds time = step.begin; time < step.end; ++time) {
+            const double power = joules(step.energy).value / static_cast<double>(step.end - step.begin);
+            double weight = 0.0;
+            for (const Leaf& leaf : leaves)
+                if (leaf.start <= time && time < leaf.end) weight += leaf.weight;
+            if (step.gap || time < first || time >= last)
+                out.unattributed += power;
+            else if (weight == 0.0)
+                out.idle += power;
+            else
+                for (const Leaf& leaf : leaves)
+                    if (leaf.start <= time && time < leaf.end)
+                        out.energy[leaf.operation] += power * leaf.weight / weight;
+        }
+    return out;
+}
+
+Attribution attribute(const std::vector<Leaf>& leaves, const Steps& steps) {
+    Overlap overlap(steps);
+    sweep_leaves(leaves, overlap);
+    return std::move(overlap).finish();
+}
+
+TEST(Overlap, EqualsBruteForceAndConservesEveryUnit) {
+    Random random(7);
+    for (int round = 0; round < 300; ++round) {
+        const auto leaves =
+            tests::random_leaves(random, 1 + static_cast<int>(random.below(12)), 400, 4, round % 2 == 1);
+        Steps steps =
+            steps_of(tests::random_counter(random, random.between(-60, 200), random.between(250, 500), 1000));
+        if (steps.empty()) continue;
+        if (round % 5 == 0) steps.steps[random.below(steps.steps.size())].gap = true;
+        const Attribution got = attribute(leaves, steps);
+        const Brute want = brute_force(leaves, steps, 4);
+        EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0) << "round " << round;
+        EXPECT_NEAR(joules(got.idle).value, want.idle, 1e-13);
+        EXPECT_NEAR(joules(got.unattributed).value, want.unattributed, 1e-13);
+        for (OperationId i = 0; i < got.shares.size(); ++i) {
+            EXPECT_NEAR(joules(got.shares[i].energy).value, want.energy[i], 1e-13);
+            EXPECT_LE(got.shares[i].low, got.shares[i].energy + 1'000'000);
+            EXPECT_GE(got.shares[i].high, got.shares[i].energy);
+        }
+    }
+}
+
+TEST(Overlap, AbuttingOperationsShareNothing) {  // the case that SMARAGDINE's own aligner gets wrong
+    Steps steps;
+    steps.steps = {{0, 100'000'000, exact_joules(10.0), false}};
+    steps.total = exact_joules(10.0);
+    const Attribution got =
+        attribute({{1'000'000, 2'000'000, 0}, {2'000'000, 3'000'000, 1}, {10'000'000, 11'000'000, 2}}, steps);
+    for (const Share& share : got.shares) EXPECT_NEAR(joules(share.energy).value, 0.1, 1e-9);
+    EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0);
+}
+
+TEST(Overlap, HoursOfKilowattsDoNotOverflow) {
+    Steps steps;
+    const Nanoseconds hour = 3'600'000'000'000;
+    for (int i = 0; i < 100; ++i) {
+        steps.steps.push_back({i * hour, (i + 1) * hour, exact_microjoules(3'600'000'000'000'000), false});
+        steps.total += steps.steps.back().energy;
+    }
+    const Attribution got = attribute({{0, 100 * hour, 0, 3}, {hour, 99 * hour, 1, 1}}, steps);
+    EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0);
+    EXPECT_NEAR(joules(got.shares[0].energy).value, 3.6e9 * (2 + 98 * 0.75), 1.0);
+}
+
+TEST(Overlap, NothingMeasuredIsSaid) {
+    const Attribution got = attribute({{0, 100, 0}}, Steps{});
+    EXPECT_EQ(got.uncovered, 100);
+    EXPECT_EQ(static_cast<double>(got.shares[0].energy), 0.0);
+}
+
+}  // namespace
+}  // namespace viridian::account
