@@ -28,14 +28,25 @@ std::vector<OperationKind> draw_kinds(const Scenario& scenario, Random& random) 
     return kinds;
 }
 
-// One iteration: every kind at least twice, short ones more often, in a fixed random order.
+// One iteration: every kind at least once, the rest so drawn that it lasts about 23 ms; in a fixed random
+// order.
 std::vector<OperationId> draw_iteration(const Scenario& scenario, const std::vector<OperationKind>& kinds,
                                         Random& random) {
     std::vector<OperationId> order;
-    for (OperationId kind = 0; kind < kinds.size(); ++kind) order.insert(order.end(), 2, kind);
+    double left = 23e6;
+    for (OperationId kind = 0; kind < kinds.size(); ++kind) {
+        order.push_back(kind);
+        left -= kinds[kind].nanoseconds;
+    }
     while (static_cast<int>(order.size()) < scenario.per_iteration) {
-        const auto kind = static_cast<OperationId>(random.below(kinds.size()));
-        if (random.chance(std::sqrt(20e3 / kinds[kind].nanoseconds))) order.push_back(kind);
+        const double even =
+            std::max(0.0, left / (scenario.per_iteration - static_cast<double>(order.size())));
+        const double wanted = even * random.uniform(0.1, 1.9);
+        const auto a = static_cast<OperationId>(random.below(kinds.size()));
+        const auto b = static_cast<OperationId>(random.below(kinds.size()));
+        const bool first = std::abs(kinds[a].nanoseconds - wanted) < std::abs(kinds[b].nanoseconds - wanted);
+        order.push_back(first ? a : b);
+        left -= kinds[order.back()].nanoseconds;
     }
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     return order;

@@ -1,0 +1,67 @@
+#include <cmath>
+#include <functional>
+
+#include "viridian/account/selftest.hpp"
+
+#include "viridian/account/deconvolve.hpp"
+#include "viridian/account/recency.hpp"
+
+namespace viridian::account {
+namespace {
+
+Score judge(const Truth& truth, const Attribution& attribution, std::string sensor, std::string method) {
+    Score score;
+    score.sensor = std::move(sensor);
+    score.method = std::move(method);
+    std::vector<double> errors;
+    std::size_t covered = 0;
+    for (std::size_t kind = 0; kind < truth.energy.size(); ++kind) {
+        const double want = truth.energy[kind].value;
+        if (want <= 0.0) continue;
+        const Share share = kind < attribution.shares.size() ? attribution.shares[kind] : Share{};
+        errors.push_back(std::abs(joules(share.energy).value - want) / want);
+        covered += joules(share.low).value <= want && want <= joules(share.high).value ? 1 : 0;
+    }
+    std::sort(errors.begin(), errors.end());
+    score.median_error = errors[errors.size() / 2];
+    score.p90_error = errors[std::min(errors.size() - 1, errors.size() * 9 / 10)];
+    score.coverage = static_cast<double>(covered) / static_cast<double>(errors.size());
+    score.imbalance_uj = 1e6 * joules(attribution.imbalance()).value;
+    return score;
+}
+
+}  // namespace
+
+std::vector<Score> selftest(const Scenario& scenario, const std::function<void(std::string_view)>& progress) {
+    const auto say = [&](std::string_view what) {
+        if (progress) progress(what);
+    };
+    say("playing the program");
+    const Truth truth = play(scenario);
+    const auto operations = static_cast<std::uint32_t>(truth.energy.size());
+    std::vector<Score> scores;
+    for (const SensorModel& sensor : sensor_models()) {
+        say(sensor.name);
+        const meter::Series series = measure(truth, sensor, scenario);
+        const Steps steps = steps_of(series);
+        {
+            Recency recency(power_readings(steps), steps.total);
+            sweep_leaves(truth.leaves, recency);
+            scores.push_back(judge(truth, std::move(recency).finish(), sensor.name, "recency"));
+        }
+        Overlap overlap(steps);
+        sweep_leaves(truth.leaves, overlap);
+        const Attribution shares = std::move(overlap).finish();
+        scores.push_back(judge(truth, shares, sensor.name, "overlap"));
+        const Deconvolution fitted = deconvolve(truth.leaves, operations, steps, &series);
+        Score score = judge(truth, fitted.trusted ? fitted.attribution : shares, sensor.name, "deconvolve");
+        score.trusted = fitted.trusted;
+        score.shift = Seconds(1e-9 * fitted.sensor.shift_ns);
+        score.shift_deviation = Seconds(1e-9 * fitted.sensor.shift_deviation_ns);
+        score.window = Seconds(1e-9 * fitted.sensor.window_ns);
+        scores.push_back(score);
+    }
+    return scores;
+}
+
+}  // namespace viridian::account
