@@ -13,6 +13,9 @@ constexpr std::size_t folds = 5;
 // 1.96 of the normal distribution, 10 % wider: the strength of the prior and the sensor were themselves
 // estimated.
 constexpr double quantile = 2.156;
+// Where the device is never idle, base and the operations' common level cannot be told apart (and need not
+// be); the base then stays near this part of the mean power.
+constexpr double base_guess = 0.3;
 // What no window can tell: rounding of stamps, the fit being linear in the shift.
 constexpr double narrowest = 1e-3;  // of the energy
 
@@ -75,6 +78,50 @@ void held_out(const Folded& folded, const Fit& fitted, double& model, double& co
         for (std::size_t i = 0; i < level.size(); ++i) theta[column(i)] = level[i];
         constant += part.misfit(theta);
     }
+}
+
+// Windows that a fit cannot explain at all: work that the trace lost, another program on the device.
+struct Trimmed {
+    std::vector<Window> kept;
+    double dropped = 0.0;     // part of the windows
+    double idle_noise = 1.0;  // squared misfit of the half with more idle time, relative to the other half
+};
+
+Trimmed trim(const Design& design, std::span<const Window> windows, const Sensor& sensor, const Fit& fitted) {
+    struct Seen {
+        std::size_t window;
+        double misfit, idle;
+    };
+    std::vector<Seen> seen;
+    const std::size_t idle = fitted.columns.kind(fitted.columns.kinds - 1);
+    design.visit(windows, sensor, {}, 0, [&](std::size_t j, const Row& row) {
+        double idleness = 0.0;
+        for (std::size_t i = 0; i < row.columns.size(); ++i)
+            if (row.columns[i] == idle) idleness = row.values[i];
+        seen.push_back({j, std::abs(row.watts - row.dot(fitted.theta)), idleness});
+    });
+    Trimmed out;
+    if (seen.size() < 8) return {{windows.begin(), windows.end()}};
+    const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
+    std::nth_element(seen.begin(), middle, seen.end(),
+                     [](const Seen& a, const Seen& b) { return a.misfit < b.misfit; });
+    const double limit = 6.0 * 1.4826 * middle->misfit;
+    std::vector<bool> drop(windows.size(), false);
+    std::vector<Seen> left;
+    for (const Seen& one : seen)
+        if (one.misfit > limit)
+            drop[one.window] = true;
+        else
+            left.push_back(one);
+    for (std::size_t j = 0; j < windows.size(); ++j)
+        if (!drop[j]) out.kept.push_back(windows[j]);
+    out.dropped = 1.0 - static_cast<double>(left.size()) / static_cast<double>(seen.size());
+    std::sort(left.begin(), left.end(), [](const Seen& a, const Seen& b) { return a.idle < b.idle; });
+    double halves[2] = {0.0, 0.0};
+    for (std::size_t i = 0; i < left.size(); ++i)
+        halves[2 * i >= left.size() ? 1 : 0] += left[i].misfit * left[i].misfit;
+    if (halves[0] > 0.0) out.idle_noise = halves[1] / halves[0];
+    return out;
 }
 
 // Scores of blocks of windows: intervals that hold when errors differ in size and are related nearby.
@@ -172,7 +219,7 @@ double misfit_energy(const Steps& steps, const Design& design, const Columns& co
             before[k] = static_cast<double>(cursor.until(k));
         cursor.seek(to);
         const double seconds = 1e-9 * static_cast<double>(to - from);
-        double model = (design.mean_watts + theta[0]) * seconds;
+        double model = (design.centre_watts + theta[0]) * seconds;
         for (std::uint32_t k = 0; k < occupancy.kinds(); ++k)
             model += theta[columns.kind(k)] * 1e-9 * (static_cast<double>(cursor.until(k)) - before[k]);
         if (columns.knots > 0) {  // the line may bend once inside a long step: integrate in pieces
@@ -226,8 +273,9 @@ Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
     std::vector<std::uint32_t> coarse_kind_of = kind_of;
     for (std::uint32_t& kind : coarse_kind_of) kind = std::min(kind, 47U);
     {
-        const Occupancy coarse(leaves, coarse_kind_of, std::min(kinds, 48U));
-        const Design search{&coarse, make_drift(coarse.begin(), coarse.end()), mean_watts(windows)};
+        const Occupancy coarse(leaves, coarse_kind_of, std::min(kinds, 48U) + 1);
+        const Design search{&coarse, make_drift(coarse.begin(), coarse.end()),
+                            base_guess * mean_watts(windows)};
         const Identified found = identify(search, windows, start, options.search);
         out.sensor = found.sensor;
         if (found.at_edge)
@@ -236,18 +284,30 @@ Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
     }
 
     // Watts of every kind, the slopes of shift and window free, so that their doubt enters every interval.
-    const Occupancy occupancy(leaves, kind_of, kinds);
-    const Design design{&occupancy, make_drift(occupancy.begin(), occupancy.end()), mean_watts(windows)};
+    const std::uint32_t idle_kind = kinds;
+    const double mean = mean_watts(windows);
+    const Occupancy occupancy(leaves, kind_of, kinds + 1);
+    const Design design{&occupancy, make_drift(occupancy.begin(), occupancy.end()),
+                        base_guess * mean_watts(windows)};
     const std::size_t slopes = counter ? 1 : 2;
     const Columns columns = design.columns(slopes);
-    const Folded plain = fold_normals(design, windows, out.sensor, {}, 0);
-    const Fit first = fit(plain.all, design.columns(0), design.mean_watts);
-    const Folded folded = fold_normals(design, windows, out.sensor, first.theta, slopes);
-    const Fit fitted = fit(folded.all, columns, design.mean_watts);
+    Trimmed used{windows};
+    Fit first;
+    for (int round = 0; round < 6; ++round) {
+        first = fit(fold_normals(design, used.kept, out.sensor, {}, 0).all, design.columns(0), mean);
+        Trimmed next = trim(design, windows, out.sensor, first);
+        const bool settled = next.kept.size() == used.kept.size() || next.kept.size() < windows.size() / 2;
+        const double before = used.dropped;
+        if (next.kept.size() < windows.size() / 2) next = {used.kept, before, next.idle_noise};
+        used = std::move(next);
+        if (settled) break;
+    }
+    const Folded folded = fold_normals(design, used.kept, out.sensor, first.theta, slopes);
+    const Fit fitted = fit(folded.all, columns, mean);
     double model = 0.0, constant = 0.0;
     held_out(folded, fitted, model, constant);
     out.held_out = constant > 0.0 ? model / constant : 1.0;
-    const auto scores = block_scores(design, windows, out.sensor, fitted, first.theta);
+    const auto scores = block_scores(design, used.kept, out.sensor, fitted, first.theta);
     const Deviation deviation(fitted, scores, folded.all.count);
     std::vector<double> along_shift(columns.size());
     along_shift[columns.slope(0)] = 1.0;
@@ -264,7 +324,7 @@ Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
     shares.uncovered = base.uncovered;
     for (OperationId operation = 0; operation < operations; ++operation) {
         const BaseTime::Of& of = base.operations[operation];
-        const Functional energy = functional(columns, kind_of[operation], of, design.mean_watts);
+        const Functional energy = functional(columns, kind_of[operation], of, design.centre_watts);
         const double value = dot(energy.weights, fitted.theta) + energy.constant;
         const double spread =
             of.count == 0 ? 0.0 : std::hypot(quantile * deviation.of(energy.weights), narrowest * value);
@@ -273,17 +333,24 @@ Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
     }
     double idle = 0.0;
     for (std::size_t m = 0; m < base.idle.size(); ++m)
-        idle += base.idle[m] * (design.mean_watts + fitted.theta[0] +
-                                (columns.knots > 0 ? fitted.theta[columns.knot(m)] : 0.0));
+        idle +=
+            base.idle[m] * (design.centre_watts + fitted.theta[0] + fitted.theta[columns.kind(idle_kind)] +
+                            (columns.knots > 0 ? fitted.theta[columns.knot(m)] : 0.0));
     shares.idle = exact_joules(idle);
     shares.residual = exact_joules(
         misfit_energy(moved, design, columns, fitted.theta, base.begin(), base.end(), shares.unattributed));
-    out.base = Watts(design.mean_watts + fitted.theta[0]);
+    out.base = Watts(design.centre_watts + fitted.theta[0]);
     for (std::uint32_t k = 0; k < kinds; ++k) out.kind_watts.push_back(fitted.theta[columns.kind(k)]);
 
     const bool negative = std::any_of(shares.shares.begin(), shares.shares.end(),
                                       [](const Share& share) { return share.energy < 0; });
-    out.trusted = out.held_out < 0.97 && !negative;
+    // Power while nothing was recorded should not be wilder than power while something was.
+    const bool incomplete = used.idle_noise > 3.0;
+    if (used.dropped > 0.002)
+        out.warnings.push_back(
+            fmt::format("{:.1f} % of the power readings do not fit what ran and were left out of the fit",
+                        100.0 * used.dropped));
+    out.trusted = out.held_out < 0.97 && !negative && !incomplete;
     out.verdict =
         fmt::format("held-out windows are predicted with {:.3g} of the squared error of a constant power{}",
                     out.held_out, negative ? ", but some energies came out negative" : "");

@@ -105,7 +105,7 @@ void Design::visit(std::span<const Window> windows, const Sensor& sensor, std::s
                 row.add(columns.slope(1), (power_left - mean) * scale);
             }
         }
-        row.watts = windows[j].watts - mean_watts;
+        row.watts = windows[j].watts - centre_watts;
         take(j, row);
     }
 }

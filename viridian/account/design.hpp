@@ -35,7 +35,7 @@ struct Columns {
 struct Row {  // sparse
     std::vector<std::size_t> columns;
     std::vector<double> values;
-    double watts = 0.0;  // less the mean of all windows
+    double watts = 0.0;  // less `Design::centre_watts`
     void clear() {
         columns.clear();
         values.clear();
@@ -54,7 +54,7 @@ struct Row {  // sparse
 struct Design {
     const Occupancy* occupancy = nullptr;
     Drift drift;
-    double mean_watts = 0.0;
+    double centre_watts = 0.0;  // what coefficients of the base are relative to
 
     // Calls `take(index, row)` for every window that lies within the trace at this sensor. `theta`: the
     // coefficients at which slopes are taken; empty for no slope columns.

@@ -9,16 +9,17 @@ namespace {
 // Precision of the prior, in units of 1 / noise variance.
 Symmetric prior_precision(const Normal& normal, const Columns& columns, double ratio, double drift_ratio) {
     Symmetric prior(columns.size());
-    const auto kinds = static_cast<double>(columns.kinds);
-    for (std::size_t i = 0; i < columns.kinds; ++i)
+    const std::size_t working =
+        columns.kinds - 1;  // the last kind, idleness, is like no other: a hundredth of the pull
+    const auto kinds = static_cast<double>(working);
+    prior(columns.kind(working), columns.kind(working)) = 0.01 * ratio;
+    for (std::size_t i = 0; i < working; ++i)
         for (std::size_t j = 0; j <= i; ++j)
             prior(columns.kind(i), columns.kind(j)) = ratio * ((i == j ? 1.0 : 0.0) - 1.0 / kinds);
     for (std::size_t m = 0; m < columns.knots; ++m) prior(columns.knot(m), columns.knot(m)) = drift_ratio;
     // The level is free; where base and common mean cannot be told apart, a hair of weight decides.
-    double trace = 0.0;
-    for (std::size_t i = 0; i <= columns.kinds; ++i) trace += normal.xx(i, i);
-    const double hair = 1e-9 * trace / (kinds + 1.0) + 1e-300;
-    for (std::size_t i = 0; i <= columns.kinds; ++i) prior(i, i) += hair;
+    prior(0, 0) = 1e-4 * ratio;
+    for (std::size_t i = 0; i < working; ++i) prior(columns.kind(i), columns.kind(i)) += 1e-7 * ratio;
     for (std::size_t i = 0; i < columns.slopes; ++i)
         prior(columns.slope(i), columns.slope(i)) = 1e-12 * normal.xx(columns.slope(i), columns.slope(i));
     return prior;
@@ -41,7 +42,8 @@ Candidate solve(const Normal& normal, const Columns& columns, double ratio, doub
     const double free = 1.0 + static_cast<double>(columns.slopes);
     const double freedom = std::max(1.0, static_cast<double>(normal.count) - free);
     candidate.noise = std::max(normal.yy - explained, 1e-12 * normal.yy + 1e-30) / freedom;
-    const double kinds = static_cast<double>(columns.kinds) - 1.0;
+    const double kinds =
+        static_cast<double>(columns.kinds) - 1.0;  // ranks of the prior: idleness in, the mean out
     candidate.evidence =
         -0.5 * (freedom * std::log(candidate.noise) + factor.log_determinant() - kinds * std::log(ratio) -
                 static_cast<double>(columns.knots) * std::log(drift_ratio));
@@ -56,7 +58,6 @@ double slow_drift_ratio(double noise, double mean_watts) {
 }  // namespace
 
 Fit fit(const Normal& normal, const Columns& columns, double mean_watts) {
-    const double typical = std::max(0.3 * mean_watts, 1e-3);
     double drift_ratio =
         slow_drift_ratio(normal.yy / std::max<double>(1.0, static_cast<double>(normal.count)), mean_watts);
     double best_log = 0.0;
@@ -95,7 +96,6 @@ Fit fit(const Normal& normal, const Columns& columns, double mean_watts) {
         drift_ratio =
             slow_drift_ratio(solve(normal, columns, std::pow(10.0, best_log), drift_ratio).noise, mean_watts);
     }
-    (void)typical;
     Fit out;
     out.columns = columns;
     out.ratio = std::pow(10.0, best_log);
@@ -106,7 +106,7 @@ Fit fit(const Normal& normal, const Columns& columns, double mean_watts) {
     out.theta = out.posterior.solve(normal.xy);
     for (int round = 0; round < 20; ++round) {  // watts below zero are held at zero
         bool more = false;
-        for (std::size_t k = 0; k < columns.kinds; ++k)
+        for (std::size_t k = 0; k + 1 < columns.kinds; ++k)
             if (out.theta[columns.kind(k)] < 0.0 &&
                 std::find(out.pinned.begin(), out.pinned.end(), k) == out.pinned.end()) {
                 out.pinned.push_back(k);

@@ -17,7 +17,7 @@ struct Fit {
     Symmetric prior;
 };
 
-// `base_watts` is what `theta[0]` is relative to (the windows' mean), for keeping kinds non-negative only.
+// `mean_watts`: of the windows, the scale of the drift's prior.
 [[nodiscard]] Fit fit(const Normal& normal, const Columns& columns, double mean_watts);
 // The same strength of prior on other data: for folds.
 [[nodiscard]] std::vector<double> refit(const Normal& normal, const Fit& like);

@@ -30,7 +30,7 @@ Light light_fit(const Normal& normal, const Columns& columns) {
     double trace = 0.0;
     for (std::size_t k = 0; k < columns.kinds; ++k) trace += matrix(columns.kind(k), columns.kind(k));
     const double ratio = 0.003 * trace / std::max<double>(1.0, static_cast<double>(columns.kinds));
-    for (std::size_t i = 0; i < columns.kinds; ++i)
+    for (std::size_t i = 0; i + 1 < columns.kinds; ++i)  // idleness, the last kind, is free
         for (std::size_t j = 0; j <= i; ++j)
             matrix(columns.kind(i), columns.kind(j)) +=
                 ratio * ((i == j ? 1.0 : 0.0) - 1.0 / static_cast<double>(columns.kinds));

@@ -1,0 +1,97 @@
+#include "viridian/account/deconvolve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "viridian/account/selftest.hpp"
+
+namespace viridian::account {
+namespace {
+
+Scenario short_run(double seconds, std::uint64_t seed) {
+    Scenario scenario = calm();
+    scenario.duration = Seconds(seconds);
+    scenario.seed = seed;
+    return scenario;
+}
+
+struct Run {
+    Truth truth;
+    Deconvolution fitted;
+    double median = 0.0, coverage = 0.0;
+};
+
+Run run(const Scenario& scenario, const SensorModel& sensor) {
+    Run out{play(scenario), {}};
+    const meter::Series series = measure(out.truth, sensor, scenario);
+    out.fitted = deconvolve(out.truth.leaves, static_cast<std::uint32_t>(out.truth.energy.size()),
+                            steps_of(series), &series);
+    std::vector<double> errors;
+    for (std::size_t k = 0; k < out.truth.energy.size(); ++k) {
+        const Share& share = out.fitted.attribution.shares[k];
+        const double want = out.truth.energy[k].value;
+        errors.push_back(std::abs(joules(share.energy).value - want) / want);
+        out.coverage += joules(share.low).value <= want && want <= joules(share.high).value ? 1.0 : 0.0;
+    }
+    out.coverage /= static_cast<double>(errors.size());
+    std::sort(errors.begin(), errors.end());
+    out.median = errors[errors.size() / 2];
+    return out;
+}
+
+TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
+    for (const std::size_t sensor : {0U, 1U})
+        for (const std::uint64_t seed : {1U, 2U}) {
+            const Scenario scenario = short_run(10, seed);
+            const Run got = run(scenario, sensor_models()[sensor]);
+            EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
+            EXPECT_LT(got.median, 0.01);
+            EXPECT_GE(got.coverage, 0.89);
+            EXPECT_NEAR(got.fitted.sensor.shift_ns, scenario.shift.value * 1e9, 0.02e6);
+            EXPECT_LT(std::abs(joules(got.fitted.attribution.imbalance()).value), 1e-6);
+        }
+}
+
+TEST(Deconvolve, FindsTheWindowOfAMean) {
+    Scenario scenario = short_run(20, 3);
+    scenario.shift = Seconds(0.007);
+    const Run got = run(scenario, {"mean", meter::Kind::average_uw, 40'000'000, 25'000'000});
+    EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
+    EXPECT_NEAR(got.fitted.sensor.window_ns, 25e6, 0.5e6);
+    EXPECT_NEAR(got.fitted.sensor.shift_ns, 7e6, 0.2e6);
+}
+
+TEST(Deconvolve, DriftJitterAndTwoStreams) {
+    Scenario scenario = rough();
+    scenario.duration = Seconds(35);
+    const Run got = run(scenario, sensor_models()[1]);
+    EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
+    EXPECT_LT(got.median, 0.04);
+    EXPECT_GE(got.coverage, 0.89);
+    EXPECT_LT(std::abs(joules(got.fitted.attribution.imbalance()).value), 1e-6);
+}
+
+TEST(Deconvolve, TheGateRefusesWhatItCannotKnow) {
+    Scenario noisy = short_run(10, 4);  // operations drown in noise
+    noisy.noise = Watts(2000);
+    EXPECT_FALSE(run(noisy, sensor_models()[2]).fitted.trusted);
+    Scenario lossy = short_run(10, 5);  // one event in thirty is missing
+    lossy.dropped = 0.03;
+    EXPECT_FALSE(run(lossy, sensor_models()[0]).fitted.trusted);
+    const Scenario brief = short_run(0.05, 6);  // a handful of readings
+    EXPECT_FALSE(run(brief, sensor_models()[1]).fitted.trusted);
+}
+
+TEST(Selftest, NeverWorseThanOverlapAndTheBooksBalance) {
+    const std::vector<Score> scores = selftest(short_run(8, 7));
+    ASSERT_EQ(scores.size(), 15U);
+    for (std::size_t i = 0; i < scores.size(); i += 3) {
+        EXPECT_LE(scores[i + 2].median_error, scores[i + 1].median_error + 1e-12) << scores[i].sensor;
+        EXPECT_LT(std::abs(scores[i + 1].imbalance_uj), 1e-9);
+        EXPECT_LT(std::abs(scores[i + 2].imbalance_uj), 1.0);
+    }
+}
+
+}  // namespace
+}  // namespace viridian::account
