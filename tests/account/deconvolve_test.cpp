@@ -16,14 +16,14 @@ Scenario short_run(double seconds, std::uint64_t seed) {
     return scenario;
 }
 
-struct Run {
+struct Outcome {
     Truth truth;
     Deconvolution fitted;
     double median = 0.0, coverage = 0.0;
 };
 
-Run run(const Scenario& scenario, const SensorModel& sensor) {
-    Run out{play(scenario), {}};
+Outcome outcome_of(const Scenario& scenario, const SensorModel& sensor) {
+    Outcome out{play(scenario), {}};
     const meter::Series series = measure(out.truth, sensor, scenario);
     out.fitted = deconvolve(out.truth.leaves, static_cast<std::uint32_t>(out.truth.energy.size()),
                             steps_of(series), &series);
@@ -44,7 +44,7 @@ TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
     for (const std::size_t sensor : {0U, 1U})
         for (const std::uint64_t seed : {1U, 2U}) {
             const Scenario scenario = short_run(10, seed);
-            const Run got = run(scenario, sensor_models()[sensor]);
+            const Outcome got = outcome_of(scenario, sensor_models()[sensor]);
             EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
             EXPECT_LT(got.median, 0.01);
             EXPECT_GE(got.coverage, 0.89);
@@ -56,7 +56,7 @@ TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
 TEST(Deconvolve, FindsTheWindowOfAMean) {
     Scenario scenario = short_run(20, 3);
     scenario.shift = Seconds(0.007);
-    const Run got = run(scenario, {"mean", meter::Kind::average_uw, 40'000'000, 25'000'000});
+    const Outcome got = outcome_of(scenario, {"mean", meter::Kind::average_uw, 40'000'000, 25'000'000});
     EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
     EXPECT_NEAR(got.fitted.sensor.window_ns, 25e6, 0.5e6);
     EXPECT_NEAR(got.fitted.sensor.shift_ns, 7e6, 0.2e6);
@@ -65,7 +65,7 @@ TEST(Deconvolve, FindsTheWindowOfAMean) {
 TEST(Deconvolve, DriftJitterAndTwoStreams) {
     Scenario scenario = rough();
     scenario.duration = Seconds(35);
-    const Run got = run(scenario, sensor_models()[1]);
+    const Outcome got = outcome_of(scenario, sensor_models()[1]);
     EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
     EXPECT_LT(got.median, 0.04);
     EXPECT_GE(got.coverage, 0.89);
@@ -75,12 +75,12 @@ TEST(Deconvolve, DriftJitterAndTwoStreams) {
 TEST(Deconvolve, TheGateRefusesWhatItCannotKnow) {
     Scenario noisy = short_run(10, 4);  // operations drown in noise
     noisy.noise = Watts(2000);
-    EXPECT_FALSE(run(noisy, sensor_models()[2]).fitted.trusted);
+    EXPECT_FALSE(outcome_of(noisy, sensor_models()[2]).fitted.trusted);
     Scenario lossy = short_run(10, 5);  // one event in thirty is missing
     lossy.dropped = 0.03;
-    EXPECT_FALSE(run(lossy, sensor_models()[0]).fitted.trusted);
+    EXPECT_FALSE(outcome_of(lossy, sensor_models()[0]).fitted.trusted);
     const Scenario brief = short_run(0.05, 6);  // a handful of readings
-    EXPECT_FALSE(run(brief, sensor_models()[1]).fitted.trusted);
+    EXPECT_FALSE(outcome_of(brief, sensor_models()[1]).fitted.trusted);
 }
 
 TEST(Selftest, NeverWorseThanOverlapAndTheBooksBalance) {
