@@ -27,6 +27,7 @@ Outcome outcome_of(const Scenario& scenario, const SensorModel& sensor) {
     const meter::Series series = measure(out.truth, sensor, scenario);
     out.fitted = deconvolve(out.truth.leaves, static_cast<std::uint32_t>(out.truth.energy.size()),
                             steps_of(series), &series);
+    if (out.fitted.attribution.shares.empty()) return out;
     std::vector<double> errors;
     for (std::size_t k = 0; k < out.truth.energy.size(); ++k) {
         const Share& share = out.fitted.attribution.shares[k];
@@ -54,7 +55,7 @@ TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
 }
 
 TEST(Deconvolve, FindsTheWindowOfAMean) {
-    Scenario scenario = short_run(20, 3);
+    Scenario scenario = short_run(10, 3);
     scenario.shift = Seconds(0.007);
     const Outcome got = outcome_of(scenario, {"mean", meter::Kind::average_uw, 40'000'000, 25'000'000});
     EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
@@ -84,7 +85,7 @@ TEST(Deconvolve, TheGateRefusesWhatItCannotKnow) {
 }
 
 TEST(Selftest, NeverWorseThanOverlapAndTheBooksBalance) {
-    const std::vector<Score> scores = selftest(short_run(8, 7));
+    const std::vector<Score> scores = selftest(short_run(6, 7));
     ASSERT_EQ(scores.size(), 15U);
     for (std::size_t i = 0; i < scores.size(); i += 3) {
         EXPECT_LE(scores[i + 2].median_error, scores[i + 1].median_error + 1e-12) << scores[i].sensor;

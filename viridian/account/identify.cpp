@@ -48,9 +48,8 @@ std::vector<double> window_candidates(const Sensor& start) {
     if (start.counter) return {start.window_ns};
     if (start.window_ns > 0) return {start.window_ns, 25e6};
     const double period = start.period_ns;
-    std::vector<double> candidates = {period,       0.5 * period, 0.25 * period,
-                                      0.1 * period, 2.0 * period, 10.0 * period};
-    for (const double usual : {10e6, 25e6, 100e6, 1000e6})
+    std::vector<double> candidates = {period, 0.5 * period, 0.25 * period};
+    for (const double usual : {25e6, 100e6, 1000e6})
         if (std::none_of(candidates.begin(), candidates.end(),
                          [&](double c) { return std::abs(c - usual) < 0.1 * usual; }))
             candidates.push_back(usual);
