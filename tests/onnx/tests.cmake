@@ -2,6 +2,7 @@ find_package(Protobuf REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 target_compile_definitions(${target} PRIVATE ONNX_ML=1 ONNX_NAMESPACE=onnx)
 target_link_libraries(${target} PRIVATE ${ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+target_include_directories(${target} PRIVATE "${folder}/..")
 
 # ONNX's own backend tests, as a program (`make conformance`) and as tests.
 file(GLOB conformance_sources CONFIGURE_DEPENDS "${folder}/conformance/*.cpp")

@@ -21,6 +21,15 @@ Result<void> infer_body(std::shared_ptr<const Graph>& body, const std::vector<Te
     return {};
 }
 
+// The branch that is not taken need not fit the shapes outside: then only their element types count.
+Result<void> infer_branch(std::shared_ptr<const Graph>& body, std::vector<TensorType> inputs) {
+    auto done = infer_body(body, inputs);
+    if (done.ok() || done.error().code != ErrorCode::mismatch || body->inputs().size() != inputs.size())
+        return done;
+    for (TensorType& type : inputs) type.shape.reset();
+    return infer_body(body, inputs);
+}
+
 std::vector<TensorType> tail(const std::vector<TensorType>& types, std::size_t start) {
     return {types.begin() + static_cast<std::ptrdiff_t>(std::min(start, types.size())), types.end()};
 }
@@ -102,9 +111,10 @@ Result<Node> infer_bodies(Node node, const std::vector<TensorType>& inputs) {
         VIRIDIAN_TRY(infer_loop(node, inputs));
     } else if (node.op == "Scan" && node.bodies.size() == 1) {
         VIRIDIAN_TRY(infer_scan(node, inputs));
+    } else if (node.op == "If") {
+        for (auto& body : node.bodies) VIRIDIAN_TRY(infer_branch(body, tail(inputs, 1)));
     } else {
-        for (auto& body : node.bodies)
-            VIRIDIAN_TRY(infer_body(body, node.op == "If" ? tail(inputs, 1) : inputs));
+        for (auto& body : node.bodies) VIRIDIAN_TRY(infer_body(body, inputs));
     }
     return node;
 }

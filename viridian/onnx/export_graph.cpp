@@ -110,7 +110,14 @@ Result<void> export_body(Exporter& exporter, const Graph& body, const std::vecto
     std::unordered_set<std::string> written;
     for (const ValueId output : body.outputs()) {
         std::string name = names[index(output)];
-        if (body.value(output).kind != ValueKind::intermediate || !written.insert(name).second) {
+        if (const graph::Tensor* constant = body.constant(output)) {  // a body's output is a node's
+            name = Exporter::fresh(exporter.names, prefix + body.value(output).name);
+            NodeProto& node = *out.add_node();
+            node.set_op_type("Constant");
+            node.set_name(name);
+            node.add_output(name);
+            export_attribute("value", *constant, *node.add_attribute());
+        } else if (body.value(output).kind != ValueKind::intermediate || !written.insert(name).second) {
             name = Exporter::fresh(exporter.names, prefix + body.value(output).name);
             add_identity(names[index(output)], name, out);
         }

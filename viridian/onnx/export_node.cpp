@@ -185,7 +185,8 @@ Result<void> export_nodes(Exporter& exporter, const Graph& graph, ValueNames& na
             VIRIDIAN_TRY(export_operator(exporter, std::move(node), inputs, outputs, prefix, out));
         }
     }
-    for (const ValueId output : graph.outputs()) VIRIDIAN_TRY(name_of(output));
+    if (&out == exporter.root && prefix.empty())  // constants that are outputs themselves
+        for (const ValueId output : graph.outputs()) VIRIDIAN_TRY(name_of(output));
     return {};
 }
 

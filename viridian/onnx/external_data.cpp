@@ -34,7 +34,8 @@ bool inside(const Path& folder, const Path& file) {
 }  // namespace
 
 Result<std::shared_ptr<const std::byte>> ExternalData::bytes_of(const TensorProto& tensor,
-                                                                std::int64_t byte_count) {
+                                                                std::int64_t byte_count,
+                                                                std::int64_t alignment) {
     const std::string location = entry(tensor, "location");
     if (folder_.empty())
         return fail(ErrorCode::unsupported, "load the model from its file",
@@ -51,6 +52,7 @@ Result<std::shared_ptr<const std::byte>> ExternalData::bytes_of(const TensorProt
             return std::move(opened).error().within(
                 fmt::format("external data of tensor `{}`", tensor.name()));
         file = files_.emplace(location, std::move(opened).value()).first;
+        copies_left_ += file->second.bytes().size();
     }
     const auto needed = static_cast<std::uint64_t>(byte_count);
     VIRIDIAN_TRY(const std::uint64_t offset, number(tensor, "offset", 0));
@@ -60,8 +62,12 @@ Result<std::shared_ptr<const std::byte>> ExternalData::bytes_of(const TensorProt
         return fail(ErrorCode::malformed, "export the model again",
                     "tensor `{}` needs {} bytes; its external data says {} bytes at {} of `{}`, which has {}",
                     tensor.name(), needed, length, offset, location, size);
-    if (offset % 8 == 0) return file->second.at(offset);
-    graph::Tensor aligned(graph::ElementType::u8, {byte_count});  // kernels read whole elements
+    if (offset % static_cast<std::uint64_t>(alignment) == 0) return file->second.at(offset);
+    if (needed > copies_left_)
+        return fail(ErrorCode::limit_exceeded, "export the model again",
+                    "the external data of tensor `{}` overlap those of others", tensor.name());
+    copies_left_ -= needed;
+    graph::Tensor aligned(graph::ElementType::u8, {byte_count});
     std::memcpy(aligned.mutable_bytes(), file->second.bytes().data() + offset, needed);
     auto owner = std::make_shared<const graph::Tensor>(std::move(aligned));
     return std::shared_ptr<const std::byte>(owner, owner->bytes());

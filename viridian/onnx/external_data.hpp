@@ -14,11 +14,16 @@ class ExternalData {
     explicit ExternalData(Path folder) : folder_(std::move(folder)) {}
 
     // The tensor's `byte_count` bytes, shared with the mapping. Errors: file_not_found, malformed.
-    Result<std::shared_ptr<const std::byte>> bytes_of(const TensorProto& tensor, std::int64_t byte_count);
+    // Elements that lie across their own alignment are copied, as many bytes in all as the files hold.
+    Result<std::shared_ptr<const std::byte>> bytes_of(const TensorProto& tensor, std::int64_t byte_count,
+                                                      std::int64_t alignment);
+
+    std::int64_t dense_left = std::int64_t{1} << 28;  // bytes that sparse tensors may still fill out
 
   private:
     Path folder_;
     std::map<std::string, MappedFile> files_;
+    std::uint64_t copies_left_ = 0;
 };
 
 }  // namespace viridian::onnx

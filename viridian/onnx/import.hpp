@@ -20,9 +20,16 @@ struct Context {
     std::string model;  // its name, for errors
     ExternalData external;
     Unsupported unsupported;
-    std::map<FunctionKey, const FunctionProto*> functions;
+    struct Function {
+        const FunctionProto* proto = nullptr;
+        std::int64_t size = 0;  // what a call costs of `nodes_left`
+    };
+    std::map<FunctionKey, Function> functions;
     std::vector<const FunctionProto*> active;  // functions being inlined, outermost first
     std::int64_t nodes_left = 0;
+
+    // Errors: limit_exceeded once the model has used up its nodes.
+    [[nodiscard]] Result<void> spend(std::int64_t nodes);
 };
 
 using Opsets = std::map<std::string, std::int64_t, std::less<>>;  // by domain; "" is ai.onnx
@@ -65,7 +72,7 @@ struct Scope {
                                          graph::Node& node);
 
 // The model's own function for this node, or null.
-[[nodiscard]] const FunctionProto* find_function(const Context& context, const NodeProto& node);
+[[nodiscard]] const Context::Function* find_function(const Context& context, const NodeProto& node);
 [[nodiscard]] Result<void> inline_function(Context& context, Scope& scope, const NodeProto& call,
                                            const FunctionProto& function);
 

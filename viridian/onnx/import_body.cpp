@@ -97,8 +97,10 @@ Result<void> import_bodies(Context& context, Scope& scope, const NodeProto& prot
     for (const AttributeProto* attribute : graphs) {
         auto body = import_body(context, scope, outside, proto, attribute->g(), captures, true);
         // The branch that is not taken need not fit the shapes outside.
-        if (!body.ok() && body.error().code == ErrorCode::mismatch && node.op == "If")
+        if (!body.ok() && body.error().code == ErrorCode::mismatch && node.op == "If") {
+            VIRIDIAN_TRY(context.spend(static_cast<std::int64_t>(attribute->g().ByteSizeLong() / 64)));
             body = import_body(context, scope, outside, proto, attribute->g(), captures, false);
+        }
         if (!body.ok()) return std::move(body).error();
         node.bodies.push_back(std::move(body).value());
     }

@@ -25,12 +25,12 @@ std::map<std::string, AttributeProto, std::less<>> arguments_of(const Scope& sco
 
 }  // namespace
 
-const FunctionProto* find_function(const Context& context, const NodeProto& node) {
+const Context::Function* find_function(const Context& context, const NodeProto& node) {
     if (context.functions.empty()) return nullptr;
     const auto overload = newer_fields(node, 8);
     const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
     const auto found = context.functions.find({domain, node.op_type(), overload.empty() ? "" : overload[0]});
-    return found == context.functions.end() ? nullptr : found->second;
+    return found == context.functions.end() ? nullptr : &found->second;
 }
 
 Result<void> inline_function(Context& context, Scope& scope, const NodeProto& call,

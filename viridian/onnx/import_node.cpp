@@ -82,6 +82,13 @@ std::vector<std::string> lines(const std::string& text) {
 
 }  // namespace
 
+Result<void> Context::spend(std::int64_t nodes) {
+    nodes_left -= nodes;
+    if (nodes_left >= 0) return {};
+    return fail(ErrorCode::limit_exceeded, "simplify the model",
+                "the model has too many nodes once its functions are inlined");
+}
+
 std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number) {
     std::vector<std::string> found;
     const auto& fields = message.GetReflection()->GetUnknownFields(message);
@@ -126,11 +133,11 @@ Result<ValueId> find_value(const Scope& scope, const std::string& name, const No
 }
 
 Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto) {
-    if (--context.nodes_left < 0)
-        return fail(ErrorCode::limit_exceeded, "simplify the model",
-                    "the model has too many nodes once its functions are inlined");
-    if (const FunctionProto* function = find_function(context, proto))
-        return inline_function(context, scope, proto, *function);
+    VIRIDIAN_TRY(context.spend(1));
+    if (const Context::Function* function = find_function(context, proto)) {
+        VIRIDIAN_TRY(context.spend(function->size));
+        return inline_function(context, scope, proto, *function->proto);
+    }
 
     graph::Node node;
     node.op = proto.op_type();

@@ -4,6 +4,7 @@
 
 #include "viridian/onnx/import.hpp"
 #include "viridian/onnx/mapped_file.hpp"
+#include "viridian/onnx/wire_budget.hpp"
 
 namespace viridian::onnx {
 namespace {
@@ -30,10 +31,11 @@ Result<graph::Graph> import_model(ModelProto& model, Context& context) {
     VIRIDIAN_TRY(const Opsets opsets, check_versions(model, context.model));
     for (const FunctionProto& function : model.functions()) {
         const auto overload = newer_fields(function, 13);
+        const auto size = static_cast<std::int64_t>(function.ByteSizeLong() / 64);
         const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
         if (!context.functions
                  .emplace(FunctionKey{domain, function.name(), overload.empty() ? "" : overload[0]},
-                          &function)
+                          Context::Function{&function, size})
                  .second)
             return fail(ErrorCode::malformed, "export the model again", "function `{}` is defined twice",
                         function.name());
@@ -49,6 +51,7 @@ Result<graph::Graph> read(std::string_view bytes, std::string_view name, const L
     if (bytes.size() > limit)
         return fail(ErrorCode::limit_exceeded, "save its weights as external data",
                     "`{}` has {} bytes, a model file at most {}", name, bytes.size(), limit);
+    VIRIDIAN_TRY(check_wire_budget(bytes, name));
     ModelProto model;
     const google::protobuf::LogSilencer quiet;
     if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph())

@@ -13,7 +13,7 @@ inline constexpr int newest_opset = 27;
 inline constexpr int newest_ir_version = 13;
 
 struct LoadOptions {
-    std::int64_t most_nodes = 1'000'000;  // after functions are inlined
+    std::int64_t most_nodes = 250'000;  // after functions are inlined, whose size counts at every call
 };
 
 // A model file, its external data mapped from files in the same folder. Initialisers become constants,

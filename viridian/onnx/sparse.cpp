@@ -1,5 +1,6 @@
 #include "viridian/onnx/sparse.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "viridian/onnx/tensor_proto.hpp"
@@ -14,9 +15,6 @@ Result<graph::Tensor> dense(const ::onnx::SparseTensorProto& sparse, ExternalDat
     };
     const graph::Dims dims(sparse.dims().begin(), sparse.dims().end());
     VIRIDIAN_TRY(const std::int64_t count, graph::element_count(dims));
-    if (count > std::int64_t{1} << 28)
-        return fail(ErrorCode::limit_exceeded, "use a dense tensor as external data",
-                    "sparse tensor `{}` has {} elements", name, count);
     VIRIDIAN_TRY(const graph::Tensor values, to_tensor(sparse.values(), external));
     VIRIDIAN_TRY(const graph::Tensor indices, to_tensor(sparse.indices(), external));
     const bool linear = indices.rank() == 1;
@@ -24,6 +22,10 @@ Result<graph::Tensor> dense(const ::onnx::SparseTensorProto& sparse, ExternalDat
     if (indices.type() != graph::ElementType::i64 || values.rank() != 1 ||
         indices.count() != values.count() * (linear ? 1 : rank))
         return malformed();
+    external.dense_left -= std::min(count, std::int64_t{1} << 30) * graph::size_of(values.type());
+    if (external.dense_left < 0)
+        return fail(ErrorCode::limit_exceeded, "use dense tensors as external data",
+                    "sparse tensor `{}` has {} elements", name, count);
     graph::Tensor out(values.type(), dims);
     std::byte* bytes = out.mutable_bytes();
     const auto size = static_cast<std::size_t>(graph::size_of(values.type()));

@@ -76,7 +76,7 @@ Result<Tensor> convert(const TensorProto& proto, ExternalData& external, TensorP
     VIRIDIAN_TRY(const std::int64_t count, graph::element_count(dims));
     const std::int64_t bytes = count * graph::size_of(type);
     if (proto.data_location() == TensorProto::EXTERNAL) {
-        VIRIDIAN_TRY(auto owner, external.bytes_of(proto, bytes));
+        VIRIDIAN_TRY(auto owner, external.bytes_of(proto, bytes, graph::size_of(type)));
         return clean(Tensor(type, std::move(dims), std::move(owner)));
     }
     if (!proto.has_raw_data()) {

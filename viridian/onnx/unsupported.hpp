@@ -18,8 +18,13 @@ class Unsupported {
     [[nodiscard]] Result<void> result(std::string_view model) const;
 
   private:
-    std::map<std::string, std::vector<std::string>> operators_;
-    std::vector<std::string> others_;
+    struct Nodes {
+        std::vector<std::string> first;  // the first few
+        std::size_t count = 0;
+    };
+    std::map<std::string, Nodes> operators_;
+    std::vector<std::string> others_;  // the first few
+    std::size_t others_count_ = 0;
 };
 
 }  // namespace viridian::onnx

@@ -74,8 +74,9 @@ Error Upgrade::unsupported(std::string_view what) const {
 Result<void> upgrade(Upgrade& node) {
     if (!node.node.domain.empty()) return {};
     const std::string op = node.node.op;
+    if (node.opset < 6) node.drop("consumed_inputs");
     for (const auto rules : {broadcast_upgrades(), argument_upgrades(), axes_upgrades(), resize_upgrades(),
-                             normalization_upgrades()})
+                             normalization_upgrades(), scan_upgrades()})
         for (const UpgradeRule& rule : rules)
             if (rule.op == op && node.opset < rule.before) VIRIDIAN_TRY(rule.apply(node));
     return {};

@@ -44,6 +44,7 @@ struct UpgradeRule {
 [[nodiscard]] std::span<const UpgradeRule> resize_upgrades();         // upgrade_resize.cpp
 [[nodiscard]] std::span<const UpgradeRule> normalization_upgrades();  // upgrade_normalization.cpp
 [[nodiscard]] std::span<const UpgradeRule> broadcast_upgrades();      // upgrade_broadcast.cpp
+[[nodiscard]] std::span<const UpgradeRule> scan_upgrades();           // upgrade_scan.cpp
 
 // Runs every rule that applies to the node, in order. Errors: unsupported, malformed.
 [[nodiscard]] Result<void> upgrade(Upgrade& node);
