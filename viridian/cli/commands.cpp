@@ -7,6 +7,7 @@ std::vector<Command> commands() {
     return {
         doctor_command(),
         zoo_command(),
+        inspect_command(),
         run_command(),
         optimize_command(),
         report_command(),

@@ -6,6 +6,7 @@ namespace viridian::cli {
 
 Command doctor_command();
 Command zoo_command();
+Command inspect_command();
 Command run_command();
 Command optimize_command();
 Command report_command();

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include "viridian/base/json.hpp"
+#include "viridian/cli/run_cli.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+using graph::ElementType;
+
+// x[N,3,8,8] → Conv (4 filters of 3x3, padded) → Relu → y.
+class Inspect : public testing::Test {
+  protected:
+    void SetUp() override {
+        graph::Graph graph;
+        const auto x = graph.add_input("x", {ElementType::f32, graph::Shape{graph::Dimension("N"), 3, 8, 8}});
+        const auto w = graph.add_constant("w", graph::Tensor(ElementType::f32, {4, 3, 3, 3}));
+        const auto c = graph.add("Conv", {x, w}, {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}}, "conv");
+        graph.set_outputs({graph.add("Relu", {c}, {}, "relu")});
+        ASSERT_TRUE(onnx::save(graph, model_).ok());
+    }
+    void TearDown() override { std::filesystem::remove(model_); }
+
+    std::pair<int, std::string> run(std::vector<std::string> more) const {
+        std::vector<std::string> all = {"viridian", "inspect", model_.string()};
+        all.insert(all.end(), more.begin(), more.end());
+        std::vector<const char*> arguments;
+        for (const std::string& argument : all) arguments.push_back(argument.c_str());
+        testing::internal::CaptureStdout();
+        testing::internal::CaptureStderr();
+        const int code = run_cli(static_cast<int>(arguments.size()), arguments.data());
+        (void)testing::internal::GetCapturedStderr();
+        return {code, testing::internal::GetCapturedStdout()};
+    }
+
+    const Path model_ =
+        Path(testing::TempDir()) /
+        fmt::format("viridian_inspect_{}.onnx", ::testing::UnitTest::GetInstance()->random_seed());
+};
+
+TEST_F(Inspect, CountsWhatTheShapesSay) {
+    const auto [code, out] = run({"--dim", "N=2", "--json"});
+    ASSERT_EQ(code, 0);
+    const auto json = parse_json(out, "stdout");
+    ASSERT_TRUE(json.ok());
+    const std::int64_t outputs = 2 * 4 * 8 * 8;
+    const Json conv = (*json)["nodes"][0];
+    EXPECT_EQ(conv["name"], "conv");
+    EXPECT_EQ(conv["class"], "contraction");
+    EXPECT_EQ(conv["flop"], outputs * 27 * 2);
+    EXPECT_EQ(conv["bytes_read"], (2 * 3 * 8 * 8 + 4 * 27) * 4);
+    EXPECT_EQ(conv["bytes_written"], outputs * 4);
+    EXPECT_EQ(conv["outputs"][0]["type"], "f32[2,4,8,8]");
+    EXPECT_EQ((*json)["total"]["flop"], outputs * 27 * 2 + outputs);
+    EXPECT_EQ((*json)["parameters"], 4 * 27);
+    EXPECT_EQ((*json)["memory"]["peak_activation_bytes"], (2 * 3 * 8 * 8 + 2 * outputs) * 4);
+    EXPECT_EQ((*json)["inputs"][0]["name"], "x");
+}
+
+TEST_F(Inspect, FreeDimensionsAreNamed) {
+    const auto [code, out] = run({});
+    EXPECT_EQ(code, 0);
+    EXPECT_NE(out.find("Dimension `N` is free"), std::string::npos);
+    EXPECT_NE(out.find("f32[N,3,8,8]"), std::string::npos);
+    EXPECT_NE(out.find("not counted"), std::string::npos);
+}
+
+TEST_F(Inspect, WrongDimensionsAreRefused) {
+    EXPECT_EQ(run({"--dim", "N"}).first, 1);
+    EXPECT_EQ(run({"--dim", "N=-1"}).first, 1);
+    EXPECT_EQ(run({"--dim", "M=2"}).first, 1);
+}
+
+}  // namespace
+}  // namespace viridian::cli

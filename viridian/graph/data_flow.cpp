@@ -1,0 +1,134 @@
+#include "viridian/graph/data_flow.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace viridian::graph {
+namespace {
+
+std::int64_t byte_count(const TensorType& type) {
+    if (!type.known()) return 0;
+    std::int64_t count = size_of(type.element);
+    for (const std::int64_t dimension : type.dims()) count *= dimension;
+    return count;
+}
+
+bool all_known(const std::vector<TensorType>& types) {
+    return std::all_of(types.begin(), types.end(), [](const TensorType& type) {
+        return type.element == ElementType::undefined || type.known();
+    });
+}
+
+std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>& ids) {
+    std::vector<TensorType> types;
+    for (const ValueId id : ids) types.push_back(id == ValueId::none ? TensorType() : graph.value(id).type);
+    return types;
+}
+
+// A fused operator or function: what its body does, its own inputs and outputs being all that moves.
+Result<void> count_meaning(const Node& node, NodeFlow& flow) {
+    VIRIDIAN_TRY(const DataFlow inner, data_flow(*node.bodies[0]));
+    std::int64_t most = -1;
+    for (const NodeFlow& part : inner.nodes) {
+        flow.counted = flow.counted && part.counted;
+        flow.flop += part.flop;
+        if (part.flop.value > most) flow.operator_class = part.operator_class;
+        most = std::max(most, part.flop.value);
+    }
+    return {};
+}
+
+Result<NodeFlow> count(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    NodeFlow flow{.node = id, .flop = {}, .read = {}, .written = {}};
+    const OperatorRow* row = find_operator(node);
+    if (row != nullptr) flow.operator_class = row->operator_class;
+    const std::vector<TensorType> inputs = types_of(graph, node.inputs);
+    const std::vector<TensorType> outputs = types_of(graph, node.outputs);
+    flow.counted = all_known(inputs) && all_known(outputs) && !outputs.empty() && outputs[0].known();
+    if (!flow.counted) return flow;
+    const Operation operation{node, inputs, outputs};
+    flow.read = bytes_read(operation);
+    flow.written = bytes_written(operation);
+    if (row != nullptr && node.bodies.empty()) {
+        flow.flop = flop(operation);
+    } else if (node.bodies.size() == 1 && flow.operator_class != OperatorClass::control) {
+        VIRIDIAN_TRY(count_meaning(node, flow));
+    } else {
+        flow.counted = false;  // how often a body runs, or which one, is data
+    }
+    return flow;
+}
+
+// Every value alive from its producer to its last reader; inputs and outputs throughout.
+Bytes peak(const Graph& graph, const DataFlow& flow) {
+    const Uses readers = uses(graph);
+    std::vector<std::size_t> left(graph.value_count());
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = readers.count(static_cast<ValueId>(i));
+    std::int64_t now = 0;
+    for (const ValueId id : graph.inputs()) now += byte_count(graph.value(id).type);
+    for (const State& state : graph.states()) now += byte_count(graph.value(state.before).type);
+    std::int64_t most = now;
+    for (const NodeFlow& each : flow.nodes) {
+        const Node& node = graph.node(each.node);
+        for (const ValueId id : node.outputs)
+            if (id != ValueId::none) now += byte_count(graph.value(id).type);
+        most = std::max(most, now);
+        for (const ValueId id : node.inputs)
+            if (id != ValueId::none && --left[index(id)] == 0 &&
+                graph.value(id).kind == ValueKind::intermediate)
+                now -= byte_count(graph.value(id).type);
+        for (const ValueId id : node.outputs)
+            if (id != ValueId::none && left[index(id)] == 0) now -= byte_count(graph.value(id).type);
+    }
+    return Bytes(most);
+}
+
+void add_constants(const Graph& graph, std::set<const std::byte*>& seen, DataFlow& flow) {
+    for (std::size_t i = 0; i < graph.value_count(); ++i) {
+        const Tensor* constant = graph.constant(static_cast<ValueId>(i));
+        if (constant == nullptr || !seen.insert(constant->bytes()).second) continue;
+        flow.constants += Bytes(constant->byte_count());
+        if (is_floating(constant->type())) flow.parameters += constant->count();
+    }
+    for (const NodeId id : graph.nodes())
+        for (const auto& body : graph.node(id).bodies) add_constants(*body, seen, flow);
+}
+
+}  // namespace
+
+double NodeFlow::intensity() const {
+    const Bytes moved = read + written;
+    return moved.value == 0 ? 0 : static_cast<double>(flop.value) / static_cast<double>(moved.value);
+}
+
+Result<DataFlow> data_flow(const Graph& graph) {
+    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    DataFlow flow;
+    for (const NodeId id : order) {
+        VIRIDIAN_TRY(NodeFlow node, count(graph, id));
+        flow.nodes.push_back(node);
+    }
+    flow.peak_activations = peak(graph, flow);
+    std::set<const std::byte*> seen;
+    add_constants(graph, seen, flow);
+    return flow;
+}
+
+std::string_view name_of(OperatorClass operator_class) {
+    switch (operator_class) {
+        case OperatorClass::contraction:
+            return "contraction";
+        case OperatorClass::normalization:
+            return "normalization";
+        case OperatorClass::elementwise:
+            return "elementwise";
+        case OperatorClass::movement:
+            return "movement";
+        case OperatorClass::control:
+            return "control";
+    }
+    return "";
+}
+
+}  // namespace viridian::graph
