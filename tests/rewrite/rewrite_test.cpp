@@ -1,0 +1,184 @@
+#include "viridian/rewrite/rewrite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "viridian/graph/infer.hpp"
+#include "viridian/rewrite/certify.hpp"
+#include "viridian/rewrite/sketch.hpp"
+
+namespace viridian::rewrite {
+namespace {
+
+std::vector<std::string> operators(const Graph& graph) {
+    std::vector<std::string> names;
+    for (const NodeId id : graph.nodes()) names.push_back(graph.node(id).op);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+Outcome simplified(Graph& graph, Options options = {.without = {}, .verify = true}) {
+    auto outcome = simplify(graph, options);
+    EXPECT_TRUE(outcome.ok()) << (outcome.ok() ? "" : outcome.error().text());
+    return outcome.ok() ? *std::move(outcome) : Outcome{};
+}
+
+// conv → bn → relu, twice, with a residual around: what torchvision's networks are made of.
+Graph residual_network(Sketch& s, bool bn_read_twice = false) {
+    const std::int64_t channels = 3;
+    const auto normalised = [&](ValueId x) {
+        const ValueId conv =
+            s.add("Conv", {x, s.constant({channels, channels, 3, 3})}, {{"pads", Dims{1, 1, 1, 1}}});
+        return s.add("BatchNormalization", {conv, s.constant({channels}), s.constant({channels}),
+                                            s.constant({channels}), s.positive({channels})});
+    };
+    const ValueId x = s.input({1, channels, 5, 7});
+    const ValueId first = normalised(x);
+    const ValueId second = normalised(s.add("Relu", {first}));
+    const ValueId sum = s.add("Add", {second, bn_read_twice ? first : x});
+    return s.finish({s.add("Relu", {s.add("Identity", {sum})})});
+}
+
+TEST(Simplify, FoldsBatchNormAndKeepsOrigins) {
+    Random random(1);
+    for (const bool twice : {false, true}) {
+        Sketch s(random, ElementType::f64);
+        Graph before = residual_network(s, twice);
+        Graph after = before;
+        const Outcome outcome = simplified(after);
+        EXPECT_EQ(operators(after), (Names{"Add", "Conv", "Conv", "Relu", "Relu"}));
+        ASSERT_TRUE(infer_types(before).ok());
+        EXPECT_TRUE(compare(before, after, 1, 1e-9).ok());
+        for (const NodeId id : after.nodes())
+            if (after.node(id).op == "Conv") {
+                EXPECT_GE(after.node(id).origin.size(), 2U);
+                EXPECT_TRUE(after.node(id).origin[0].starts_with("Conv")) << after.node(id).origin[0];
+            }
+        EXPECT_EQ(after.value(after.outputs()[0]).name, before.value(before.outputs()[0]).name);
+        EXPECT_FALSE(outcome.times.empty());
+    }
+}
+
+TEST(Simplify, ConvReadTwiceKeepsItsBatchNorm) {
+    Random random(2);
+    Sketch s(random, ElementType::f64);
+    const ValueId conv = s.add("Conv", {s.input({1, 2, 4, 4}), s.constant({3, 2, 1, 1})});
+    const ValueId norm = s.add("BatchNormalization",
+                               {conv, s.constant({3}), s.constant({3}), s.constant({3}), s.positive({3})});
+    Graph graph = s.finish({s.add("Sub", {norm, conv})});
+    Graph before = graph;
+    simplified(graph);
+    EXPECT_EQ(operators(graph), (Names{"Add", "Conv", "Mul", "Sub"}));
+    ASSERT_TRUE(infer_types(before).ok());
+    EXPECT_TRUE(compare(before, graph, 3, 1e-9).ok());
+}
+
+TEST(Simplify, ShapesComputedByExportsFold) {
+    Random random(3);
+    Sketch s(random, ElementType::f32);
+    const ValueId x = s.input({2, 3, 4});
+    const auto entry = [&](std::int64_t i) {
+        const ValueId index = s.graph.add_constant("i", Tensor::scalar(i));
+        return s.add("Unsqueeze", {s.add("Gather", {s.add("Shape", {x}), index}), s.integers({0})});
+    };
+    const ValueId shape = s.add("Concat", {entry(0), s.integers({-1})}, {{"axis", std::int64_t{0}}});
+    Graph graph = s.finish({s.add("Relu", {s.add("Reshape", {x, shape})})});
+    simplified(graph);
+    EXPECT_EQ(operators(graph), (Names{"Relu", "Reshape"}));
+    EXPECT_EQ(text(graph.value(graph.outputs()[0]).type), "f32[2,12]");
+}
+
+TEST(Simplify, RulesCanBeDisabled) {
+    Random random(4);
+    Sketch s(random, ElementType::f32);
+    Graph graph = residual_network(s);
+    Graph copy = graph;
+    simplified(graph, {.without = {"fold_batch_norm", "split_batch_norm"}, .verify = true});
+    const Names left = operators(graph);
+    EXPECT_EQ(std::count(left.begin(), left.end(), "BatchNormalization"), 2);
+    const auto refused = simplify(copy, {.without = {"fold_batchnorm"}});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(Simplify, CertificatesReplay) {
+    Random random(5);
+    Sketch s(random, ElementType::f32);
+    const Graph original = residual_network(s);
+    Graph graph = original;
+    Outcome outcome = simplified(graph);
+    const auto replayed = replay(original, outcome.certificate);
+    ASSERT_TRUE(replayed.ok()) << replayed.error().text();
+    EXPECT_EQ(structural_hash(*replayed), structural_hash(graph));
+    outcome.certificate.erase(outcome.certificate.begin());
+    EXPECT_FALSE(replay(original, outcome.certificate).ok());
+}
+
+// Networks of random operators: whatever applies, the outputs stay.
+TEST(Simplify, RandomNetworksKeepTheirOutputs) {
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+        Random random(seed);
+        Sketch s(random, ElementType::f64);
+        const Dims dims = {2, 3, 4, 5};
+        std::vector<ValueId> values = {s.input(dims)};
+        const auto any = [&] { return values[random.below(values.size())]; };
+        for (int i = 0; i < 14; ++i) {
+            const ValueId x = any();
+            switch (s.extent(0, 9)) {
+                case 0:
+                    values.push_back(s.add("Conv", {x, s.constant({3, 3, 1, 1})}));
+                    break;
+                case 1:
+                    values.push_back(s.either_way("Mul", x, s.constant(s.coin() ? Dims{3, 1, 1} : Dims{5})));
+                    break;
+                case 2:
+                    values.push_back(s.either_way("Add", x, s.constant(s.coin() ? Dims{3, 1, 1} : Dims{})));
+                    break;
+                case 3:
+                    values.push_back(s.add("BatchNormalization", {x, s.constant({3}), s.constant({3}),
+                                                                  s.constant({3}), s.positive({3})}));
+                    break;
+                case 4: {
+                    const Dims perm = s.permutation(4);
+                    Dims inverse(4);
+                    for (std::size_t k = 0; k < 4; ++k)
+                        inverse[static_cast<std::size_t>(perm[k])] = static_cast<std::int64_t>(k);
+                    const ValueId there = s.add("Transpose", {x}, {{"perm", perm}});
+                    values.push_back(
+                        s.add("Transpose", {s.coin() ? there : s.used(there)}, {{"perm", inverse}}));
+                    break;
+                }
+                case 5:
+                    values.push_back(
+                        s.add("Reshape", {s.add("Reshape", {x, s.integers({6, -1})}), s.integers(dims)}));
+                    break;
+                case 6:
+                    values.push_back(s.add("Identity", {x}));
+                    break;
+                case 7:
+                    values.push_back(s.add("Sub", {x, any()}));
+                    break;
+                case 8:
+                    values.push_back(s.used(x));
+                    break;
+                default:
+                    values.push_back(s.add("Conv", {s.add("Pad", {x, s.integers({0, 0, 1, 1, 0, 0, 1, 1})}),
+                                                    s.constant({3, 3, 3, 3})}));
+                    break;
+            }
+        }
+        Graph before = s.finish({values.back(), any()});
+        ASSERT_TRUE(infer_types(before).ok());
+        Graph after = before;
+        simplified(after);
+        EXPECT_LE(after.nodes().size(), before.nodes().size() + 8);
+        const auto equal = compare(before, after, seed, 1e-9);
+        ASSERT_TRUE(equal.ok()) << seed << ": " << equal.error().text();
+    }
+}
+
+}  // namespace
+}  // namespace viridian::rewrite

@@ -1,0 +1,170 @@
+#include "viridian/rewrite/rewrite.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "viridian/graph/infer.hpp"
+#include "viridian/graph/verify.hpp"
+
+namespace viridian::rewrite {
+namespace {
+
+constexpr int round_limit = 100;
+
+Result<std::vector<const Rule*>> chosen(Kind kind, const Options& options) {
+    for (const std::string& name : options.without)
+        if (find_rule(name) == nullptr)
+            return fail(ErrorCode::invalid_argument, "see `viridian optimize --list-rules`",
+                        "there is no rule `{}`", name);
+    std::vector<const Rule*> list;
+    for (const Rule& rule : rules())
+        if (rule.kind == kind &&
+            std::find(options.without.begin(), options.without.end(), rule.name) == options.without.end())
+            list.push_back(&rule);
+    return list;
+}
+
+// What one rule does to a graph whose uses are known. Hashing is left to the caller.
+struct Attempt {
+    std::optional<Graph> graph;
+    std::vector<std::string> removed;
+};
+
+Result<Attempt> attempt(const Rule& rule, const Graph& graph, const graph::Uses& uses, NodeId at,
+                        bool check) {
+    Editor editor(graph, uses);
+    editor.at(at);
+    if (!rule.apply(editor, at)) {
+        invariant(!editor.edited(), "a rule that does not match edits nothing");
+        return Attempt{};
+    }
+    if (editor.failure())
+        return fail(ErrorCode::broken_invariant, "please report it with the model",
+                    "rule `{}` at node `{}`: {}", rule.name, graph.node(at).name, editor.failure()->message);
+    Attempt done;
+    done.graph = std::move(editor).finish(done.removed);
+    if (check)
+        if (auto verified = verify(*done.graph); !verified.ok())
+            return std::move(verified).error().within(
+                fmt::format("rule `{}` at node `{}`", rule.name, graph.node(at).name));
+    return done;
+}
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// One pass of one rule over the nodes in order. Returns how often it was applied.
+Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, const Options& options,
+                          Certificate& certificate) {
+    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    graph::Uses uses = graph::uses(graph);
+    std::int64_t applied = 0;
+    for (const NodeId id : order) {
+        if (!graph.alive(id)) continue;
+        VIRIDIAN_TRY(Attempt done, attempt(rule, graph, uses, id, options.verify));
+        if (!done.graph) continue;
+        Application entry{.rule = std::string(rule.name),
+                          .at = id,
+                          .node = graph.node(id).name,
+                          .removed = std::move(done.removed),
+                          .before = hash,
+                          .after = structural_hash(*done.graph)};
+        hash = entry.after;
+        certificate.push_back(std::move(entry));
+        graph = *std::move(done.graph);
+        uses = graph::uses(graph);
+        ++applied;
+    }
+    return applied;
+}
+
+}  // namespace
+
+Result<Outcome> simplify(Graph& graph, const Options& options) {
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::always, options));
+    Outcome outcome;
+    for (const Rule* rule : list) outcome.times.push_back({rule->name, 0, Seconds(0)});
+    VIRIDIAN_TRY(infer_types(graph));
+    remove_dead_nodes(graph);
+    std::uint64_t hash = structural_hash(graph);
+    for (int round = 0; round < round_limit; ++round) {
+        std::int64_t applied = 0;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const double start = now();
+            VIRIDIAN_TRY(const std::int64_t count, pass(*list[i], graph, hash, options, outcome.certificate));
+            outcome.times[i].applied += count;
+            outcome.times[i].seconds += Seconds(now() - start);
+            applied += count;
+        }
+        if (applied == 0) break;
+        VIRIDIAN_TRY(infer_types(graph));  // what was folded may tell more about shapes
+        hash = structural_hash(graph);
+    }
+    std::erase_if(outcome.times, [](const RuleTime& time) { return time.applied == 0; });
+    return outcome;
+}
+
+Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId at, bool check) {
+    VIRIDIAN_TRY(Attempt done, attempt(rule, graph, graph::uses(graph), at, check));
+    if (!done.graph) return std::optional<Application>();
+    Application entry{.rule = std::string(rule.name),
+                      .at = at,
+                      .node = graph.node(at).name,
+                      .removed = std::move(done.removed),
+                      .before = structural_hash(graph),
+                      .after = structural_hash(*done.graph)};
+    graph = *std::move(done.graph);
+    return std::optional(std::move(entry));
+}
+
+Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options) {
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::alternative, options));
+    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    const graph::Uses uses = graph::uses(graph);
+    const std::uint64_t before = structural_hash(graph);
+    std::vector<Alternative> found;
+    for (const Rule* rule : list)
+        for (const NodeId id : order) {
+            VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options.verify));
+            if (!done.graph) continue;
+            Application entry{.rule = std::string(rule->name),
+                              .at = id,
+                              .node = graph.node(id).name,
+                              .removed = std::move(done.removed),
+                              .before = before,
+                              .after = structural_hash(*done.graph)};
+            found.push_back({*std::move(done.graph), std::move(entry)});
+        }
+    return found;
+}
+
+Result<Graph> replay(Graph graph, const Certificate& certificate) {
+    VIRIDIAN_TRY(infer_types(graph));
+    remove_dead_nodes(graph);
+    for (std::size_t i = 0; i < certificate.size(); ++i) {
+        const Application& entry = certificate[i];
+        const auto refuse = [&](std::string_view why) {
+            return fail(ErrorCode::mismatch, "check the certificate against the model it was made from",
+                        "entry {} (`{}` at `{}`) {}", i, entry.rule, entry.node, why);
+        };
+        const Rule* rule = find_rule(entry.rule);
+        if (rule == nullptr) return refuse("names a rule that does not exist");
+        if (structural_hash(graph) != entry.before) {
+            VIRIDIAN_TRY(infer_types(graph));  // between rounds types are inferred again
+            if (structural_hash(graph) != entry.before) return refuse("starts from another graph");
+        }
+        if (!graph.alive(entry.at) || graph.node(entry.at).name != entry.node)
+            return refuse("names a node that does not exist");
+        VIRIDIAN_TRY(std::optional<Application> done, apply(*rule, graph, entry.at));
+        if (!done) {
+            VIRIDIAN_TRY(infer_types(graph));
+            VIRIDIAN_TRY(done, apply(*rule, graph, entry.at));
+        }
+        if (!done) return refuse("does not match");
+        if (done->after != entry.after) return refuse("ends in another graph");
+    }
+    return graph;
+}
+
+}  // namespace viridian::rewrite

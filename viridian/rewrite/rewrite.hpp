@@ -1,0 +1,58 @@
+#pragma once
+// Applies rules: the one wrapper through which every rewrite goes. It disables by name, times, verifies, and
+// keeps the certificate.
+#include <string>
+#include <vector>
+
+#include "viridian/base/units.hpp"
+#include "viridian/rewrite/rules.hpp"
+
+namespace viridian::rewrite {
+
+// One application, replayable: the rule, the node it was applied at, the nodes that went, and the structural
+// hashes before and after.
+struct Application {
+    std::string rule;
+    NodeId at = NodeId::none;
+    std::string node;                  // its name
+    std::vector<std::string> removed;  // names
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+};
+using Certificate = std::vector<Application>;
+
+struct RuleTime {
+    std::string_view rule;
+    std::int64_t applied = 0;
+    Seconds seconds;
+};
+
+struct Options {
+    std::vector<std::string> without;  // names of rules not to use
+    bool verify = false;               // verify the graph after every application (tests; slow)
+};
+
+struct Outcome {
+    Certificate certificate;
+    std::vector<RuleTime> times;  // rules that were applied at least once
+};
+
+// Applies the rules of kind `always` until none matches. Errors: invalid_argument (no rule of a name in
+// `without`), broken_invariant (a rule made a graph that does not verify), those of inference.
+[[nodiscard]] Result<Outcome> simplify(Graph& graph, const Options& options = {});
+
+// One rule at one node, dead nodes removed. Returns no application where it does not match.
+[[nodiscard]] Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId at,
+                                                       bool verify = false);
+
+struct Alternative {
+    Graph graph;
+    Application application;
+};
+// Every graph one application of a rule of kind `alternative` away, in the order of rules and nodes.
+[[nodiscard]] Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options = {});
+
+// The graph that `certificate` makes of `graph`. Errors: mismatch, naming the entry that cannot be followed.
+[[nodiscard]] Result<Graph> replay(Graph graph, const Certificate& certificate);
+
+}  // namespace viridian::rewrite

@@ -1,0 +1,45 @@
+#include "viridian/rewrite/sketch.hpp"
+
+#include <numeric>
+
+namespace viridian::rewrite {
+
+template <class Draw>
+ValueId Sketch::tensor(const Dims& dims, Draw draw) {
+    Tensor made(element_, dims);
+    if (element_ == ElementType::f64)
+        for (double& value : made.mutable_values<double>()) value = draw();
+    else
+        for (float& value : made.mutable_values<float>()) value = static_cast<float>(draw());
+    return graph.add_constant("c", std::move(made));
+}
+
+Dims Sketch::permutation(std::int64_t rank) {
+    Dims order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
+    return order;
+}
+
+ValueId Sketch::input(Dims dims) { return graph.add_input("x", {element_, graph::shape_of(dims)}); }
+
+ValueId Sketch::constant(const Dims& dims) {
+    return tensor(dims, [&] {
+        const std::int64_t magnitude = random_.between(1, 4);
+        return static_cast<double>(coin() ? magnitude : -magnitude);
+    });
+}
+
+ValueId Sketch::positive(const Dims& dims) {
+    return tensor(dims, [&] { return static_cast<double>(random_.between(1, 5)); });
+}
+
+ValueId Sketch::filled(const Dims& dims, double value) {
+    return tensor(dims, [&] { return value; });
+}
+
+ValueId Sketch::integers(const Dims& values) {
+    return graph.add_constant("i", Tensor::i64({static_cast<std::int64_t>(values.size())}, values));
+}
+
+}  // namespace viridian::rewrite
