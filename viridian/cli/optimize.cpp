@@ -89,6 +89,7 @@ Result<Answer> optimize(const Options& options) {
     profile::OnDemand costs(*device, database, energy,
                             {.protocol = {}, .allowances = allowances_text(options.model)});
     costs.progress = [&](const std::string& what) { progress.show("measuring " + what); };
+    costs.price_for(original);
     costs.cancelled = [&] { return interrupt.asked(); };
 
     progress.show("computing the original on the reference kernels");

@@ -65,6 +65,7 @@ Result<Planned> prepare(const Options& options, const Source& source, graph::Gra
     VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open(options.model.meter, device.threads()));
     profile::OnDemand costs(device, database, energy,
                             {.protocol = {}, .allowances = allowances_text(options.model)});
+    costs.price_for(graph);
     return make_planned(std::move(graph), device, costs.source(), {}, solver);
 }
 

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include "viridian/base/machine.hpp"
+
 namespace viridian::profile {
 namespace {
 
-constexpr int protocol_version = 1;  // raise when the way kernels are timed changes
+// Raise when the way kernels are timed changes. The next number is the same with weights in the last-level
+// cache.
+constexpr int protocol_version = 3;
 
 bool is_reference(const plan::Choice& choice) { return choice.kernel.starts_with("reference"); }
 
@@ -40,6 +44,19 @@ OnDemand::OnDemand(execute::Device& device, cost::Database& database, EnergyPric
                    OnDemandOptions options)
     : device_(device), database_(database), energy_(std::move(energy)), options_(std::move(options)) {}
 
+void OnDemand::price_for(const graph::Graph& network) {
+    std::int64_t weights = 0;
+    for (std::size_t i = 0; i < network.value_count(); ++i)
+        if (const graph::Tensor* constant = network.constant(static_cast<graph::ValueId>(i)))
+            weights += constant->byte_count();
+    const bool cached = weights <= this_machine().l3.value / 2;
+    if (cached != options_.protocol.cached_weights) {
+        known_.clear();
+        conversions_.clear();
+    }
+    options_.protocol.cached_weights = cached;
+}
+
 cost::Source OnDemand::source() {
     return {[this](const graph::Graph& graph, const plan::Region& region) { return choices(graph, region); },
             [this](const graph::Dims& dims, const plan::Format& from, const plan::Format& to) {
@@ -48,8 +65,9 @@ cost::Source OnDemand::source() {
 }
 
 cost::Key OnDemand::key(std::string subject, std::string choice) const {
-    return {std::move(subject), std::move(choice), device_.fingerprint(),
-            device_.library(),  device_.threads(), protocol_version};
+    return {std::move(subject),    std::move(choice),
+            device_.fingerprint(), device_.library(),
+            device_.threads(),     protocol_version + (options_.protocol.cached_weights ? 1 : 0)};
 }
 
 Result<void> OnDemand::check_cancelled() const {
@@ -83,11 +101,12 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
     const auto start = std::chrono::steady_clock::now();
     VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, region, choice, protocol));
     cost::Entry entry = to_entry(timing);
-    VIRIDIAN_TRY(entry.energy,
-                 energy_.price(timing, cold_bytes(graph, region), [&](Seconds budget) -> Result<void> {
-                     VIRIDIAN_TRY(device_.time(graph, region, choice, {0, budget, protocol.at_least}));
-                     return {};
-                 }));
+    VIRIDIAN_TRY(
+        entry.energy, energy_.price(timing, cold_bytes(graph, region), [&](Seconds budget) -> Result<void> {
+            VIRIDIAN_TRY(
+                device_.time(graph, region, choice, {0, budget, protocol.at_least, protocol.cached_weights}));
+            return {};
+        }));
     counts_.measuring +=
         Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return entry;
@@ -117,7 +136,9 @@ Result<std::vector<cost::PricedChoice>> OnDemand::choices(const graph::Graph& gr
                             "the cost database has no price for `{}` on this device", list[i].kernel);
             ++counts_.misses;
             quick[i] = true;
-            VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], {0.1, options_.protocol.budget / 8, 3}));
+            VIRIDIAN_TRY(entries[i],
+                         timed(graph, region, list[i],
+                               {0.1, options_.protocol.budget / 8, 3, options_.protocol.cached_weights}));
             if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
         }
         Seconds best(1e30);
@@ -163,7 +184,7 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
                      device_.time_conversion(dims, from, to, options_.protocol));
         entry = to_entry(timing);
         VIRIDIAN_TRY(entry->energy, energy_.price(timing, Bytes(0), [&](Seconds budget) -> Result<void> {
-            VIRIDIAN_TRY(device_.time_conversion(dims, from, to, {0, budget, 3}));
+            VIRIDIAN_TRY(device_.time_conversion(dims, from, to, {0, budget, 3, false}));
             return {};
         }));
         VIRIDIAN_TRY(database_.put(key(subject, ""), *entry));

@@ -30,6 +30,10 @@ class OnDemand {
     OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
              OnDemandOptions options = {});
 
+    // Prices are for kernels of this network from now on: whether its weights stay in the last-level cache
+    // decides how they are timed.
+    void price_for(const graph::Graph& network);
+
     // Refers to this object.
     [[nodiscard]] cost::Source source();
     [[nodiscard]] const OnDemandCounts& counts() const { return counts_; }
