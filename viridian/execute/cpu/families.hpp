@@ -8,6 +8,8 @@ Family dnnl_convolution_family();
 Family dnnl_pooling_family();
 Family dnnl_matmul_family();
 Family dnnl_softmax_family();
+Family simd_convolution_family();
+Family simd_winograd_family();
 Family simd_elementwise_family();
 Family simd_rows_family();
 Family gather_family();

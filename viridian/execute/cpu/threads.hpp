@@ -29,6 +29,12 @@ void parallel(int threads, const Function& f) {
     f(omp_get_thread_num());
 }
 
+// Inside such an f: waits until every thread is here.
+inline void barrier(int threads) {
+    if (threads == 1) return;
+#pragma omp barrier
+}
+
 // The `part`-th of `parts` nearly equal shares of [0, count).
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> share(std::int64_t count, std::int64_t part,
                                                                  std::int64_t parts) {

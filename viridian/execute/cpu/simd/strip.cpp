@@ -1,0 +1,144 @@
+#include "viridian/execute/cpu/simd/strip.hpp"
+
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "viridian/execute/cpu/simd/strip.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace viridian::execute::cpu::simd::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+
+// Vectors of one block, and the pixels whose accumulators fit the registers beside two columns' weights.
+constexpr int lanes = static_cast<int>(hn::MaxLanes(D()));
+constexpr int vectors = static_cast<int>(block) / lanes;
+constexpr int columns_at_once = lanes == 16 ? 2 : 1;
+constexpr int most_pixels = lanes == 16 ? 14 : lanes == 8 ? 6 : 2;
+
+template <int Pixels, int Columns, int PixelStride>
+HWY_INLINE void tile(const Strip& s, std::int64_t first) {
+    constexpr int width = Columns * vectors;
+    const D d;
+    V sum[Pixels][width];
+#pragma GCC unroll 32
+    for (int v = 0; v < width; ++v) {
+        const V start = s.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, s.bias + v * lanes);
+#pragma GCC unroll 32
+        for (int p = 0; p < Pixels; ++p) sum[p][v] = start;
+    }
+    const float* w = s.weights;
+    const float* source = s.source + first * PixelStride;
+    for (std::int64_t t = 0; t < s.tap_count; ++t) {
+        const float* at = source + s.taps[t];
+        for (std::int64_t left = s.channels; left > 0; left -= block, at += s.source_block) {
+            const std::int64_t n = left < block ? left : block;
+            for (std::int64_t c = 0; c < n; ++c) {
+                V weight[width];
+#pragma GCC unroll 32
+                for (int v = 0; v < width; ++v) weight[v] = hn::LoadU(d, w + v * lanes);
+                __builtin_prefetch(w + 1024);
+                if constexpr (Columns == 2) __builtin_prefetch(w + 1024 + 16);
+                w += width * lanes;
+#pragma GCC unroll 32
+                for (int p = 0; p < Pixels; ++p) {
+                    const V x = hn::Set(d, at[p * PixelStride + c]);
+#pragma GCC unroll 32
+                    for (int v = 0; v < width; ++v) sum[p][v] = hn::MulAdd(x, weight[v], sum[p][v]);
+                }
+            }
+        }
+    }
+    const V low = hn::Set(d, s.low), high = hn::Set(d, s.high);
+#pragma GCC unroll 32
+    for (int p = 0; p < Pixels; ++p) {
+#pragma GCC unroll 32
+        for (int v = 0; v < width; ++v) {
+            const std::int64_t column = v / vectors;
+            const std::int64_t lane = v % vectors * lanes;
+            const std::int64_t at = (first + p) * s.result_pixel + column * s.result_block + lane;
+            V r = sum[p][v];
+            const std::int64_t valid = column + 1 == Columns ? s.last_width - lane : lanes;
+            if (HWY_LIKELY(valid >= lanes)) {
+                if (s.add != nullptr) r = hn::Add(r, hn::LoadU(d, s.add + at));
+                if (s.clip) r = hn::Min(high, hn::Max(low, r));
+                hn::StoreU(r, d, s.result + at);
+            } else {
+                HWY_ALIGN float rest[lanes];
+                if (s.clip && s.add == nullptr) r = hn::Min(high, hn::Max(low, r));
+                hn::Store(r, d, rest);
+                for (std::int64_t i = 0; i < valid; ++i) {
+                    float value = rest[i];
+                    if (s.add != nullptr) {
+                        value += s.add[at + i];
+                        if (s.clip) value = value < s.low ? s.low : value > s.high ? s.high : value;
+                    }
+                    s.result[at + i] = value;
+                }
+            }
+        }
+    }
+}
+
+template <int Pixels, int Columns, int PixelStride>
+HWY_NOINLINE void tile_apart(const Strip& s, std::int64_t first) {
+    tile<Pixels, Columns, PixelStride>(s, first);
+}
+
+template <int Pixels, int Columns, int PixelStride>
+void rest_of(const Strip& s, std::int64_t first, std::int64_t left) {
+    if constexpr (Pixels > 0) {
+        if (left == Pixels) return tile_apart<Pixels, Columns, PixelStride>(s, first);
+        rest_of<Pixels - 1, Columns, PixelStride>(s, first, left);
+    }
+}
+
+template <int Columns, int PixelStride>
+void strip_of(const Strip& s) {
+    std::int64_t first = 0;
+    for (; first + most_pixels <= s.pixels; first += most_pixels)
+        tile_apart<most_pixels, Columns, PixelStride>(s, first);
+    rest_of<most_pixels - 1, Columns, PixelStride>(s, first, s.pixels - first);
+}
+
+template <int Columns>
+void strip_by_stride(const Strip& s) {
+    switch (s.source_pixel) {
+        case 32:
+            return strip_of<Columns, 32>(s);
+        case 4:
+            return strip_of<Columns, 4>(s);
+        case 8:
+            return strip_of<Columns, 8>(s);
+        default:
+            return strip_of<Columns, 16>(s);
+    }
+}
+
+void strip(const Strip& s) {
+    if constexpr (columns_at_once == 2)
+        if (s.columns == 2) return strip_by_stride<2>(s);
+    strip_by_stride<1>(s);
+}
+
+int columns() { return columns_at_once; }
+
+}  // namespace
+}  // namespace viridian::execute::cpu::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace viridian::execute::cpu::simd {
+
+HWY_EXPORT(strip);
+HWY_EXPORT(columns);
+
+void run(const Strip& s) { HWY_DYNAMIC_DISPATCH(strip)(s); }
+int best_columns() { return HWY_DYNAMIC_DISPATCH(columns)(); }
+
+}  // namespace viridian::execute::cpu::simd
+#endif
