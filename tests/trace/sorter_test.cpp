@@ -16,6 +16,7 @@ struct Record {
     bool operator==(const Record&) const = default;
 };
 struct ByKey {
+    static std::int64_t key(const Record& record) { return record.key; }
     bool operator()(const Record& a, const Record& b) const { return a.key < b.key; }
 };
 

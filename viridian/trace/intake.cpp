@@ -232,6 +232,7 @@ Result<void> Intake::pair_edges() {
 Result<void> Intake::finish() {
     if (halves_count_ > 0) VIRIDIAN_TRY(pair_edges());
     for (Lane& one : about.lanes) {
+        if (lanes_settled) break;
         one.name = thread_name(one.process, one.thread);
         if (one.name.empty()) one.name = process_name(one.process);
     }

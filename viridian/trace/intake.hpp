@@ -28,7 +28,8 @@ class Intake {
     };
     std::vector<Rule> rules;  // by LaneId, may be shorter
 
-    PathId last_node = 0;  // the operator read last, for formats that write kernels behind it
+    bool lanes_settled = false;  // the lanes have their names
+    PathId last_node = 0;        // the operator read last, for formats that write kernels behind it
 
     [[nodiscard]] NameId name(const JsonValue& value);
     [[nodiscard]] NameId name(std::string_view text);

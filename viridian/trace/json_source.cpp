@@ -35,7 +35,8 @@ class JsonSource : public Source {
             std::optional<Raw> raw = intake_.common(*event);
             if (!raw) continue;
             if (event->phase() == 'C') {
-                raw->lane = intake_.lane(0, intake_.number_of((*event)[Key::pid]), 0);
+                raw->lane = intake_.lane(0, intake_.number_of((*event)[Key::pid]),
+                                         intake_.number_of((*event)[Key::tid]));
                 VIRIDIAN_TRY(intake_.add_counter(*event, *raw));
             } else if (format_.understand(*event, intake_, *raw)) {
                 VIRIDIAN_TRY(intake_.add(*raw));
@@ -77,7 +78,7 @@ class JsonSource : public Source {
             if (key == "baseTimeNanoseconds")
                 base = std::clamp<Nanoseconds>(integer(text).value_or(0), 0, 4 * year_2001);
         const bool epoch = base > 0 || intake_.earliest() >= year_2001;
-        if (format_.name != "viridian-json" || intake_.about.clock.zero == Clock::Zero::unix_epoch)
+        if (!intake_.lanes_settled)  // else its tables said so
             clock.zero = epoch ? Clock::Zero::unix_epoch : Clock::Zero::unknown;
         clock.resolution = intake_.fractions_seen() ? 1 : 1000;
         return base + options_.shift;

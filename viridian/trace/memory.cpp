@@ -10,8 +10,15 @@ namespace {
 class Memory : public Source {
   public:
     Memory(Trace about, std::vector<Event> events) : about_(std::move(about)), events_(std::move(events)) {
-        if (!std::ranges::is_sorted(events_, earlier)) std::ranges::stable_sort(events_, earlier);
+        if (!std::ranges::is_sorted(events_, earlier)) {
+            for (std::size_t i = 0; i < events_.size(); ++i)
+                events_[i].instance = i;  // ties keep their order
+            std::ranges::sort(events_, [](const Event& a, const Event& b) {
+                return earlier(a, b) || (!earlier(b, a) && a.instance < b.instance);
+            });
+        }
         about_.events = events_.size();
+        about_.unowned = 0;
         if (!events_.empty()) about_.begin = about_.end = events_.front().start;
         Nest nest;
         for (Event& event : events_) {
@@ -19,6 +26,8 @@ class Memory : public Source {
             const Nest::Open* parent = nest.enter(event, 0);
             if (event.path == 0) qualify(event, parent, about_);
             nest.open(event);
+            const bool accelerated = is_work(event.kind) && event.kind != Kind::operation;
+            if (accelerated && event.owner == 0 && event.scope == 0) ++about_.unowned;
         }
     }
 

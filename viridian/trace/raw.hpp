@@ -26,10 +26,12 @@ struct Raw {
     Pass pass = Pass::unknown;
     Phase phase = Phase::slice;
     bool relative = false;
+    bool whole = false;    // `path` is the file's own, also where it is the root
     bool no_part = false;  // names no part of its children's paths ("ProfilerStep#7")
 };
 
 struct RawBefore {
+    static std::int64_t key(const Raw& raw) { return raw.start; }
     bool operator()(const Raw& a, const Raw& b) const {
         if (a.start != b.start) return a.start < b.start;
         if (a.end != b.end) return a.end > b.end;

@@ -34,6 +34,7 @@ Resolver::Resolver(Intake& intake, const SpillOptions& spill, Nanoseconds offset
       offset_(offset),
       slack_(slack),
       flows_are_data_(flows_are_data),
+      known_paths_(intake.about.paths.size()),
       launches_(share(spill)),
       externals_(share(spill)),
       forwards_(share(spill)),
@@ -126,9 +127,9 @@ Result<void> Resolver::take(const Raw& raw) {
 
 void Resolver::path_of(const Raw& raw, const Nest::Open* parent, Event& event) {
     Paths& paths = intake_.about.paths;
-    if (raw.path != 0 && !raw.relative) {
+    if ((raw.whole || raw.path != 0) && raw.path < known_paths_ && !raw.relative) {
         event.path = raw.path;
-        event.scope = raw.scope;
+        event.scope = raw.scope < known_paths_ ? raw.scope : 0;
     } else if (raw.no_part) {
         event.path = parent != nullptr ? parent->path : event.scope;
     } else if (raw.relative) {

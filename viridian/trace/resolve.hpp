@@ -46,6 +46,7 @@ class Resolver {
     Intake& intake_;
     Nanoseconds offset_, slack_;
     bool flows_are_data_;
+    std::size_t known_paths_;  // numbers from here on mean nothing in the file
     Nest nest_;
     JoinTable<Link> launches_, externals_, forwards_, flows_;
     std::unordered_map<std::uint32_t, LaneId> forward_lane_;  // by the profiler's thread number

@@ -3,9 +3,7 @@
 // read back. Stable: equal records keep the order in which they were added. Memory stays near the budget.
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
-#include <queue>
 #include <type_traits>
 #include <vector>
 
@@ -19,7 +17,8 @@ struct SpillOptions {
     Path folder = "/var/tmp";
 };
 
-// `Before` says whether one record comes before another.
+// `Before` says whether one record comes before another; its `key(record)` is a 64-bit number that decides
+// most often.
 template <class Record, class Before>
 class Sorter {
     static_assert(std::is_trivially_copyable_v<Record>);
@@ -28,7 +27,7 @@ class Sorter {
     explicit Sorter(SpillOptions options, Before before = {})
         : options_(std::move(options)),
           before_(before),
-          capacity_(std::max<std::size_t>(options_.budget / (2 * sizeof(Record)), 2)) {}
+          capacity_(std::max<std::size_t>(options_.budget / (2 * (sizeof(Record) + sizeof(Keyed))), 2)) {}
 
     [[nodiscard]] Result<void> add(const Record& record) {
         if (records_.size() == capacity_) VIRIDIAN_TRY(spill());
@@ -43,6 +42,7 @@ class Sorter {
         }
         VIRIDIAN_TRY(spill());
         std::vector<Record>().swap(records_);
+        std::vector<Keyed>().swap(order_);
         const std::size_t share = options_.budget / (2 * sizeof(Record) * runs_.size());
         for (std::size_t run = 0; run < runs_.size(); ++run) {
             runs_[run].window = std::max<std::size_t>(share, 64);
@@ -54,7 +54,7 @@ class Sorter {
     }
     // The next record in order, or nullptr at the end; valid until the next call.
     [[nodiscard]] Result<const Record*> next() {
-        if (runs_.empty()) return at_ < records_.size() ? &records_[at_++] : nullptr;
+        if (runs_.empty()) return at_ < records_.size() ? &records_[place(at_++)] : nullptr;
         if (drained_ != none) {
             Run& run = runs_[drained_];
             if (run.empty()) VIRIDIAN_TRY(run.refill(*file_));
@@ -100,8 +100,21 @@ class Sorter {
             return !before_(runs_[a].front(), runs_[b].front()) && b < a;
         };
     }
+    // Where the record stands that comes at `rank`: the records themselves stay where they are.
+    [[nodiscard]] std::size_t place(std::size_t rank) const {
+        return order_.empty() ? rank : order_[rank].index;
+    }
     void sort() {
-        if (!std::ranges::is_sorted(records_, before_)) std::ranges::stable_sort(records_, before_);
+        order_.clear();
+        if (std::ranges::is_sorted(records_, before_)) return;
+        order_.reserve(records_.size());
+        for (const Record& record : records_)
+            order_.push_back({Before::key(record), static_cast<std::uint32_t>(order_.size())});
+        std::ranges::sort(order_, [this](const Keyed& a, const Keyed& b) {
+            if (a.key != b.key) return a.key < b.key;
+            const Record &one = records_[a.index], &other = records_[b.index];
+            return before_(one, other) || (!before_(other, one) && a.index < b.index);
+        });
     }
     Result<void> spill() {
         if (records_.empty()) return {};
@@ -113,17 +126,28 @@ class Sorter {
         Run run;
         run.offset = file_->size();
         run.left = records_.size();
-        const auto* bytes = reinterpret_cast<const char*>(records_.data());
-        VIRIDIAN_TRY(file_->append({bytes, records_.size() * sizeof(Record)}));
+        std::vector<Record> piece;
+        for (std::size_t rank = 0; rank < records_.size();) {
+            piece.clear();
+            for (; rank < records_.size() && piece.size() < 4096; ++rank)
+                piece.push_back(records_[place(rank)]);
+            VIRIDIAN_TRY(
+                file_->append({reinterpret_cast<const char*>(piece.data()), piece.size() * sizeof(Record)}));
+        }
         runs_.push_back(std::move(run));
         records_.clear();
         return {};
     }
 
+    struct Keyed {
+        std::int64_t key;
+        std::uint32_t index;
+    };
     SpillOptions options_;
     Before before_;
     std::size_t capacity_;
     std::vector<Record> records_;
+    std::vector<Keyed> order_;  // empty: as they stand
     std::size_t at_ = 0;
     std::optional<SpillFile> file_;
     std::vector<Run> runs_;

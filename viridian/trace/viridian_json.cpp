@@ -34,6 +34,7 @@ bool understand(const JsonEvent& event, Intake& intake, Raw& raw) {
     raw.name = intake.name(event[Key::name]);
     raw.type = event.has(Key::type) ? intake.name(event[Key::type]) : raw.name;
     raw.path = index_of(event[Key::path]);
+    raw.whole = event.has(Key::path);
     raw.scope = index_of(event[Key::scope]);
     raw.correlation = static_cast<std::uint64_t>(integer(event.text(Key::correlation)).value_or(0));
     raw.external = static_cast<std::uint64_t>(integer(event.text(Key::external_id)).value_or(0));
@@ -44,8 +45,51 @@ bool understand(const JsonEvent& event, Intake& intake, Raw& raw) {
     return true;
 }
 
+// The tables: lanes of the file's (process, thread) numbers get their own, paths the numbers that events use.
+// Without a whole table (a cut file) events are named by nesting.
+void settle(Intake& intake, std::span<const std::pair<std::string, std::string>> top) {
+    Trace& about = intake.about;
+    const auto found = std::ranges::find(top, "viridian", &std::pair<std::string, std::string>::first);
+    const Result<Json> parsed = parse_json(found == top.end() ? "" : found->second, "viridian");
+    if (!parsed.ok()) return about.warn("the tables behind the events are missing", "");
+    try {
+        const Json& tables = *parsed;
+        std::vector<std::string> devices = tables.at("devices");
+        std::vector<Lane> lanes = about.lanes;
+        for (Lane& lane : lanes) {
+            if (lane.thread < 1) continue;  // a counter track that was drawn in
+            const Json& row = tables.at("lanes").at(static_cast<std::size_t>(lane.thread - 1));
+            lane = {row.at(0).get<DeviceId>(), row.at(1), row.at(2), row.at(3)};
+            if (lane.device >= devices.size())
+                return about.warn("the tables behind the events are damaged", "");
+        }
+        PathId next = 0;
+        for (const Json& row : tables.at("paths")) {
+            const PathId parent = row.at(0);
+            if (parent > next || about.paths.add(parent, intake.name(row.at(1).get<std::string>())) != ++next)
+                return about.warn("the tables behind the events are damaged", "");
+        }
+        for (const Json& row : tables.at("edges")) {
+            const Edge edge{row.at(0), row.at(1), row.at(2)};
+            if (edge.from <= next && edge.to <= next) about.edges.push_back(edge);
+        }
+        for (const Json& row : tables.at("warnings"))
+            about.warn(row.at(0).get<std::string>(), row.at(2).get<std::string>(), row.at(1));
+        about.lanes = std::move(lanes);
+        about.devices = std::move(devices);
+        intake.lanes_settled = true;
+        about.format = tables.at("format");
+        about.source = tables.at("source");
+        about.clock.zero = tables.at("clock") == "unix" ? Clock::Zero::unix_epoch : Clock::Zero::unknown;
+        about.lost_events += tables.at("lost_events").get<std::uint64_t>();
+        about.capped = tables.at("capped");
+    } catch (const Json::exception&) {  // of this parser, inside this room
+        about.warn("the tables behind the events are damaged", "");
+    }
+}
+
 }  // namespace
 
-const Format viridian_json_format = {"viridian-json", recognises, understand, nullptr};
+const Format viridian_json_format = {"viridian-json", recognises, understand, settle};
 
 }  // namespace viridian::trace
