@@ -12,6 +12,7 @@ std::vector<Command> commands() {
         optimize_command(),
         report_command(),
         pipeline_command(),
+        account_command(),
     };
 }
 // clang-format on

@@ -11,5 +11,6 @@ Command run_command();
 Command optimize_command();
 Command report_command();
 Command pipeline_command();
+Command account_command();
 
 }  // namespace viridian::cli

@@ -1,0 +1,341 @@
+#include "viridian/account/account.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "viridian/account/deconvolve.hpp"
+#include "viridian/account/nesting.hpp"
+#include "viridian/account/operations.hpp"
+#include "viridian/account/placement.hpp"
+#include "viridian/account/recency.hpp"
+#include "viridian/account/share.hpp"
+#include "viridian/meter/list.hpp"
+
+namespace viridian::account {
+namespace {
+
+// Power of one device: the counted channels, the other processes' share taken off.
+struct Power {
+    Steps steps;
+    std::vector<meter::Series> series;  // counted
+    std::string provenance;
+    Exact others = 0;
+    bool estimated = false;
+};
+
+meter::Series thinned(meter::Series series, int keep_each) {
+    if (keep_each <= 1) return series;
+    std::vector<meter::Reading> kept;
+    for (std::size_t i = 0; i < series.readings.size(); i += static_cast<std::size_t>(keep_each))
+        kept.push_back(series.readings[i]);
+    series.readings = std::move(kept);
+    return series;
+}
+
+Power power_of(const meter::PowerLog& log, std::string_view device, const Options& options) {
+    Power power;
+    std::vector<meter::Channel> channels;
+    for (const meter::Series& series : log.series) channels.push_back(series.channel);
+    std::vector<Steps> parts;
+    for (const std::uint32_t i : meter::counted(channels)) {
+        if (channels[i].device != device) continue;
+        power.series.push_back(thinned(log.series[i], options.sparse));
+        parts.push_back(steps_of(power.series.back(), options.meter_shift));
+        const Provenance from = channels[i].provenance();
+        power.estimated = power.estimated || from.kind == Provenance::Kind::estimated;
+        power.provenance += (power.provenance.empty() ? "" : " + ") + from.text() + " " +
+                            std::string(name_of(channels[i].scope));
+    }
+    power.steps = sum(parts);
+    power.others = keep_own_share(power.steps, log, device);
+    return power;
+}
+
+// Runs the exact sweep and keeps the leaves beside it, as long as there is room for them.
+class Keeping {
+  public:
+    Keeping(const Steps& steps, std::uint64_t most) : overlap(steps), most_(most) {}
+    void advance(Nanoseconds time) {
+        now_ = time;
+        overlap.advance(time);
+    }
+    std::uint32_t enter(OperationId operation, std::uint32_t weight, bool first) {
+        const std::uint32_t slot = overlap.enter(operation, weight, first);
+        if (slot >= starts_.size()) starts_.resize(std::size_t{slot} + 1);
+        starts_[slot] = {now_, 0, operation, weight};
+        return slot;
+    }
+    void leave(std::uint32_t slot) {
+        overlap.leave(slot);
+        ++count;
+        if (leaves.size() == most_) return;
+        starts_[slot].end = now_;
+        leaves.push_back(starts_[slot]);
+    }
+    Overlap overlap;
+    std::vector<Leaf> leaves;  // by end
+    std::uint64_t count = 0;
+
+  private:
+    std::uint64_t most_;
+    Nanoseconds now_ = 0;
+    std::vector<Leaf> starts_;
+};
+
+struct Ledger {  // of one device
+    std::string name;
+    Power power;
+    Operations operations;
+    Keeping keeping;
+    std::unique_ptr<Recency> recency;
+    Nesting<Keeping> exact;
+    std::unique_ptr<Nesting<Recency>> recent;
+    std::vector<std::uint32_t> weights;  // by operation
+    std::uint64_t events = 0;
+
+    Ledger(std::string device, Power given, const Options& options)
+        : name(std::move(device)),
+          power(std::move(given)),
+          keeping(power.steps, options.method == Method::automatic || options.method == Method::deconvolve
+                                   ? options.most_leaves
+                                   : 0),
+          exact(keeping) {
+        if (options.method == Method::recency) {
+            std::vector<PowerReading> readings;
+            if (power.series.size() == 1 && power.series[0].channel.kind != meter::Kind::energy_uj &&
+                power.others == 0)
+                for (const meter::Reading& reading : power.series[0].readings)
+                    readings.push_back({reading.time_ns - options.meter_shift,
+                                        Watts(1e-6 * static_cast<double>(reading.value))});
+            else
+                readings = power_readings(power.steps);
+            recency = std::make_unique<Recency>(std::move(readings), power.steps.total, options.tick);
+            recent = std::make_unique<Nesting<Recency>>(*recency);
+        }
+    }
+    Ledger(const Ledger&) = delete;
+    Ledger& operator=(const Ledger&) = delete;
+
+    void add(const trace::Event& event, const trace::Trace& about, const Options& options) {
+        OperationId operation = 0;
+        std::uint32_t weight = 1;
+        if (trace::is_work(event.kind)) {
+            ++events;
+            operation = operations.of(event);
+            if (operation >= weights.size()) weights.push_back(weight_of(event, about, options));
+            weight = weights[operation];
+        }
+        if (recent)
+            recent->add(event, operation, weight);
+        else
+            exact.add(event, operation, weight);
+    }
+
+  private:
+    static std::uint32_t weight_of(const trace::Event& event, const trace::Trace& about,
+                                   const Options& options) {
+        for (const auto& [name, weight] : options.weights)
+            if (name == about.names[event.name] || name == about.names[event.type]) return weight;
+        return 1;
+    }
+};
+
+Nanoseconds median_duration(const std::vector<Leaf>& leaves) {
+    if (leaves.empty()) return 0;
+    std::vector<Nanoseconds> lengths;
+    const std::size_t stride = std::max<std::size_t>(1, leaves.size() / 100'000);
+    for (std::size_t i = 0; i < leaves.size(); i += stride)
+        lengths.push_back(leaves[i].end - leaves[i].start);
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return *middle;
+}
+
+// Chooses between the exact sweep and the fit; `device` says why.
+Attribution settle(Ledger& ledger, Device& device, const trace::Trace& about, const Options& options,
+                   std::vector<std::string>& warnings) {
+    if (ledger.recent) {
+        ledger.recent->finish();
+        device.method = "recency";
+        device.verdict = "asked for";
+        return std::move(*ledger.recency).finish();
+    }
+    ledger.exact.finish();
+    Attribution exact = std::move(ledger.keeping.overlap).finish();
+    device.method = "overlap";
+    device.verdict = "asked for";
+    std::vector<Leaf>& leaves = ledger.keeping.leaves;
+    if (options.method == Method::overlap || leaves.empty()) return exact;
+    const Nanoseconds typical = median_duration(leaves);
+    const bool slow = ledger.power.steps.period > typical;
+    const bool average = std::any_of(
+        ledger.power.series.begin(), ledger.power.series.end(),
+        [](const meter::Series& series) { return series.channel.kind == meter::Kind::average_uw; });
+    if (options.method == Method::automatic && !slow && !average) {
+        device.verdict = fmt::format(
+            "the meter moves every {:.3g} ms, faster than the median operation of {:.3g} ms",
+            1e-6 * static_cast<double>(ledger.power.steps.period), 1e-6 * static_cast<double>(typical));
+        return exact;
+    }
+    if (leaves.size() < ledger.keeping.count) {
+        device.verdict = fmt::format("{} leaves are more than deconvolve may hold ({}); raise --most-leaves",
+                                     ledger.keeping.count, options.most_leaves);
+        return exact;
+    }
+    if (about.lost_events * 1000 > about.events) {
+        device.verdict = fmt::format("the trace lost {} of {} events: a fit would blame the rest",
+                                     about.lost_events, about.events);
+        return exact;
+    }
+    std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.start < b.start; });
+    const meter::Series* readings =
+        ledger.power.series.size() == 1 && ledger.power.others == 0 ? ledger.power.series.data() : nullptr;
+    meter::Series moved;
+    if (readings != nullptr && options.meter_shift != 0) {
+        moved = *readings;
+        for (meter::Reading& reading : moved.readings) reading.time_ns -= options.meter_shift;
+        readings = &moved;
+    }
+    Deconvolution fitted = deconvolve(leaves, static_cast<std::uint32_t>(ledger.operations.size()),
+                                      ledger.power.steps, readings, {.search = options.search});
+    device.verdict = fitted.verdict;
+    if (!fitted.trusted) {
+        device.verdict = "deconvolve was refused: " + device.verdict;
+        warnings.push_back(fmt::format("{}: {}; overlap is used", device.name, device.verdict));
+        return exact;
+    }
+    for (const std::string& warning : fitted.warnings) warnings.push_back(device.name + ": " + warning);
+    device.method = "deconvolve";
+    const Seconds shift(1e-9 * (fitted.sensor.shift_ns + static_cast<double>(options.meter_shift)));
+    const Seconds spread(1.96e-9 * fitted.sensor.shift_deviation_ns);
+    device.sensor = {Seconds(1e-9 * fitted.sensor.window_ns), shift, shift - spread, shift + spread};
+    return std::move(fitted.attribution);
+}
+
+void write_device(Ledger& ledger, const trace::Trace& about, const Options& options, Accounting& out) {
+    Device device;
+    device.name = ledger.name;
+    device.power = ledger.power.provenance;
+    device.update = Seconds(1e-9 * static_cast<double>(ledger.power.steps.period));
+    const bool metered = !ledger.power.steps.empty();
+    const Attribution shares = settle(ledger, device, about, options, out.warnings);
+    for (const std::string& warning : ledger.power.steps.warnings)
+        out.warnings.push_back(ledger.name + ": " + warning);
+    if (!metered)
+        out.warnings.push_back(
+            fmt::format("{}: {} events have no joules, no meter of the power log covers this device",
+                        ledger.name, ledger.events));
+    else if (shares.uncovered > 0)
+        out.warnings.push_back(
+            fmt::format("{}: {:.3g} s of operations lie outside the power log and have no joules",
+                        ledger.name, 1e-9 * static_cast<double>(shares.uncovered)));
+    const Provenance provenance{
+        ledger.power.estimated ? Provenance::Kind::estimated : Provenance::Kind::derived,
+        device.method + " from " + device.power};
+    for (OperationId i = 0; i < shares.shares.size() && i < ledger.operations.size(); ++i) {
+        const Share& share = shares.shares[i];
+        Operation operation = ledger.operations.describe(i, about, ledger.name);
+        operation.count = share.count;
+        operation.seconds = Seconds(1e-9 * static_cast<double>(share.active));
+        if (metered)
+            operation.energy =
+                Energy{joules(share.energy), joules(share.low), joules(share.high), provenance};
+        out.operations.push_back(std::move(operation));
+    }
+    if (!metered) return;
+    device.idle = joules(shares.idle);
+    device.unattributed = joules(shares.unattributed);
+    device.residual = joules(shares.residual);
+    device.meter_total = joules(shares.meter_total);
+    device.others = joules(ledger.power.others);
+    invariant(std::abs(joules(shares.imbalance()).value) <= 1e-6 + 1e-13 * std::abs(device.meter_total.value),
+              "operations, idle, unattributed and residual add up to the meter's total");
+    out.devices.push_back(std::move(device));
+}
+
+}  // namespace
+
+std::optional<Method> method_from(std::string_view name) {
+    if (name == "auto") return Method::automatic;
+    if (name == "recency") return Method::recency;
+    if (name == "overlap") return Method::overlap;
+    if (name == "deconvolve") return Method::deconvolve;
+    return std::nullopt;
+}
+
+Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, const Options& options) {
+    std::vector<std::unique_ptr<Ledger>> ledgers;  // in order of appearance
+    std::vector<Ledger*> by_device;                // by trace device
+    std::map<std::string, Ledger*, std::less<>> by_name;
+    Placement placement(log);
+    const auto ledger_of = [&](const std::string& name) {
+        Ledger*& found = by_name[name];
+        if (found == nullptr) {
+            ledgers.push_back(std::make_unique<Ledger>(name, power_of(log, name, options), options));
+            found = ledgers.back().get();
+        }
+        return found;
+    };
+    const bool place = !placement.empty();
+    while (true) {
+        VIRIDIAN_TRY(const std::span<const trace::Event> batch, source.next());
+        if (batch.empty()) break;
+        const trace::Trace& about = source.about();
+        for (const trace::Event& event : batch) {
+            if (event.kind >= trace::Kind::overhead) continue;
+            if (event.device >= by_device.size()) by_device.resize(about.devices.size());
+            Ledger*& ledger = by_device[event.device];
+            if (ledger == nullptr) ledger = ledger_of(about.devices[event.device]);
+            if (place && ledger->name.starts_with("cpu:"))
+                ledger_of(placement.device_of(about.lanes[event.lane].thread, event.start, ledger->name))
+                    ->add(event, about, options);
+            else
+                ledger->add(event, about, options);
+        }
+    }
+    const trace::Trace& about = source.about();
+    if (std::none_of(ledgers.begin(), ledgers.end(),
+                     [](const auto& ledger) { return !ledger->power.steps.empty(); })) {
+        std::string of_trace, of_power;
+        for (const auto& ledger : ledgers) of_trace += " " + ledger->name;
+        for (const meter::Series& series : log.series)
+            if (series.channel.is_power() && of_power.find(series.channel.device) == std::string::npos)
+                of_power += " " + series.channel.device;
+        return fail(ErrorCode::missing_entry,
+                    "record both on the same machine, or rename the devices of the power log",
+                    "the power log measures{} but the trace ran on{}",
+                    of_power.empty() ? " nothing" : of_power, of_trace.empty() ? " nothing" : of_trace);
+    }
+    Accounting out;
+    out.trace = about.source;
+    out.sharing = options.weights.empty() ? "equal shares among concurrent leaves"
+                                          : "weighted shares among concurrent leaves";
+    out.events = about.events;
+    for (const meter::Notice& notice : log.warnings)
+        out.warnings.push_back(fmt::format("power log: {} ({})", notice.what, notice.count));
+    for (const trace::Warning& warning : about.warnings)
+        out.warnings.push_back(
+            fmt::format("trace: {} ({}, first: {})", warning.what, warning.count, warning.first));
+    if (about.unowned > 0)
+        out.warnings.push_back(fmt::format("trace: {} kernels have no known operator", about.unowned));
+    for (const auto& ledger : ledgers) write_device(*ledger, about, options, out);
+    const bool any = std::any_of(
+        out.operations.begin(), out.operations.end(),
+        [](const Operation& operation) { return operation.energy && operation.energy->value.value > 0; });
+    if (!any)
+        return fail(ErrorCode::mismatch,
+                    about.clock.zero == trace::Clock::Zero::unknown
+                        ? "this trace's clock has no epoch: give --offset NS, the Unix time of its zero"
+                        : "record both at the same time; check the clocks",
+                    "the trace and the power log share no time (the trace runs from {} to {} ns)",
+                    about.begin, about.end);
+    for (const trace::Edge& edge : about.edges)
+        out.edges.push_back({about.qualified(edge.from), about.qualified(edge.to), edge.count});
+    std::stable_sort(
+        out.operations.begin(), out.operations.end(), [](const Operation& a, const Operation& b) {
+            return (a.energy ? a.energy->value.value : -1.0) > (b.energy ? b.energy->value.value : -1.0);
+        });
+    return out;
+}
+
+}  // namespace viridian::account

@@ -1,0 +1,29 @@
+#pragma once
+// The whole of accounting: a trace and a power log in, joules per operation out.
+#include "viridian/account/identify.hpp"
+#include "viridian/account/result.hpp"
+#include "viridian/meter/power_log.hpp"
+#include "viridian/trace/source.hpp"
+
+namespace viridian::account {
+
+enum class Method { automatic, recency, overlap, deconvolve };
+[[nodiscard]] std::optional<Method> method_from(std::string_view name);  // "auto", "recency", ...
+
+struct Options {
+    Method method = Method::automatic;
+    Nanoseconds meter_shift = 0;  // known lag of the meter behind the trace; deconvolve searches around it
+    Search search;
+    Nanoseconds tick = 1000;                 // recency
+    std::uint64_t most_leaves = 24'000'000;  // that deconvolve may hold (64 bytes each)
+    std::vector<std::pair<std::string, std::uint32_t>>
+        weights;     // of concurrent leaves, by name or type; else 1
+    int sparse = 1;  // keep each n-th power reading only (precision, ASSS)
+};
+
+// Errors: those of the source; missing_entry (no device of the trace has power), mismatch (trace and power
+// log share no time, or the trace's clock has no epoch).
+[[nodiscard]] Result<Accounting> account(trace::Source& source, const meter::PowerLog& log,
+                                         const Options& options = {});
+
+}  // namespace viridian::account
