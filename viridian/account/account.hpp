@@ -13,11 +13,11 @@ enum class Method { automatic, recency, overlap, deconvolve };
 struct Options {
     Method method = Method::automatic;
     Nanoseconds meter_shift = 0;  // known lag of the meter behind the trace; deconvolve searches around it
-    Search search;
+    Search search = {};
     Nanoseconds tick = 1000;                 // recency
     std::uint64_t most_leaves = 24'000'000;  // that deconvolve may hold (64 bytes each)
-    std::vector<std::pair<std::string, std::uint32_t>>
-        weights;     // of concurrent leaves, by name or type; else 1
+    std::vector<std::pair<std::string, std::uint32_t>> weights =
+        {};          // of concurrent leaves, by name or type; else 1
     int sparse = 1;  // keep each n-th power reading only (precision, ASSS)
 };
 
