@@ -109,6 +109,9 @@ bool extremal_scatter(const Graph&, const Node& node) {
 }
 
 void drop_saturate(const Graph&, Node& node) { node.attributes.erase("saturate"); }
+bool half_scale(const Graph& graph, const Node& node) {
+    return given(node, 1) && graph::size_of(graph.value(node.inputs[1]).type.element) == 2;
+}
 bool block_quantized(const Graph& graph, const Node& node) {
     const auto wide = [&](std::size_t i) {
         return given(node, i) && graph::size_of(graph.value(node.inputs[i]).type.element) == 2 &&
@@ -148,6 +151,7 @@ constexpr Rule rules[] = {
     {"QuantizeLinear", 19, never, drop_saturate},
     {"QuantizeLinear", 21, block_quantized, drop_block},
     {"DequantizeLinear", 21, block_quantized, drop_block},
+    {"QLinearMatMul", 21, half_scale, keep},
     {"GridSample", 20, volumetric, grid_modes},
     {"DFT", 20, free_transform_axis, transform_axis},
     {"GroupNormalization", 21, always, keep},

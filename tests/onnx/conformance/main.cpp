@@ -1,9 +1,11 @@
-// conformance [--device NAME] [--excluded FILE] [--show N] [--allow-unsupported] ROOT...: runs ONNX's backend
-// tests found below each ROOT. A test that several roots hold (with older and newer operator sets) passes
-// when it passes in all of them.
+// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] [--allow-unsupported] ROOT...:
+// runs ONNX's backend tests found below each ROOT. A test that several roots hold (with older and newer
+// operator sets) passes when it passes in all of them.
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 
 #include "conformance/case.hpp"
@@ -87,7 +89,9 @@ int run_all(std::vector<std::string> arguments) {
         if (arguments[i] == "--device" && more)
             options.device = arguments[++i];
         else if (arguments[i] == "--excluded" && more)
-            options.exclusions = read_exclusions(arguments[++i]);
+            std::ranges::copy(read_exclusions(arguments[++i]), std::back_inserter(options.exclusions));
+        else if (arguments[i] == "--skip" && more)
+            options.exclusions.push_back({arguments[++i], "asked for"});
         else if (arguments[i] == "--show" && more)
             options.show = std::stoi(arguments[++i]);
         else if (arguments[i] == "--allow-unsupported")

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "conformance/case.hpp"
 #include "viridian/graph/evaluate.hpp"
@@ -46,9 +47,20 @@ Result<void> run(const Path& model, const Path& folder) {
     return {};
 }
 
+Result<void> time_loading(const Path& model) {
+    for (int i = 0; i < 10; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        VIRIDIAN_TRY(const graph::Graph graph, onnx::load(model));
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        fmt::print("{:.4f} s, {} nodes\n", seconds.count(), graph.nodes().size());
+    }
+    return {};
+}
+
 Result<void> dispatch(const std::vector<std::string>& arguments) {
     if (arguments.size() == 3 && arguments[0] == "resave") return resave_all(arguments[1], arguments[2]);
     if (arguments.size() == 3 && arguments[0] == "resave-one") return resave(arguments[1], arguments[2]);
+    if (arguments.size() == 2 && arguments[0] == "time") return time_loading(arguments[1]);
     if (arguments.size() == 3 && arguments[0] == "run") return run(arguments[1], arguments[2]);
     return fail(ErrorCode::invalid_argument, "see the first lines of model_tool.cpp", "wrong arguments");
 }
