@@ -21,9 +21,11 @@ set(peer "${folder}/peers/run_peer_test")
 add_test(NAME onnx.conformance.newest
          COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded}
                  --skip light/light_[bivrdz]*)  # seconds each with plain loops; `make conformance` runs them
-add_test(NAME onnx.export_runs_in_onnxruntime
-         COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool>)
-add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool> --allow-unsupported)
+foreach(set debian newest)
+    add_test(NAME onnx.export_runs_in_onnxruntime.${set}
+             COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool> ${set})
+endforeach()
+add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
 set_tests_properties(onnx.conformance.debian onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
-set_tests_properties(onnx.conformance.newest onnx.export_runs_in_onnxruntime
+set_tests_properties(onnx.conformance.newest onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)
