@@ -7,18 +7,11 @@ namespace viridian::execute::cpu {
 
 std::span<const Family> families() {
     static const std::array list = {
-        view_family(),
-        concat_family(),
-        simd_convolution_family(),
-        simd_winograd_family(),
-        dnnl_convolution_family(),
-        dnnl_pooling_family(),
-        dnnl_matmul_family(),
-        simd_rows_family(),
-        dnnl_softmax_family(),
-        simd_elementwise_family(),
-        gather_family(),
-        reference_family(),
+        view_family(),          concat_family(),           simd_convolution_family(),
+        simd_winograd_family(), dnnl_convolution_family(), dnnl_pooling_family(),
+        simd_matmul_family(),   dnnl_matmul_family(),      simd_rows_family(),
+        dnnl_softmax_family(),  simd_elementwise_family(), gather_family(),
+        pad_family(),           reference_family(),
     };
     return list;
 }

@@ -219,7 +219,8 @@ std::vector<plan::Choice> offers(const Task& task) {
     std::vector<plan::Choice> choices;
     for (const int m : {4, 2})
         for (const bool by_channels : {false, true}) {
-            if (by_channels && task.context.threads == 1) continue;
+            const std::int64_t weights = plan->shape.weights[0] * plan->shape.weights[1];
+            if (by_channels && (task.context.threads == 1 || weights < 4096)) continue;
             plan::Choice choice = task.plain_choice(name(m, by_channels));
             choice.inputs[plan->input].layout = layout;
             choice.outputs[0].layout = layout;

@@ -1,0 +1,191 @@
+// Products with a constant matrix by our micro-kernel: rows packed in blocks of 16 along K, weights packed
+// once, each read by one thread. One row is a pass over the weights at the speed of memory.
+#include <algorithm>
+
+#include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/matrix.hpp"
+#include "viridian/execute/cpu/simd/fused.hpp"
+#include "viridian/execute/cpu/simd/strip.hpp"
+#include "viridian/execute/cpu/simd/weights.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using simd::block;
+
+constexpr std::string_view family = "simd:matmul";
+constexpr std::int64_t slice = 112;  // rows packed and multiplied at once by a thread
+
+struct Plan {
+    MatrixProduct product;
+    graph::ValueId bias = graph::ValueId::none;
+    std::vector<Step> steps;  // after the bias
+    graph::Dims result;       // as the graph says
+};
+
+std::optional<Plan> plan_of(const Task& task) {
+    auto product = matrix_product(task);
+    if (!product || !product->constant_b || product->b_dims.size() != 2 || product->transpose_a)
+        return std::nullopt;
+    auto steps = read_epilogue(task);
+    if (!steps) return std::nullopt;
+    Plan plan{*product, product->bias, *std::move(steps), task.dims(task.node().outputs[0])};
+    const auto is_bias = [&](const Step& step) {
+        const graph::Tensor* constant =
+            step.function == Function::add ? task.graph.constant(step.operand) : nullptr;
+        return constant != nullptr && constant->count() == plan.product.n && constant->rank() > 0 &&
+               constant->dims().back() == plan.product.n;
+    };
+    if (plan.bias == graph::ValueId::none && !plan.steps.empty() && is_bias(plan.steps[0])) {
+        plan.bias = plan.steps[0].operand;
+        plan.steps.erase(plan.steps.begin());
+    }
+    for (const Step& step : plan.steps)
+        if (step.operand == plan.product.a) return std::nullopt;
+    std::vector<Packed> constants;
+    if (!simd::Fused::make(task, plan.steps, plan.result, plan::plain(plan.result.size()), constants))
+        return std::nullopt;
+    return plan;
+}
+
+struct Work {
+    std::int64_t m, n, k;
+    bool by_channels = true;
+    simd::Groups groups;
+    bool biased = false;
+    simd::Fused fused;
+    std::size_t source = 0;
+    int threads = 1;
+    [[nodiscard]] std::int64_t source_blocks() const { return (k + block - 1) / block; }
+    [[nodiscard]] std::int64_t packed_floats() const {  // of all rows, or of a slice for each thread
+        return m == 1 ? 0 : source_blocks() * block * (by_channels ? m : slice * threads);
+    }
+};
+
+// Rows [first, last) of a row-major matrix into [block of K][row][16], the rows counted from `origin` in a
+// panel of `rows`.
+void pack_rows(const Work& w, const float* a, float* to, std::int64_t first, std::int64_t last,
+               std::int64_t origin, std::int64_t rows) {
+    for (std::int64_t r = first; r < last; ++r)
+        for (std::int64_t kb = 0; kb < w.source_blocks(); ++kb)
+            std::copy_n(a + r * w.k + kb * block, std::min(block, w.k - kb * block),
+                        to + (kb * rows + r - origin) * block);
+}
+
+// Rows [first, last) × groups [group, end) from a packed panel that starts at row `origin`.
+void multiply(const Work& w, const Pointers& pointers, const float* panel, std::int64_t origin,
+              std::int64_t rows, std::int64_t first, std::int64_t last, std::int64_t group,
+              std::int64_t end) {
+    constexpr std::int64_t no_offset = 0;
+    const auto* weights = reinterpret_cast<const float*>(pointers.constants[0]);
+    const auto* bias = w.biased ? reinterpret_cast<const float*>(pointers.constants[1]) : nullptr;
+    auto* result = reinterpret_cast<float*>(pointers.outputs[0]);
+    const float* add =
+        w.fused.added ? reinterpret_cast<const float*>(pointers.inputs[*w.fused.added]) : nullptr;
+    for (std::int64_t g = group; g < end; ++g) {
+        const std::int64_t column = g * w.groups.columns * block;
+        simd::Strip s;
+        s.pixels = last - first;
+        s.columns = w.groups.width(g);
+        s.source = panel + (first - origin) * block;
+        s.source_block = rows * block;
+        s.taps = &no_offset;
+        s.channels = w.k;
+        s.weights = weights + w.groups.offset(g, w.k * block);
+        s.bias = bias == nullptr ? nullptr : bias + column;
+        s.add = add == nullptr ? nullptr : add + first * w.n + column;
+        s.result = result + first * w.n + column;
+        s.result_pixel = w.n;
+        s.result_block = block;
+        s.last_width = std::min(block, w.n - column - (s.columns - 1) * block);
+        s.clip = w.fused.clip, s.low = w.fused.low, s.high = w.fused.high;
+        simd::run(s);
+    }
+    if (!w.fused.chain || group == end) return;
+    alignas(64) float scratch[1024];
+    const std::int64_t from = group * w.groups.columns * block;
+    const std::int64_t to = std::min(w.n, end * w.groups.columns * block);
+    for (std::int64_t r = first; r < last; ++r)
+        for (std::int64_t c = from; c < to; c += 1024) {
+            float* at = result + r * w.n + c;
+            w.fused.chain->run(pointers, at, at, r * w.n + c, std::min<std::int64_t>(1024, to - c), scratch);
+        }
+}
+
+void run(const Work& w, const Pointers& pointers) {
+    const auto* a = reinterpret_cast<const float*>(pointers.inputs[w.source]);
+    auto* packed = reinterpret_cast<float*>(pointers.workspace);
+    parallel(w.threads, [&](int thread) {
+        const auto [group, end] = share(w.groups.count(), thread, w.threads);
+        if (w.m == 1) return multiply(w, pointers, a, 0, 1, 0, 1, group, end);
+        if (w.by_channels) {
+            const auto [first, last] = share(w.m, thread, w.threads);
+            pack_rows(w, a, packed, first, last, 0, w.m);
+            barrier(w.threads);
+            for (std::int64_t row = 0; row < w.m; row += slice)
+                multiply(w, pointers, packed, 0, w.m, row, std::min(w.m, row + slice), group, end);
+            return;
+        }
+        float* own = packed + thread * slice * w.source_blocks() * block;
+        const auto [first, last] = share(w.m, thread, w.threads);
+        for (std::int64_t row = first; row < last; row += slice) {
+            const std::int64_t stop = std::min(last, row + slice);
+            pack_rows(w, a, own, row, stop, row, stop - row);
+            multiply(w, pointers, own, row, stop - row, row, stop, 0, w.groups.count());
+        }
+    });
+}
+
+Work work_of(const Task& task, const Plan& plan, bool by_channels) {
+    Work w{};
+    w.m = plan.product.m, w.n = plan.product.n, w.k = plan.product.k;
+    w.by_channels = by_channels;
+    w.groups = {w.n, simd::best_columns()};
+    w.biased = plan.bias != graph::ValueId::none;
+    w.source = *task.input_index(plan.product.a);
+    w.threads = task.context.threads;
+    return w;
+}
+
+std::vector<plan::Choice> offers(const Task& task) {
+    const auto plan = plan_of(task);
+    if (!plan) return {};
+    std::vector<plan::Choice> choices;
+    for (const bool by_channels : {true, false}) {
+        if (!by_channels && (task.context.threads == 1 || plan->product.m < 14 * task.context.threads))
+            continue;
+        plan::Choice choice =
+            task.plain_choice(fmt::format("{}:{}", family, by_channels ? "columns" : "rows"));
+        choice.workspace = Bytes(work_of(task, *plan, by_channels).packed_floats() * 4);
+        simd::offer_with_residual(task, plan->steps, plan->result, std::move(choice), choices);
+    }
+    return choices;
+}
+
+Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
+    const auto plan = plan_of(task);
+    if (!plan) return unknown_kernel(choice);
+    Work work = work_of(task, *plan, choice.kernel.ends_with("columns"));
+    const auto values = task.graph.constant(plan->product.b)->values<float>();
+    const bool transposed = plan->product.transpose_b;
+    Kernel kernel;
+    kernel.constants.push_back(simd::pack_weights(
+        task, plan->product.b, work.groups, 1, work.k, transposed ? "matrix transposed" : "matrix",
+        [&](std::int64_t n, std::int64_t k, std::int64_t) {
+            return values[static_cast<std::size_t>(transposed ? n * work.k + k : k * work.n + n)];
+        }));
+    if (work.biased) kernel.constants.push_back(simd::pack_bias(task, plan->bias, work.groups));
+    auto fused = simd::Fused::make(task, plan->steps, plan->result, plan::plain(plan->result.size()),
+                                   kernel.constants);
+    work.fused = *std::move(fused);
+    kernel.workspace = Bytes(work.packed_floats() * 4);
+    kernel.run = [work = std::move(work)](const Pointers& pointers) { run(work, pointers); };
+    return kernel;
+}
+
+}  // namespace
+
+Family simd_matmul_family() { return {family, offers, prepare}; }
+
+}  // namespace viridian::execute::cpu
