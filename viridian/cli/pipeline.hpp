@@ -40,9 +40,10 @@ struct LoadedPipeline {
 [[nodiscard]] Result<LoadedPipeline> load_pipeline(const PipelineOptions& options,
                                                    pipeline::Schedule schedule);
 
-// --deadline SECONDS or --slowdown PERCENT over the fastest time.
+// --deadline SECONDS or --slowdown PERCENT: at most; --straggler SECONDS: the others end then, so all wait
+// until then.
 struct DeadlineOptions {
-    double deadline = 0, slowdown = 0;
+    double deadline = 0, slowdown = 0, straggler = 0;
     void add(CLI::App& app);
     [[nodiscard]] pipeline::Nanoseconds resolve(const pipeline::Network& network) const;
 };

@@ -71,7 +71,7 @@ Result<Answer> check(const CheckOptions& o) {
                        loaded.network.total_wait() * pipeline::to_seconds(end);
     }
     pipeline::PlanResult result =
-        make_plan_result({loaded.schedule, loaded.profile, loaded.network, "from " + o.from}, clocks);
+        make_plan_result({loaded.schedule, loaded.profile, loaded.network, "from " + o.from, 0}, clocks);
     std::size_t u = 0;  // the clocks as the file gives them
     for (pipeline::RankResult& rank : result.ranks)
         for (pipeline::PlannedUnit& unit : rank.units) {

@@ -2,11 +2,15 @@
 #include <chrono>
 #include <memory>
 
+#include "viridian/base/file.hpp"
 #include "viridian/cli/pipeline.hpp"
 #include "viridian/cli/pipeline_text.hpp"
 #include "viridian/pipeline/make_result.hpp"
 #include "viridian/pipeline/plan_json.hpp"
+#include "viridian/pipeline/power_cap.hpp"
 #include "viridian/pipeline/simulate.hpp"
+#include "viridian/report/page.hpp"
+#include "viridian/report/pipeline_picture.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -14,15 +18,61 @@ namespace {
 struct FrontierOptions {
     PipelineOptions pipeline;
     std::vector<double> lookups;
-    std::vector<std::string> compare;
+    std::vector<std::string> compare, also;
+    double power_cap = 0;
+    std::string picture, html, output;
 };
+
+// Other profiles under the same schedule, and one limit for all.
+Result<void> share_cap(const FrontierOptions& o, const pipeline::ExactFrontier& first, Answer& answer) {
+    std::vector<pipeline::ExactFrontier> frontiers = {first};
+    for (const std::string& file : o.also) {
+        PipelineOptions other = o.pipeline;
+        other.profile = file;
+        VIRIDIAN_TRY(const LoadedPipeline loaded, load_pipeline(other));
+        VIRIDIAN_TRY(pipeline::ExactFrontier frontier, exact_frontier(loaded.network));
+        frontiers.push_back(std::move(frontier));
+    }
+    VIRIDIAN_TRY(const pipeline::PowerCap cap, pipeline::share_power(frontiers, Watts(o.power_cap)));
+    answer.json["power_cap"] = {{"cap", o.power_cap}, {"power", cap.power.value}, {"slowdown", cap.slowdown}};
+    answer.text += fmt::format("  under {:.1f} W: all {:.4f} % slower, {:.1f} W on average\n", o.power_cap,
+                               (cap.slowdown - 1) * 100, cap.power.value);
+    for (const pipeline::CappedPipeline& one : cap.pipelines) {
+        const double time = pipeline::to_seconds(one.time).value;
+        answer.json["power_cap"]["pipelines"].push_back(
+            {{"time", time}, {"energy", one.energy.value}, {"power", one.power().value}});
+        answer.text +=
+            fmt::format("    {:.6f} s  {:.3f} J  {:.1f} W\n", time, one.energy.value, one.power().value);
+    }
+    return {};
+}
+
+Result<void> write_files(const FrontierOptions& o, Answer& answer) {
+    const auto write = [&](const std::string& path, const std::string& text) -> Result<void> {
+        VIRIDIAN_TRY(write_file(path, text));
+        answer.text += fmt::format("  wrote {}\n", path);
+        return {};
+    };
+    if (!o.picture.empty()) {
+        VIRIDIAN_TRY(const std::string picture, report::frontier_picture(answer.json));
+        VIRIDIAN_TRY(write(o.picture, picture));
+    }
+    if (!o.html.empty()) {
+        VIRIDIAN_TRY(const std::string page, report::page(answer.json));
+        VIRIDIAN_TRY(write(o.html, page));
+    }
+    if (!o.output.empty()) {
+        VIRIDIAN_TRY(write(o.output, answer.json.dump(1) + "\n"));
+    }
+    return {};
+}
 
 Result<Answer> frontier(const FrontierOptions& o) {
     VIRIDIAN_TRY(const LoadedPipeline loaded, load_pipeline(o.pipeline));
     const auto begin = std::chrono::steady_clock::now();
     VIRIDIAN_TRY(const pipeline::ExactFrontier exact, exact_frontier(loaded.network));
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    const pipeline::Planned planned{loaded.schedule, loaded.profile, loaded.network, "exact"};
+    const pipeline::Planned planned{loaded.schedule, loaded.profile, loaded.network, "exact", 0};
     pipeline::FrontierResult result = make_frontier_result(planned, exact);
     result.elapsed = Seconds(elapsed.count());
     for (const std::string& name : o.compare) {
@@ -48,7 +98,11 @@ Result<Answer> frontier(const FrontierOptions& o) {
         answer.text +=
             fmt::format("  at {:.6f} s: {:.4f} J, waiting until then included\n", deadline, energy.value);
     }
+    if (o.power_cap > 0) {
+        VIRIDIAN_TRY(share_cap(o, exact, answer));
+    }
     for (const std::string& note : loaded.notes) answer.text += "  note: " + note + "\n";
+    VIRIDIAN_TRY(write_files(o, answer));
     return answer;
 }
 
@@ -66,6 +120,14 @@ Subcommand pipeline_frontier_subcommand() {
             app.add_option("--at", o->lookups, "Energy at these iteration times (stragglers), seconds")
                 ->delimiter(',');
             app.add_option("--compare", o->compare, "Planners to put beside the frontier")->delimiter(',');
+            app.add_option("--power-cap", o->power_cap,
+                           "Watts for this pipeline and those of --also together")
+                ->check(CLI::Range(0.0, 1e12));
+            app.add_option("--also", o->also, "Profiles of other pipelines under the same cap")
+                ->delimiter(',');
+            app.add_option("--svg", o->picture, "Draw the frontier");
+            app.add_option("--html", o->html, "Write it as a page");
+            app.add_option("-o,--output", o->output, "Write it as JSON");
             return [o] { return frontier(*o); };
         }};
 }

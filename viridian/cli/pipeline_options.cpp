@@ -137,15 +137,19 @@ Result<LoadedPipeline> load_pipeline(const PipelineOptions& o) {
 }
 
 void DeadlineOptions::add(CLI::App& app) {
-    auto* absolute =
-        app.add_option("--deadline", deadline, "Seconds the iteration may take (a straggler's time)")
-            ->check(CLI::Range(0.0, 1e9));
+    auto* absolute = app.add_option("--deadline", deadline, "Seconds the iteration may take at most")
+                         ->check(CLI::Range(0.0, 1e9));
     app.add_option("--slowdown", slowdown, "Percent the iteration may take beyond the fastest")
         ->excludes(absolute)
         ->check(CLI::Range(0.0, 1e6));
+    app.add_option("--straggler", straggler,
+                   "Seconds after which a straggler ends; everyone waits until then")
+        ->excludes(absolute)
+        ->check(CLI::Range(0.0, 1e9));
 }
 
 Nanoseconds DeadlineOptions::resolve(const Network& network) const {
+    if (straggler > 0) return to_nanoseconds(Seconds(straggler));
     if (deadline > 0) return to_nanoseconds(Seconds(deadline));
     const Nanoseconds fastest = evaluate(network, fastest_durations(network)).makespan;
     return std::llround(static_cast<double>(fastest) * (1 + slowdown / 100));

@@ -10,6 +10,8 @@
 #include "viridian/pipeline/plan_json.hpp"
 #include "viridian/pipeline/planners/switching.hpp"
 #include "viridian/pipeline/schedules/schedules.hpp"
+#include "viridian/report/page.hpp"
+#include "viridian/report/pipeline_picture.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -17,7 +19,7 @@ namespace {
 struct PlanOptions {
     PipelineOptions pipeline;
     DeadlineOptions deadline;
-    std::string planner = "exact", clocks = "split", order = "given", output;
+    std::string planner = "exact", clocks = "split", order = "given", output, html, picture;
     double quantum = 0.001;
     int evaluations = 300;
 };
@@ -33,7 +35,7 @@ Result<LoadedPipeline> load(const PlanOptions& o) {
                     o.pipeline.micro_batches);
     VIRIDIAN_TRY(const pipeline::Network plain,
                  make_network(pipeline::one_f_one_b(profile.size(), o.pipeline.micro_batches), profile));
-    const bool asked = o.deadline.deadline > 0 || o.deadline.slowdown > 0;
+    const bool asked = o.deadline.straggler > 0 || o.deadline.deadline > 0 || o.deadline.slowdown > 0;
     VIRIDIAN_TRY(const pipeline::OrderSearch found,
                  search_order(profile, o.pipeline.micro_batches, asked ? o.deadline.resolve(plain) : 0,
                               o.evaluations));
@@ -46,11 +48,36 @@ Result<LoadedPipeline> load(const PlanOptions& o) {
     return loaded;
 }
 
+// The page holds the frontier as well, with this plan on it, where the network can be solved exactly.
+Result<void> draw(const PlanOptions& o, const LoadedPipeline& loaded, const pipeline::PlanResult& plan,
+                  Answer& answer) {
+    if (!o.picture.empty()) {
+        VIRIDIAN_TRY(const std::string picture, report::schedule_picture(answer.json));
+        VIRIDIAN_TRY(write_file(o.picture, picture));
+        answer.text += fmt::format("  wrote {}\n", o.picture);
+    }
+    if (o.html.empty()) return {};
+    Json both = answer.json;
+    if (loaded.network.size() <= pipeline::most_exact_units / 16) {
+        VIRIDIAN_TRY(const pipeline::ExactFrontier exact, exact_frontier(loaded.network));
+        pipeline::FrontierResult frontier =
+            make_frontier_result({loaded.schedule, loaded.profile, loaded.network, "exact", 0}, exact);
+        frontier.planners = {{"full clocks", {plan.maximum_time, plan.maximum_energy}},
+                             {plan.planner, {plan.time, plan.energy}}};
+        const Json drawn = to_json(frontier);
+        for (const char* key : {"frontier", "beyond", "planners"}) both[key] = drawn[key];
+    }
+    VIRIDIAN_TRY(const std::string page, report::page(both));
+    VIRIDIAN_TRY(write_file(o.html, page));
+    answer.text += fmt::format("  wrote {}\n", o.html);
+    return {};
+}
+
 Result<Answer> plan(const PlanOptions& o) {
     VIRIDIAN_TRY(const pipeline::PlannerRow planner, pipeline::find_planner(o.planner));
     VIRIDIAN_TRY(LoadedPipeline loaded, load(o));
-    const pipeline::PlanRequest request{o.deadline.resolve(loaded.network), Seconds(o.quantum),
-                                        o.clocks == "whole"};
+    const pipeline::PlanRequest request{o.deadline.resolve(loaded.network), o.deadline.straggler > 0,
+                                        Seconds(o.quantum), o.clocks == "whole"};
     VIRIDIAN_TRY(pipeline::PlannerAnswer clocks,
                  planner.plan({loaded.schedule, loaded.profile, loaded.network}, request));
     const pipeline::SwitchPrice price{pipeline::to_nanoseconds(loaded.profile.switch_latency),
@@ -65,7 +92,9 @@ Result<Answer> plan(const PlanOptions& o) {
         clocks.bound = any_order_bound(loaded.schedule, loaded.profile, loaded.network, request.deadline);
     }
     pipeline::PlanResult result =
-        make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner}, clocks);
+        make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner,
+                          o.deadline.straggler > 0 ? o.deadline.resolve(loaded.network) : 0},
+                         clocks);
     if (price.energy.value > 0)
         for (const pipeline::RankResult& rank : result.ranks) {
             const Joules changes = price.energy * static_cast<double>(rank.clock_switches);
@@ -74,6 +103,7 @@ Result<Answer> plan(const PlanOptions& o) {
         }
     result.notes = loaded.notes;
     Answer answer{to_json(result), plan_text(result), 0};
+    VIRIDIAN_TRY(draw(o, loaded, result, answer));
     if (!o.output.empty()) {
         VIRIDIAN_TRY(write_file(o.output, answer.json.dump(1) + "\n"));
         answer.text += fmt::format("  wrote {}\n", o.output);
@@ -109,6 +139,8 @@ Subcommand pipeline_plan_subcommand() {
             app.add_option("--quantum", o->quantum, "perseus: seconds of one step")
                 ->check(CLI::Range(1e-9, 1e6));
             app.add_option("-o,--output", o->output, "Write the plan as JSON");
+            app.add_option("--svg", o->picture, "Draw the schedule: time × rank, coloured by clock");
+            app.add_option("--html", o->html, "Write one page: schedule, frontier, proof");
             return [o] { return plan(*o); };
         }};
 }

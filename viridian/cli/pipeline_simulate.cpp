@@ -25,7 +25,7 @@ Result<std::vector<double>> straggler_factors(const std::vector<std::string>& li
         double slow = 0;
         if (std::sscanf(one.c_str(), "%d:%lf", &rank, &slow) != 2 || rank < 0 || rank >= ranks ||
             !(slow > 0) || slow > 1e6)
-            return fail(ErrorCode::invalid_argument, "give RANK:FACTOR, as 2:1.3", "`{}` names no straggler",
+            return fail(ErrorCode::invalid_argument, "give RANK:FACTOR, as 2:1.3", "`{}` names no slow rank",
                         one);
         factor[static_cast<std::size_t>(rank)] = slow;
     }
@@ -37,9 +37,11 @@ Result<Answer> simulate(const SimulateOptions& o) {
     VIRIDIAN_TRY(const LoadedPipeline loaded, load_pipeline(o.pipeline));
     VIRIDIAN_TRY(const pipeline::PlannerAnswer clocks,
                  planner.plan({loaded.schedule, loaded.profile, loaded.network},
-                              {o.deadline.resolve(loaded.network)}));
+                              {o.deadline.resolve(loaded.network), o.deadline.straggler > 0}));
     pipeline::PlanResult result =
-        make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner}, clocks);
+        make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner,
+                          o.deadline.straggler > 0 ? o.deadline.resolve(loaded.network) : 0},
+                         clocks);
     result.notes = loaded.notes;
     Answer answer{to_json(result), plan_text(result), 0};
     if (o.disturbance.jitter > 0 || !o.stragglers.empty()) {
@@ -84,7 +86,7 @@ Subcommand pipeline_simulate_subcommand() {
                 ->check(CLI::Range(0.0, 1.0));
             app.add_option("--runs", o->disturbance.runs, "Disturbed runs")->check(CLI::Range(1, 1'000'000));
             app.add_option("--seed", o->disturbance.seed, "Of the disturbance");
-            app.add_option("--straggler", o->stragglers, "RANK:FACTOR, a slow rank; several times");
+            app.add_option("--slow-rank", o->stragglers, "RANK:FACTOR, a slow rank; several times");
             return [o] { return simulate(*o); };
         }};
 }

@@ -16,7 +16,7 @@ __extension__ using Int128 = __int128;
 
 [[nodiscard]] Nanoseconds to_nanoseconds(Seconds time);
 [[nodiscard]] inline Seconds to_seconds(Nanoseconds time) {
-    return Seconds(static_cast<double>(time) * 1e-9);
+    return Seconds(static_cast<double>(time) / 1e9);
 }
 [[nodiscard]] Joules to_joules(Int128 attojoules);
 [[nodiscard]] std::string to_text(Int128 number);

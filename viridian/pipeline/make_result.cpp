@@ -35,9 +35,9 @@ void set_clock(PlannedUnit& out, const Curve& curve, const Assignment& plan, std
 }  // namespace
 
 PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer) {
-    const auto& [schedule, profile, network, planner] = planned;
+    const auto& [schedule, profile, network, planner, end] = planned;
     const Assignment& plan = answer.assignment;
-    const Simulation simulation = simulate(network, plan);
+    const Simulation simulation = simulate(network, plan, end);
     const std::vector<RankMemory> memory = memory_of(schedule, profile);
     PlanResult out;
     out.schedule = schedule.name;
@@ -52,7 +52,7 @@ PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer)
         RankResult& rank = out.ranks.emplace_back();
         const Bubbles& bubbles = simulation.bubbles[r];
         rank.busy = simulation.busy[r];
-        rank.waiting = to_seconds(simulation.timing.makespan) - rank.busy;
+        rank.waiting = to_seconds(simulation.end) - rank.busy;
         rank.usable_bubbles = bubbles.usable;
         rank.unusable_bubbles = bubbles.unusable;
         rank.usable_time = bubbles.usable_time;
@@ -82,7 +82,7 @@ PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer)
             rank.units.push_back(std::move(one));
         }
     }
-    out.time = to_seconds(simulation.timing.makespan);
+    out.time = to_seconds(simulation.end);
     out.unit_energy = simulation.units;
     out.waiting_energy = simulation.waiting;
     out.energy = simulation.energy();

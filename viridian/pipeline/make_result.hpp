@@ -11,6 +11,7 @@ struct Planned {
     const Profile& profile;
     const Network& network;
     std::string planner;
+    Nanoseconds end = 0;  // of the iteration, where a straggler ends later than the plan
 };
 [[nodiscard]] PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer);
 [[nodiscard]] FrontierResult make_frontier_result(const Planned& planned, const ExactFrontier& frontier);

@@ -22,6 +22,7 @@ Json to_json(const PlannedUnit& unit) {
         json["second_after"] = unit.second_after.value;
     }
     if (unit.overlapped) json["overlapped"] = true;
+    if (unit.slack.value > 0) json["slack"] = unit.slack.value;
     if (unit.critical) json["critical"] = true;
     return json;
 }

@@ -45,9 +45,10 @@ std::int64_t count_switches(const Network& network, const Assignment& plan, int 
 
 }  // namespace
 
-Simulation simulate(const Network& network, const Assignment& plan) {
+Simulation simulate(const Network& network, const Assignment& plan, Nanoseconds end_at) {
     Simulation out;
     out.timing = evaluate(network, plan.duration, plan.gap);
+    out.end = std::max(out.timing.makespan, end_at);
     out.slack = slack(network, plan.duration, out.timing);
     out.critical = walk_back(network, plan.duration, out.timing);
     std::reverse(out.critical.begin(), out.critical.end());
@@ -62,11 +63,11 @@ Simulation simulate(const Network& network, const Assignment& plan) {
             busy += plan.duration[at(u)];
             out.units += unit_energy(network, plan, u);
         }
-        add_bubble(bubbles, out.timing.makespan - free_from, room);
+        add_bubble(bubbles, out.end - free_from, room);
         out.busy.push_back(to_seconds(busy));
         out.bubbles.push_back(bubbles);
         out.switches.push_back(count_switches(network, plan, begin, end));
-        out.waiting += network.wait[at(r)] * to_seconds(out.timing.makespan - busy);
+        out.waiting += network.wait[at(r)] * to_seconds(out.end - busy);
     }
     return out;
 }

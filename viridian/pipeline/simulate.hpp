@@ -18,6 +18,7 @@ struct Bubbles {
 
 struct Simulation {
     Timing timing;
+    Nanoseconds end = 0;                 // the makespan, or later where everyone waits for a straggler
     std::vector<Nanoseconds> slack;      // per unit
     std::vector<int> critical;           // ENVPIPE Algorithm 2, first unit first
     std::vector<Seconds> busy;           // per rank
@@ -27,7 +28,7 @@ struct Simulation {
     Joules waiting;                      // waiting power × waiting time
     [[nodiscard]] Joules energy() const { return units + waiting; }
 };
-[[nodiscard]] Simulation simulate(const Network& network, const Assignment& assignment);
+[[nodiscard]] Simulation simulate(const Network& network, const Assignment& assignment, Nanoseconds end = 0);
 
 // What goes wrong in a run: each unit's time varies, some ranks are slow.
 struct Disturbance {

@@ -1,6 +1,7 @@
 #include "viridian/report/page.hpp"
 
 #include "viridian/report/assets.hpp"
+#include "viridian/report/pipeline_picture.hpp"
 
 namespace viridian::report {
 namespace {
@@ -43,7 +44,24 @@ struct View {
 // Every kind of result that has a page.
 constexpr View views[] = {
     {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js"},
+    {"viridian.pipeline-plan/1", "pipeline plan", "pipeline.html", "pipeline.js"},
+    {"viridian.pipeline-frontier/1", "pipeline frontier", "pipeline.html", "pipeline.js"},
 };
+
+// A plan's schedule, a frontier, or both, drawn.
+Result<Json> with_pipeline_pictures(const Json& result) {
+    Json drawn = result;
+    if (result.contains("frontier")) {
+        VIRIDIAN_TRY(drawn["pictures"]["frontier"], frontier_picture(result));
+    }
+    if (result.contains("schedule")) {
+        auto picture = schedule_picture(result);
+        if (!picture.ok() && picture.error().code != ErrorCode::limit_exceeded)
+            return std::move(picture).error();
+        if (picture.ok()) drawn["pictures"]["schedule"] = *picture;
+    }
+    return drawn;
+}
 
 }  // namespace
 
@@ -69,7 +87,10 @@ Result<std::string> page(const Json& result) {
             const auto model = result.contains("model") && result["model"].is_string()
                                    ? result["model"].get<std::string>()
                                    : "result";
-            return assemble_page(fmt::format("{} {}", model, view.title), view.body, view.script, result);
+            if (!schema.starts_with("viridian.pipeline-"))
+                return assemble_page(fmt::format("{} {}", model, view.title), view.body, view.script, result);
+            VIRIDIAN_TRY(const Json drawn, with_pipeline_pictures(result));
+            return assemble_page(view.title, view.body, view.script, drawn);
         }
     return fail(ErrorCode::unsupported, "give a file written by `--json`",
                 "there is no page for the schema `{}`", schema);

@@ -85,6 +85,7 @@ Result<ExactPlan> exact_plan(const Network& network, Nanoseconds deadline) {
 }
 
 Nanoseconds cheapest_time(const Network& network) {
+    if (network.size() > most_exact_units) return evaluate(network, slowest_durations(network)).makespan;
     ParametricFlow flow(network);
     const double wait = network.total_wait().value * 1e9;
     Nanoseconds best = flow.time();

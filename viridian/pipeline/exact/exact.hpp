@@ -41,7 +41,7 @@ struct ExactPlan {
 // even the fastest clocks end later.
 [[nodiscard]] Result<ExactPlan> exact_plan(const Network& network, Nanoseconds deadline = 0);
 
-// Same optimum where only `deadline` binds: never slower than the cheapest total energy needs.
+// The time of the least total energy, waiting included: the end of the useful frontier.
 [[nodiscard]] Nanoseconds cheapest_time(const Network& network);
 
 }  // namespace viridian::pipeline

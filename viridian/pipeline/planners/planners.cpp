@@ -15,9 +15,16 @@ PlannerAnswer at(const Network& network, std::vector<int> level) {
     return answer;
 }
 
+// Beyond the cheapest time a plan gains nothing by taking longer, unless it must wait anyway.
+Nanoseconds useful_deadline(const Network& network, const PlanRequest& request) {
+    return request.straggler || request.deadline == 0 ? request.deadline
+                                                      : std::min(request.deadline, cheapest_time(network));
+}
+
 Result<PlannerAnswer> exact(const Network& network, const PlanRequest& request) {
-    if (request.whole_clocks) return whole_clocks(network, request.deadline);
-    VIRIDIAN_TRY(ExactPlan plan, exact_plan(network, request.deadline));
+    const Nanoseconds deadline = useful_deadline(network, request);
+    if (request.whole_clocks) return whole_clocks(network, deadline);
+    VIRIDIAN_TRY(ExactPlan plan, exact_plan(network, deadline));
     PlannerAnswer answer;
     answer.assignment.duration = std::move(plan.duration);
     answer.certificate = plan.certificate;
@@ -40,7 +47,7 @@ const std::vector<PlannerRow>& planners() {
          [](In in, Request r) -> Out {
              const SwitchPrice price{to_nanoseconds(in.profile.switch_latency), in.profile.switch_energy,
                                      to_nanoseconds(in.profile.dwell)};
-             return plan_with_switches(in.network, r.deadline, price);
+             return plan_with_switches(in.network, useful_deadline(in.network, r), price);
          }},
         {"tied", "for pipelines too large to solve exactly: steady-state micro-batches tied",
          [](In in, Request r) -> Out { return plan_tied(in.schedule, in.profile, in.network, r.deadline); }},

@@ -10,7 +10,8 @@
 namespace viridian::pipeline {
 
 struct PlanRequest {
-    Nanoseconds deadline = 0;   // 0: as fast as the fastest clocks allow
+    Nanoseconds deadline = 0;   // at most this; 0: as fast as the fastest clocks allow
+    bool straggler = false;     // everyone waits until the deadline anyway, so energy above waiting decides
     Seconds quantum{0.001};     // Perseus: one step of time
     bool whole_clocks = false;  // exact: one clock per unit instead of two in turn
 };
