@@ -15,9 +15,7 @@ using Nanoseconds = std::int64_t;
 __extension__ using Int128 = __int128;
 
 [[nodiscard]] Nanoseconds to_nanoseconds(Seconds time);
-[[nodiscard]] inline Seconds to_seconds(Nanoseconds time) {
-    return Seconds(static_cast<double>(time) / 1e9);
-}
+[[nodiscard]] inline Seconds to_seconds(Nanoseconds time) { return Seconds(static_cast<double>(time) / 1e9); }
 [[nodiscard]] Joules to_joules(Int128 attojoules);
 [[nodiscard]] std::string to_text(Int128 number);
 
