@@ -5,6 +5,30 @@
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::rewrite {
+namespace {
+
+bool same(const graph::Attribute& a, const graph::Attribute& b) {
+    if (a.index() != b.index()) return false;
+    if (const auto* tensor = std::get_if<Tensor>(&a)) return tensor->same_bytes(std::get<Tensor>(b));
+    return std::visit(
+        [&](const auto& x) {
+            using T = std::remove_cvref_t<decltype(x)>;
+            if constexpr (std::is_same_v<T, Tensor>)
+                return false;
+            else
+                return x == std::get<T>(b);
+        },
+        a);
+}
+
+}  // namespace
+
+bool same_attributes(const Attributes& a, const Attributes& b) {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+               return x.first == y.first && same(x.second, y.second);
+           });
+}
 
 Graph& Editor::draft() {
     if (!draft_) draft_ = before_;

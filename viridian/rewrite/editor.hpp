@@ -18,6 +18,9 @@ using graph::Tensor;
 using graph::TensorType;
 using graph::ValueId;
 
+// Equal keys and values; tensors by content.
+[[nodiscard]] bool same_attributes(const Attributes& a, const Attributes& b);
+
 class Editor {
   public:
     Editor(const Graph& before, const graph::Uses& uses) : before_(before), uses_(uses) {}

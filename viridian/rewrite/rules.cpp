@@ -18,17 +18,38 @@ const auto& list() {
         // movement
         merge_transposes(),
         merge_reshapes(),
+        split_concat(),
         pad_into_window(),
         // affine maps into weights
         fold_batch_norm(),
         fold_scale(),
         fold_shift(),
+        fold_input_scale(),
+        fold_input_shift(),
         split_batch_norm(),
         // operators that exporters take apart
         recognise_gelu(),
+        recognise_hard_swish(),
         recognise_layer_norm(),
         absorb_layer_norm_scale(),
         absorb_layer_norm_bias(),
+        // alternatives: what the outer search tries
+        merge_convolutions(),
+        enlarge_kernel(),
+        add_convolutions(),
+        group_convolutions(),
+        merge_matmuls(),
+        associate_right(),
+        associate_left(),
+        factor_matmul(),
+        scale_after_matmul(),
+        scale_before_matmul(),
+        move_elements_after(),
+        move_elements_before(),
+        concat_before_function(),
+        pool_before_function(),
+        pool_after_function(),
+        recognise_attention(),
     };
     return all;
 }

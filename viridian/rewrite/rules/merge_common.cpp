@@ -6,20 +6,6 @@
 namespace viridian::rewrite {
 namespace {
 
-bool same(const graph::Attribute& a, const graph::Attribute& b) {
-    if (a.index() != b.index()) return false;
-    if (const auto* tensor = std::get_if<Tensor>(&a)) return tensor->same_bytes(std::get<Tensor>(b));
-    return std::visit(
-        [&](const auto& x) {
-            using T = std::remove_cvref_t<decltype(x)>;
-            if constexpr (std::is_same_v<T, Tensor>)
-                return false;
-            else
-                return x == std::get<T>(b);
-        },
-        a);
-}
-
 bool same(const Editor& editor, ValueId a, ValueId b) {
     if (a == b) return true;
     const Tensor* x = editor.constant(a);
@@ -30,12 +16,10 @@ bool same(const Editor& editor, ValueId a, ValueId b) {
 
 bool same(const Editor& editor, const Node& a, const Node& b) {
     return a.op == b.op && a.domain == b.domain && a.inputs.size() == b.inputs.size() &&
-           a.outputs.size() == b.outputs.size() && a.attributes.size() == b.attributes.size() &&
+           a.outputs.size() == b.outputs.size() &&
            std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(),
                       [&](ValueId x, ValueId y) { return same(editor, x, y); }) &&
-           std::equal(
-               a.attributes.begin(), a.attributes.end(), b.attributes.begin(),
-               [](const auto& x, const auto& y) { return x.first == y.first && same(x.second, y.second); });
+           same_attributes(a.attributes, b.attributes);
 }
 
 bool random(const Node& node) {
