@@ -72,7 +72,7 @@ class Searcher {
 
     void offer(std::vector<State> states, std::size_t rounds) {
         double found = improver_.descend(states);
-        if (found < infinite) found = improver_.search(states, random_, 40, rounds);
+        if (found < infinite) found = improver_.search(states, random_, rounds);
         accept(found, std::move(states));
     }
 

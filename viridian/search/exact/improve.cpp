@@ -7,6 +7,8 @@
 namespace viridian::search {
 namespace {
 
+constexpr double most_work = 2e6;  // of solving one neighbourhood
+
 // Infinite costs counted apart, so that a descent can leave the infinite.
 struct Cost {
     int forbidden = 0;
@@ -80,11 +82,11 @@ Problem Improver::subproblem(const std::vector<State>& states, std::span<const V
     return out;
 }
 
-double Improver::search(std::vector<State>& states, Random& random, std::size_t freed,
-                        std::size_t rounds) const {
+double Improver::search(std::vector<State>& states, Random& random, std::size_t rounds) {
     double best = value(*problem_, states);
     if (problem_->size() == 0) return best;
     for (std::size_t round = 0; round < rounds; ++round) {
+        const auto freed = static_cast<std::size_t>(freed_);
         std::vector<Variable> free = {static_cast<Variable>(random.below(problem_->size()))};
         std::vector<bool> taken(problem_->size(), false);
         taken[free[0]] = true;
@@ -98,7 +100,11 @@ double Improver::search(std::vector<State>& states, Random& random, std::size_t 
             }
         const Problem part = subproblem(states, free);
         const EliminationOrder order = elimination_order(part);
-        if (order.work > 1e6) continue;
+        if (order.work > most_work) {
+            freed_ = std::max(4.0, 0.8 * freed_);
+            continue;
+        }
+        freed_ = std::min(static_cast<double>(problem_->size()), 1.1 * freed_);
         const Solution solution = eliminate(part, order.order);
         if (solution.states.empty()) continue;
         std::vector<State> changed = states;
