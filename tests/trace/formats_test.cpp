@@ -157,6 +157,12 @@ TEST(Kineto, ModulesScopesAndLostEvents) {
     EXPECT_EQ(trace.about.lost_events, 1U);
 }
 
+TEST(Kineto, BeginsAndEndsAreReadToo) {
+    const Collected trace = read(R"j({"schemaVersion": 1, "traceEvents": [
+{"ph":"B","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":10}, {"ph":"E","pid":1,"tid":1,"ts":15}]})j");
+    EXPECT_EQ(lines(trace), "10000+5000 cpu:0 operation aten::add\n");
+}
+
 TEST(Chrome, BeginsEndsCountersAndFlowsInAnyOrder) {
     const Collected trace = read(R"j([
 {"ph":"E","pid":1,"tid":1,"ts":50},

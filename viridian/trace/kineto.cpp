@@ -26,11 +26,12 @@ std::uint64_t unsigned_of(const JsonValue& value) {
 }
 
 bool understand(const JsonEvent& event, Intake& intake, Raw& raw) {
-    if (raw.phase != Raw::Phase::slice) return raw.phase == Raw::Phase::begin || raw.phase == Raw::Phase::end;
+    if (raw.phase == Raw::Phase::flow_out || raw.phase == Raw::Phase::flow_in)
+        return false;  // correlation says more
     const std::string_view category = event.text(Key::cat);
     if (category == "Trace") return false;  // spans the recording
     raw.kind = kind_of_category(category);
-    if (event.phase() != 'X') raw.kind = Kind::marker;
+    if (event.phase() != 'X' && raw.phase == Raw::Phase::slice) raw.kind = Kind::marker;
     if (raw.start == 0 && raw.end == 0) {  // the profiler's mark of a time it never got
         intake.about.warn("events without a time (ts and dur are 0)", "");
         ++intake.about.lost_events;
