@@ -52,7 +52,11 @@ Result<std::shared_ptr<const graph::Graph>> import_body(Context& context, Scope&
     const std::vector<std::string> names = free_names(written);
     const std::unordered_set<std::string_view> own(names.begin(), names.end());
     for (const auto& [name, id] :
-         captures) {  // those that only the other branch reads are inputs all the same
+         captures) {                // those that only the other branch reads are inputs all the same
+        if (id == ValueId::none) {  // an input that a function's caller left out
+            if (own.contains(name)) scope.values[name] = ValueId::none;
+            continue;
+        }
         const graph::Tensor* constant = outer.graph.constant(id);
         if (constant == nullptr) {
             graph::TensorType type = outer.graph.value(id).type;
@@ -68,6 +72,9 @@ Result<std::shared_ptr<const graph::Graph>> import_body(Context& context, Scope&
     std::vector<ValueId> outputs;
     for (const ValueInfoProto& output : written.output()) {
         VIRIDIAN_TRY(const ValueId id, find_value(scope, output.name(), proto));
+        if (id == ValueId::none)
+            return fail(ErrorCode::malformed, "export the model again",
+                        "an output of a body of node {} is left out", name_of(proto));
         outputs.push_back(id);
     }
     body.set_outputs(std::move(outputs));
@@ -82,7 +89,9 @@ Result<void> import_bodies(Context& context, Scope& scope, const NodeProto& prot
         if (const AttributeProto* attribute = resolve(scope, written);
             attribute != nullptr && attribute->has_g())
             graphs.push_back(attribute);
-    if (graphs.empty()) return {};
+    if (graphs.size() != (node.op == "If" ? 2U : 1U))
+        return fail(ErrorCode::malformed, "export the model again", "node {} has {} bodies", name_of(proto),
+                    graphs.size());
     std::sort(graphs.begin(), graphs.end(), [](const auto* a, const auto* b) {
         return (a->name() == "then_branch") > (b->name() == "then_branch");  // If: then, else
     });
@@ -106,10 +115,11 @@ Result<void> import_bodies(Context& context, Scope& scope, const NodeProto& prot
     }
     std::int64_t count = 0;
     for (const auto& [name, id] : captures)
-        if (scope.graph.constant(id) == nullptr) {
+        if (id != ValueId::none && scope.graph.constant(id) == nullptr) {
             node.inputs.push_back(id);
             ++count;
         }
+    node.attributes.erase("captures");
     if (node.op != "If") node.attributes["captures"] = count;
     return {};
 }

@@ -166,7 +166,8 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
                     "node {} uses ai.onnx, whose operator set is not imported", name_of(proto));
     if (node.domain.empty() && node.op == "Constant")
         return import_constant(context, scope, proto, node, outputs);
-    VIRIDIAN_TRY(import_bodies(context, scope, proto, node));
+    if (node.domain.empty() && (node.op == "If" || node.op == "Loop" || node.op == "Scan"))
+        VIRIDIAN_TRY(import_bodies(context, scope, proto, node));
     check_named_type(context, node, proto);
     if (node.domain.empty()) {
         const std::size_t helpers = scope.graph.node_slots();
