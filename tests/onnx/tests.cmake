@@ -15,7 +15,7 @@ foreach(program conformance/main tools/model_tool)
     add_executable(${name} "${folder}/${program}.cpp")
     target_link_libraries(${name} PRIVATE viridian_warnings conformance_cases)
 endforeach()
-set(excluded --excluded "${folder}/conformance_excluded.txt" --allow-unsupported)
+set(excluded --excluded "${folder}/conformance_excluded.txt")
 add_test(NAME onnx.conformance.debian COMMAND conformance ${excluded} /usr/share/libonnx-testdata/data)
 set(peer "${folder}/peers/run_peer_test")
 add_test(NAME onnx.conformance.newest
