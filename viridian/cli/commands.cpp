@@ -13,6 +13,7 @@ std::vector<Command> commands() {
         report_command(),
         pipeline_command(),
         account_command(),
+        record_command(),
     };
 }
 // clang-format on

@@ -12,5 +12,6 @@ Command optimize_command();
 Command report_command();
 Command pipeline_command();
 Command account_command();
+Command record_command();
 
 }  // namespace viridian::cli

@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <array>
 
+#include "viridian/meter/hwmon.hpp"
 #include "viridian/meter/model.hpp"
+#include "viridian/meter/nvml.hpp"
+#include "viridian/meter/perf.hpp"
 #include "viridian/meter/powercap.hpp"
 #include "viridian/meter/replay.hpp"
 
 namespace viridian::meter {
 namespace {
 
-constexpr std::array<Row, 3> list = {{
+constexpr std::array<Row, 6> list = {{
+    {"perf", probe_perf, open_perf},
     {"powercap", probe_powercap, open_powercap},
+    {"nvml", probe_nvml, open_nvml},
+    {"hwmon", probe_hwmon, open_hwmon},
     {"replay", probe_replay, open_replay},
     {"model", probe_model, open_model},
 }};

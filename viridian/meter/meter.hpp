@@ -2,6 +2,7 @@
 // A Meter is a value: a name, its channels, and a function that reads them all now. `list.hpp` names every
 // kind of meter. `Finding` is what a probe says of one, for `viridian doctor`.
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Meter {
     // channel fails the others are still appended, and the error names it. Errors: no_permission,
     // device_failed, file_unreadable.
     std::function<Result<void>(std::vector<Sample>& samples)> read;
+    // Channels that appear while reading (threads); null: `channels` is all.
+    std::shared_ptr<const std::vector<Channel>> growing = nullptr;
+    [[nodiscard]] const std::vector<Channel>& listed() const { return growing ? *growing : channels; }
     Seconds update{0.001};  // how often its values change, as far as known; `measure_update` finds out
 };
 

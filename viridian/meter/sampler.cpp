@@ -61,10 +61,11 @@ void Sampler::watch_clock() {
 
 void Sampler::read(Tracked& tracked, SamplerStats::OfMeter& stats) {
     samples_.clear();
-    const std::int64_t cpu_before = thread_cpu_ns();
     const Result<void> result = tracked.meter.read(samples_);
-    if (!samples_.empty() && take_) take_(tracked.meter.channels, samples_);
-    const auto cost = static_cast<double>(thread_cpu_ns() - cpu_before);
+    if (!samples_.empty() && take_) take_(tracked.meter.listed(), samples_);
+    const std::int64_t cpu = thread_cpu_ns();  // waking up is part of the cost
+    const auto cost = static_cast<double>(cpu - cpu_ns_);
+    cpu_ns_ = cpu;
     tracked.mean_cost_ns += (cost - tracked.mean_cost_ns) *
                             (stats.reads < 16 ? 1.0 / static_cast<double>(stats.reads + 1) : 0.05);
     if (result.ok() != !tracked.lost) {

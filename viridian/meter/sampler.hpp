@@ -63,6 +63,7 @@ class Sampler {
     std::vector<Tracked> meters_;
     std::vector<Sample> samples_;
     std::int64_t offset_ns_ = 0;
+    std::int64_t cpu_ns_ = 0;
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     bool stopping_ = false;

@@ -1,0 +1,80 @@
+#include "viridian/meter/nvml.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/support/paths.hpp"
+#include "viridian/meter/list.hpp"
+
+namespace viridian::meter {
+namespace {
+
+using testing::HasSubstr;
+
+Places fake(const char* script) {
+    ::setenv("VIRIDIAN_FAKE_NVML", script, 1);
+    Places places;
+    places.nvml = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
+    return places;
+}
+
+TEST(Nvml, TwoGpusEachWithCounterAverageAndInstant) {
+    const auto meter = open_nvml(fake("gpus=2"));
+    ASSERT_TRUE(meter.ok()) << meter.error().text();
+    ASSERT_EQ(meter->channels.size(), 6U);
+    EXPECT_EQ(meter->channels[3].device, "cuda:1");
+    EXPECT_EQ(counted(meter->channels), (std::vector<std::uint32_t>{0, 3}));  // the counter counts
+    std::vector<Sample> samples;
+    ASSERT_TRUE(meter->read(samples).ok());
+    EXPECT_EQ(samples[1].value, 200'000'000);
+    EXPECT_EQ(samples[1].window_ns, 1'000'000'000);
+    EXPECT_EQ(samples[1].time_ns % 100'000'000, 0);  // the driver's stamp, not ours
+}
+
+TEST(Nvml, TheSameStampAgainIsNoNewReading) {
+    const auto meter = open_nvml(fake("no_energy period_us=3600000000"));
+    ASSERT_TRUE(meter.ok());
+    std::vector<Sample> samples;
+    ASSERT_TRUE(meter->read(samples).ok());
+    ASSERT_TRUE(meter->read(samples).ok());
+    EXPECT_EQ(samples.size(), 2U);
+}
+
+TEST(Nvml, OldDriversFallBackToPowerUsage) {
+    const auto meter = open_nvml(fake("no_energy no_fields"));
+    ASSERT_TRUE(meter.ok());
+    ASSERT_EQ(meter->channels.size(), 1U);
+    EXPECT_EQ(meter->channels[0].kind, Kind::power_uw);
+}
+
+TEST(Nvml, MisbehaviourIsNamed) {
+    EXPECT_EQ(open_nvml(fake("no_energy no_fields no_power")).error().code, ErrorCode::unsupported);
+    const auto forbidden = open_nvml(fake("no_permission"));
+    EXPECT_EQ(forbidden.error().code, ErrorCode::no_permission);
+    EXPECT_THAT(forbidden.error().next_step, HasSubstr("usermod"));
+    EXPECT_EQ(open_nvml(fake("gpus=0")).error().code, ErrorCode::no_device);
+    Places nowhere;
+    nowhere.nvml = "libno-such-nvml.so";
+    EXPECT_EQ(open_nvml(nowhere).error().code, ErrorCode::no_device);
+    EXPECT_THAT(probe_nvml(fake("mig")).finding, HasSubstr("MIG"));
+}
+
+TEST(Nvml, AGpuThatVanishesIsAnErrorAndTheOtherStillAnswers) {
+    const auto meter = open_nvml(fake("gpus=2 vanish=5"));
+    ASSERT_TRUE(meter.ok()) << meter.error().text();
+    std::vector<Sample> samples;
+    Result<void> read;
+    for (int i = 0; i < 4 && read.ok(); ++i) {
+        samples.clear();
+        read = meter->read(samples);
+    }
+    ASSERT_FALSE(read.ok());
+    EXPECT_THAT(read.error().message, HasSubstr("cuda:0 stopped answering: GPU is lost"));
+    EXPECT_TRUE(std::any_of(samples.begin(), samples.end(),
+                            [](const Sample& sample) { return sample.channel == 3; }));
+}
+
+}  // namespace
+}  // namespace viridian::meter

@@ -1,0 +1,216 @@
+// `viridian record -o DIR -- CMD...`: runs any program, writes power and process share beside it.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "viridian/account/steps.hpp"
+#include "viridian/cli/commands.hpp"
+#include "viridian/meter/list.hpp"
+#include "viridian/meter/measure.hpp"
+#include "viridian/meter/power_log.hpp"
+#include "viridian/meter/proc_stat.hpp"
+#include "viridian/meter/process_tree.hpp"
+#include "viridian/meter/sampler.hpp"
+
+extern char** environ;
+
+namespace viridian::cli {
+namespace {
+
+struct Options {
+    std::string folder, meter;
+    double period_ms = 4.0;
+    std::vector<std::string> command;
+    bool json = false;
+};
+
+// The log is shared by the sampling threads of the meters and of the process tree.
+class Log {
+  public:
+    explicit Log(meter::PowerLogWriter writer) : writer_(std::move(writer)) {}
+    void add(const std::vector<meter::Channel>& channels, std::span<const meter::Sample> samples) {
+        const std::lock_guard lock(mutex_);
+        keep(writer_.add(channels, samples));
+    }
+    void note(std::string_view line) {
+        const std::lock_guard lock(mutex_);
+        keep(writer_.note(line));
+    }
+    [[nodiscard]] std::optional<Error> finish() {
+        const std::lock_guard lock(mutex_);
+        keep(writer_.flush());
+        return failed_;
+    }
+
+  private:
+    void keep(const Result<void>& result) {
+        if (!result.ok() && !failed_) failed_ = result.error();
+    }
+    std::mutex mutex_;
+    meter::PowerLogWriter writer_;
+    std::optional<Error> failed_;
+};
+
+Result<pid_t> start(const Options& options) {
+    std::vector<char*> arguments;
+    for (const std::string& word : options.command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (options.json) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    pid_t child = 0;
+    const int fault = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (fault != 0)
+        return fail(ErrorCode::invalid_argument, "check the command after `--`", "`{}` cannot be started: {}",
+                    options.command[0], std::strerror(fault));
+    return child;
+}
+
+int wait_for(pid_t child) {
+    const auto interrupt =
+        std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the program's; we write the log to its end
+    const auto quit = std::signal(SIGQUIT, SIG_IGN);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGQUIT, quit);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Result<std::vector<meter::Meter>> open_meters(const Options& options) {
+    if (options.meter.empty()) return meter::open_all();
+    VIRIDIAN_TRY(meter::Meter one, meter::open(options.meter));
+    return std::vector<meter::Meter>{std::move(one)};
+}
+
+Json to_json(const meter::SamplerStats& stats) {
+    Json out = Json::array();
+    for (const auto& one : stats.meters)
+        out.push_back({{"meter", one.name},
+                       {"reads", one.reads},
+                       {"failures", one.failures},
+                       {"missed", one.missed},
+                       {"period_ms", one.period.value * 1e3},
+                       {"last_failure", one.last_failure}});
+    return out;
+}
+
+Result<Answer> run(const Options& options) {
+    if (options.command.empty())
+        return fail(ErrorCode::invalid_argument, "viridian record -o DIR -- CMD...",
+                    "there is no command to record");
+    VIRIDIAN_TRY(std::vector<meter::Meter> meters, open_meters(options));
+    std::error_code fault;
+    std::filesystem::create_directories(options.folder, fault);
+    const Path path = Path(options.folder) / "power.csv";
+    VIRIDIAN_TRY(meter::PowerLogWriter writer, meter::PowerLogWriter::create(path));
+    Log log(std::move(writer));
+    for (const meter::Meter& one : meters) {
+        VIRIDIAN_TRY(const Seconds update, meter::measure_update(one, Seconds(0.1)));
+        log.note(fmt::format("update_ns {} {}", one.name, static_cast<std::int64_t>(update.value * 1e9)));
+        for (const meter::Channel& channel : one.channels)
+            if (channel.wrap_uj > 0)
+                log.note(fmt::format("wrap_uj {} {} {} {}", channel.meter, channel.device,
+                                     name_of(channel.scope), channel.wrap_uj));
+    }
+    VIRIDIAN_TRY(const meter::CpuTimes times, meter::read_cpu_times("/"));
+    const std::vector<int> packages = meter::cpu_packages("/", times.busy.size());
+    for (std::size_t cpu = 0; cpu < packages.size(); ++cpu)
+        log.note(fmt::format("cpu_package {} {}", cpu, packages[cpu]));
+
+    const auto take = [&log](const std::vector<meter::Channel>& channels,
+                             std::span<const meter::Sample> samples) { log.add(channels, samples); };
+    const auto note = [&log](std::string_view line) { log.note(line); };
+    const meter::Stamp begin = meter::stamp_now();
+    meter::Sampler power(std::move(meters), {.period = Seconds(options.period_ms * 1e-3), .max_share = 0.003},
+                         take, note);
+    VIRIDIAN_TRY(const pid_t child, start(options));
+    Result<meter::Meter> tree = meter::open_process_tree(child);
+    std::vector<meter::Meter> trees;
+    if (tree.ok()) trees.push_back(std::move(*tree));
+    meter::Sampler process(std::move(trees), {.period = Seconds(0.02), .max_share = 0.0015},
+                           take);  // jiffies are 10 ms long
+    const int code = wait_for(child);
+    const meter::SamplerStats process_stats = process.stop();
+    const meter::SamplerStats power_stats = power.stop();
+    const meter::Stamp end = meter::stamp_now();
+    const std::optional<Error> failed = log.finish();
+
+    Answer answer;
+    const double seconds = 1e-9 * static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
+    const double cost = (power_stats.cpu.value + process_stats.cpu.value) / seconds;
+    answer.exit_code = code;
+    answer.json = {{"schema", "viridian.record/1"},
+                   {"command", options.command},
+                   {"exit_code", code},
+                   {"begin_ns", begin.time_ns},
+                   {"seconds", seconds},
+                   {"power", path.string()},
+                   {"devices", Json::array()},
+                   {"meters", to_json(power_stats)},
+                   {"clock_steps", power_stats.clock_steps},
+                   {"sampler_share_of_a_core", cost}};
+    answer.text =
+        fmt::format("{:.3f} s, exit code {}, sampling took {:.2f} % of a core\n", seconds, code, 100 * cost);
+    const Result<meter::PowerLog> written = meter::read_power_log(path);
+    if (written.ok()) {
+        std::vector<meter::Channel> channels;
+        for (const meter::Series& series : written->series) channels.push_back(series.channel);
+        for (const std::uint32_t i : meter::counted(channels)) {
+            const account::Steps steps = account::steps_of(written->series[i]);
+            const std::string source = channels[i].provenance().text();
+            answer.json["devices"].push_back({{"device", channels[i].device},
+                                              {"scope", name_of(channels[i].scope)},
+                                              {"joules", account::joules(steps.total).value},
+                                              {"provenance", source}});
+            answer.text += fmt::format("{} {}: {:.6g} J, {:.4g} W ({})\n", channels[i].device,
+                                       name_of(channels[i].scope), account::joules(steps.total).value,
+                                       steps.mean_power().value, source);
+        }
+    }
+    for (const auto& one : power_stats.meters)
+        if (one.failures > 0)
+            answer.text += fmt::format("warning: {} failed {} of {} reads: {}\n", one.name, one.failures,
+                                       one.reads, one.last_failure);
+    if (failed) {
+        answer.json["error"] = {{"message", failed->message}, {"next_step", failed->next_step}};
+        answer.text += "warning: " + failed->text() + "\n";
+        if (answer.exit_code == 0) answer.exit_code = failed->kind() == ErrorKind::user ? 1 : 2;
+    } else {
+        VIRIDIAN_TRY(write_file(Path(options.folder) / "record.json", answer.json.dump(1) + "\n"));
+    }
+    answer.text += fmt::format("wrote {}\n", path.string());
+    return answer;
+}
+
+}  // namespace
+
+Command record_command() {
+    return {"record", "Runs a program and records power and its share of the CPU beside it",
+            "viridian record -o run1 -- python3 train.py", [](CLI::App& app) {
+                const auto options = std::make_shared<Options>();
+                app.add_option("-o,--output", options->folder, "Folder for power.csv and record.json")
+                    ->required();
+                app.add_option("--meter", options->meter, "One meter only (see `viridian doctor`)");
+                app.add_option("--period", options->period_ms, "Milliseconds between readings")
+                    ->capture_default_str()
+                    ->check(CLI::Range(0.1, 60'000.0));
+                app.add_option("command", options->command, "The program and its arguments, after `--`")
+                    ->required();
+                app.positionals_at_end();
+                return [options, &app] {
+                    options->json = app.get_option("--json")->count() > 0;
+                    return run(*options);
+                };
+            }};
+}
+
+}  // namespace viridian::cli

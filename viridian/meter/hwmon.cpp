@@ -1,0 +1,92 @@
+#include "viridian/meter/hwmon.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "viridian/meter/read_number.hpp"
+
+namespace viridian::meter {
+namespace {
+
+struct Entry {
+    Path file;
+    Channel channel;
+    std::int64_t window_ns = 0;
+};
+
+std::vector<Path> sorted_folders(const Path& folder) {
+    std::vector<Path> entries;
+    std::error_code fault;
+    for (std::filesystem::directory_iterator it(folder, fault), end; !fault && it != end; it.increment(fault))
+        entries.push_back(it->path());
+    std::sort(entries.begin(), entries.end());
+    return entries;
+}
+
+std::int64_t milliseconds_in(const Path& file) {
+    const std::string text = first_line(file);
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return std::clamp<std::int64_t>(value, 0, 3'600'000);
+}
+
+std::vector<Entry> find(const Places& places) {
+    std::vector<Entry> found;
+    int gpu = 0;
+    std::error_code ignored;
+    for (const Path& folder : sorted_folders(places.root / "sys/class/hwmon")) {
+        const std::string driver = first_line(folder / "name");
+        if (driver != "amdgpu" && driver != "i915" && driver != "xe") continue;
+        const std::string device = fmt::format("gpu:{}", gpu++);
+        const auto add = [&](const char* file, Kind kind, std::int64_t window_ns) {
+            if (std::filesystem::exists(folder / file, ignored))
+                found.push_back({folder / file, {"hwmon-" + driver, device, Scope::gpu, kind, 0}, window_ns});
+        };
+        add("energy1_input", Kind::energy_uj, 0);
+        add("power1_average", Kind::average_uw,
+            1'000'000 * milliseconds_in(folder / "power1_average_interval"));
+        add("power1_input", Kind::power_uw, 0);
+    }
+    return found;
+}
+
+}  // namespace
+
+Finding probe_hwmon(const Places& places) {
+    const std::vector<Entry> found = find(places);
+    if (found.empty()) return {"hwmon", false, "no AMD or Intel GPU reports power through hwmon", ""};
+    for (const Entry& entry : found)
+        if (const auto file = NumberFile::open(entry.file); !file.ok())
+            return {"hwmon", false, file.error().message, file.error().next_step};
+    return {"hwmon", true, fmt::format("{} channels of {}", found.size(), found.front().channel.meter), ""};
+}
+
+Result<Meter> open_hwmon(const Places& places) {
+    const std::vector<Entry> found = find(places);
+    if (found.empty())
+        return fail(ErrorCode::no_device, "run `viridian doctor`", "no GPU here reports power through hwmon");
+    Meter meter{"hwmon", {}, {}};
+    std::vector<std::pair<NumberFile, std::int64_t>> files;
+    for (const Entry& entry : found) {
+        VIRIDIAN_TRY(NumberFile file, NumberFile::open(entry.file));
+        files.emplace_back(std::move(file), entry.window_ns);
+        meter.channels.push_back(entry.channel);
+    }
+    meter.update = Seconds(0.01);
+    meter.read = [files](std::vector<Sample>& samples) -> Result<void> {
+        std::optional<Error> lost;
+        for (std::uint32_t i = 0; i < files.size(); ++i) {
+            const Result<std::int64_t> value = files[i].first.read();
+            const Stamp now = stamp_now();
+            if (value.ok())
+                samples.push_back({i, now.time_ns, now.monotonic_ns, *value, files[i].second});
+            else
+                lost = value.error();
+        }
+        if (lost) return *lost;
+        return {};
+    };
+    return meter;
+}
+
+}  // namespace viridian::meter

@@ -1,0 +1,21 @@
+#pragma once
+// A process and all its descendants: busy jiffies by CPU package (each thread's ticks go to the package it is
+// on when they are read, so migration is followed), the CPU of every thread, and the jiffies of everybody on
+// that package. What EFLECT needs (docs/account.md, "CPU share"). Ticks of a thread that ended between two
+// reads are lost to it; they are at most one period long.
+#include "viridian/meter/meter.hpp"
+
+namespace viridian::meter {
+
+// Errors while reading: file_not_found once the process is gone.
+[[nodiscard]] Result<Meter> open_process_tree(int process, const Path& root = "/");
+
+struct ThreadTimes {
+    std::int64_t ticks = 0;
+    int cpu = 0;
+    char state = '?';
+};
+// A line of /proc/PID/task/TID/stat. Errors: malformed.
+[[nodiscard]] Result<ThreadTimes> parse_thread_stat(std::string_view line);
+
+}  // namespace viridian::meter
