@@ -11,6 +11,7 @@
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/profile/measure_runs.hpp"
 #include "viridian/report/page.hpp"
+#include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -40,6 +41,28 @@ Result<Inputs> proof_inputs(const graph::Graph& graph, std::uint64_t seed, int c
         sets.push_back(std::move(set));
     }
     return sets;
+}
+
+// What every runtime does on loading, and no more: the graph that the plan is compared with.
+Result<graph::Graph> fold(const graph::Graph& original) {
+    rewrite::Options options;
+    for (const rewrite::Rule& rule : rewrite::rules())
+        if (rule.name != "fold_shapes" && rule.name != "fold_constants" && rule.name != "remove_no_op")
+            options.without.emplace_back(rule.name);
+    graph::Graph folded = original;
+    VIRIDIAN_TRY(rewrite::simplify(folded, options));
+    return folded;
+}
+
+Json rewrites_json(const rewrite::Outcome& outcome) {
+    Json list = Json::array();
+    for (const rewrite::Application& entry : outcome.certificate)
+        list.push_back({{"rule", entry.rule},
+                        {"node", entry.node},
+                        {"removed", entry.removed},
+                        {"before", fmt::format("{:016x}", entry.before)},
+                        {"after", fmt::format("{:016x}", entry.after)}});
+    return list;
 }
 
 // Plans, proves; a plan whose outputs differ loses its most suspect kernel family and is planned again.
@@ -81,6 +104,9 @@ Result<Answer> optimize(const Options& options) {
 
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
+    VIRIDIAN_TRY(const graph::Graph folded, fold(original));
+    graph::Graph rewritten = folded;
+    VIRIDIAN_TRY(const rewrite::Outcome rewrites, rewrite::simplify(rewritten, {.without = options.without}));
 
     VIRIDIAN_TRY(const auto device, open_device(options.model));
     VIRIDIAN_TRY(cost::Database database, open_database(options.model));
@@ -89,19 +115,19 @@ Result<Answer> optimize(const Options& options) {
     profile::OnDemand costs(*device, database, energy,
                             {.protocol = {}, .allowances = allowances_text(options.model)});
     costs.progress = [&](const std::string& what) { progress.show("measuring " + what); };
-    costs.price_for(original);
+    costs.price_for(folded);
     costs.cancelled = [&] { return interrupt.asked(); };
 
     progress.show("computing the original on the reference kernels");
     VIRIDIAN_TRY(const Inputs inputs, proof_inputs(original, options.seed, options.proofs));
-    VIRIDIAN_TRY(const Inputs expected, execute::reference_outputs(original, inputs));
+    VIRIDIAN_TRY(const Inputs expected, execute::reference_outputs(folded, inputs));
 
     progress.show("pricing regions");
     search::AssignOptions first = solver;
     first.solver = search::Solver::first;
-    VIRIDIAN_TRY(Planned baseline, make_planned(original, *device, costs.source(), objective, first));
+    VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, costs.source(), objective, first));
     VIRIDIAN_TRY(Proven optimized,
-                 plan_and_prove(original, original, inputs, expected, *device, costs, objective, solver));
+                 plan_and_prove(rewritten, original, inputs, expected, *device, costs, objective, solver));
 
     progress.show("running before and after, interleaved");
     VIRIDIAN_TRY(auto before_out, execute::output_tensors(baseline.graph));
@@ -140,7 +166,7 @@ Result<Answer> optimize(const Options& options) {
                      {"value", assignment.value},
                      {"bound", assignment.bound},
                      {"gap", assignment.gap()}}},
-                   {"rewrites", Json::array()},
+                   {"rewrites", rewrites_json(rewrites)},
                    {"verification", proof_json(optimized.proof)},
                    {"database", {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}}},
                    {"layers", layers_json(optimized.planned, prices, after.step_seconds)},

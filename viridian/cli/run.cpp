@@ -13,6 +13,7 @@
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/profile/measure_runs.hpp"
 #include "viridian/profile/unpriced.hpp"
+#include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -104,6 +105,7 @@ Result<Answer> run(const Options& options) {
     const Source source = source_of(model.model);
     model.model = source.model.string();
     VIRIDIAN_TRY(graph::Graph graph, load_model(model));
+    VIRIDIAN_TRY(rewrite::simplify(graph));  // the same rules give the same graph that the plan was made for
     VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, execute::seeded_inputs(graph, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", source.model.filename().string()}};
     if (options.device == "reference") {
