@@ -33,12 +33,14 @@ NameId Intake::name(const JsonValue& value) {
 
 NameId Intake::name(std::string_view text) {
     const std::size_t known = about.names.size();
-    NameId id = about.names.add(text);
-    if (id < known) return id;
-    if (known >= most_names) {  // the last one may stay: the table is bounded
+    if (known >= most_names) {  // the table is bounded
+        const NameId found = about.names.find(text);
+        if (found != 0 || text.empty()) return found;
         about.warn("more distinct names than the table holds; the rest share one", text);
         return about.names.add("(other)");
     }
+    NameId id = about.names.add(text);
+    if (id < known) return id;
     if (!is_utf8(text)) {
         about.warn("names with invalid UTF-8", "");
         std::string clean;

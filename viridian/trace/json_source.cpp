@@ -22,7 +22,11 @@ class JsonSource : public Source {
 
     Result<std::span<const Event>> next() override {
         if (!resolver_) VIRIDIAN_TRY(read_all());
-        return resolver_->next();
+        VIRIDIAN_TRY(const std::span<const Event> batch, resolver_->next());
+        if (batch.empty() && intake_.about.paths.size() >= Paths::most)
+            intake_.about.warn(
+                "more qualified names than the table holds; the rest are called by their parents", "");
+        return batch;
     }
     const Trace& about() const override { return intake_.about; }
 

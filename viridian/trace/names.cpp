@@ -55,6 +55,15 @@ NameId Names::add(std::string_view text) {
     return name;
 }
 
+NameId Names::find(std::string_view text) const {
+    if (text.empty()) return 0;
+    const std::uint64_t hash = hash_of(text);
+    std::size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].name != 0; at = (at + 1) & (slots_.size() - 1))
+        if (slots_[at].hash == hash && texts_[slots_[at].name] == text) return slots_[at].name;
+    return 0;
+}
+
 std::string_view Names::operator[](NameId name) const {
     return name < texts_.size() ? texts_[name] : std::string_view();
 }
@@ -92,6 +101,7 @@ PathId Paths::add(PathId parent, NameId part) {
     std::size_t at = hash_node(parent, part) & mask;
     for (; slots_[at] != 0; at = (at + 1) & mask)
         if (nodes_[slots_[at]].parent == parent && nodes_[slots_[at]].part == part) return slots_[at];
+    if (nodes_.size() >= most) return parent;
     const auto path = static_cast<PathId>(nodes_.size());
     nodes_.push_back({parent, part, nodes_[parent].depth + 1});
     slots_[at] = path;

@@ -21,6 +21,7 @@ class Names {
     ~Names() = default;
 
     NameId add(std::string_view text);                             // the id of `text`, new or known
+    [[nodiscard]] NameId find(std::string_view text) const;        // 0 where it is not known
     [[nodiscard]] std::string_view operator[](NameId name) const;  // unknown ids give the empty name
     [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
@@ -40,6 +41,8 @@ class Names {
 
 class Paths {
   public:
+    static constexpr std::size_t most = std::size_t{1} << 23;  // a child beyond that is its parent
+
     Paths();
 
     PathId add(PathId parent, NameId part);  // the child of `parent` called `part`

@@ -5,10 +5,6 @@
 namespace viridian::trace {
 namespace {
 
-void sweep(std::vector<Nest::Open>& open, Nanoseconds now) {
-    std::erase_if(open, [now](const Nest::Open& one) { return one.end <= now; });
-}
-
 bool names_others(Kind kind) {
     return kind == Kind::operation || kind == Kind::module || kind == Kind::scope;
 }
@@ -18,13 +14,7 @@ bool names_others(Kind kind) {
 const Nest::Open* Nest::enter(Event& event, Nanoseconds slack) {
     event.instance = ++last_;
     if (event.lane >= lanes_.size()) lanes_.resize(event.lane + 1);
-    Stack& stack = lanes_[event.lane];
-    std::vector<Open>& open = stack.open;
-    while (!open.empty() && open.back().end <= event.start) open.pop_back();
-    if (open.size() >= stack.sweep_at) {
-        sweep(open, event.start);
-        stack.sweep_at = std::max<std::size_t>(64, open.size() * 2);
-    }
+    const std::vector<Open>& open = lanes_[event.lane];
     for (auto one = open.rbegin(); one != open.rend(); ++one) {
         if (one->end <= event.start || one->end + slack < event.end) continue;
         event.parent = one->instance;
@@ -37,15 +27,19 @@ const Nest::Open* Nest::enter(Event& event, Nanoseconds slack) {
     return nullptr;
 }
 
+// Whatever ends no later than a newer event can enclose nothing that the newer one does not: it goes, and the
+// ends on a stack fall from bottom to top. So each event is looked at once, however they overlap.
 void Nest::open(const Event& event) {
     if (event.end <= event.start || event.kind >= Kind::marker) return;
-    lanes_[event.lane].open.push_back({event.end, event.instance, event.path, event.scope, event.kind,
-                                       event.pass, event.forward, event.depth, event.type});
+    std::vector<Open>& open = lanes_[event.lane];
+    while (!open.empty() && open.back().end <= event.end) open.pop_back();
+    open.push_back({event.end, event.instance, event.path, event.scope, event.kind, event.pass, event.forward,
+                    event.depth, event.type});
 }
 
 const Nest::Open* Nest::innermost(LaneId lane, Nanoseconds time) const {
     if (lane >= lanes_.size()) return nullptr;
-    const std::vector<Open>& open = lanes_[lane].open;
+    const std::vector<Open>& open = lanes_[lane];
     const auto found = std::find_if(open.rbegin(), open.rend(), [&](const Open& one) {
         return one.end > time && names_others(one.kind);
     });
@@ -54,7 +48,7 @@ const Nest::Open* Nest::innermost(LaneId lane, Nanoseconds time) const {
 
 const Nest::Open* Nest::top(LaneId lane, Nanoseconds time) const {
     if (lane >= lanes_.size()) return nullptr;
-    const std::vector<Open>& open = lanes_[lane].open;
+    const std::vector<Open>& open = lanes_[lane];
     const auto found =
         std::find_if(open.rbegin(), open.rend(), [&](const Open& one) { return one.end > time; });
     return found == open.rend() ? nullptr : &*found;

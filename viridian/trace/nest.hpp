@@ -33,11 +33,7 @@ class Nest {
     [[nodiscard]] const Open* top(LaneId lane, Nanoseconds time) const;
 
   private:
-    struct Stack {
-        std::vector<Open> open;
-        std::size_t sweep_at = 64;
-    };
-    std::vector<Stack> lanes_;
+    std::vector<std::vector<Open>> lanes_;  // outermost first
     InstanceId last_ = 0;
 };
 

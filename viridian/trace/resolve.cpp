@@ -72,14 +72,10 @@ void Resolver::hand_out(std::size_t count) {
         about.end = std::max(about.end, event.end);
         if (!accelerator_work(event.kind) || event.owner != 0) continue;
         if (event.scope == 0) ++about.unowned;
-        if (waiting_.empty()) continue;
-        const auto [first, last] = waiting_.equal_range(event.correlation);
-        for (auto one = first; one != last; ++one) {
-            if (one->second != event.instance) continue;
-            waiting_.erase(one);
-            break;
-        }
     }
+    if (waiting_.size() < 4 * batch || count == 0) return;
+    const InstanceId last = pending_[count - 1].instance;
+    std::erase_if(waiting_, [last](const auto& entry) { return entry.second.back() <= last; });
 }
 
 Result<void> Resolver::take(const Raw& raw) {
@@ -165,11 +161,14 @@ Result<void> Resolver::launch(const Raw& raw, const Event& event) {
         if (found) link = *found;
     }
     VIRIDIAN_TRY(launches_.add(raw.correlation, link));
-    if (waiting_.empty()) return {};
-    const auto [first, last] = waiting_.equal_range(raw.correlation);
-    for (auto one = first; one != last; ++one)
-        own(pending_[pending_.size() - (event.instance - one->second)], link);
-    waiting_.erase(first, last);
+    const auto found = waiting_.find(raw.correlation);
+    if (found == waiting_.end()) return {};
+    for (const InstanceId instance : found->second) {
+        const InstanceId back = event.instance - instance;
+        if (back <= pending_.size() && pending_[pending_.size() - back].owner == 0)
+            own(pending_[pending_.size() - back], link);
+    }
+    waiting_.erase(found);
     return {};
 }
 
@@ -185,7 +184,7 @@ Result<void> Resolver::accelerated(const Raw& raw, Event& event) {
     if (link)
         own(event, *link);
     else if (raw.correlation != 0)
-        waiting_.emplace(raw.correlation, event.instance);
+        waiting_[raw.correlation].push_back(event.instance);
     return {};
 }
 

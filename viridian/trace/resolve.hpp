@@ -51,8 +51,8 @@ class Resolver {
     JoinTable<Link> launches_, externals_, forwards_, flows_;
     std::unordered_map<std::uint32_t, LaneId> forward_lane_;  // by the profiler's thread number
     std::vector<LaneId> forward_lanes_;
-    std::unordered_multimap<std::uint64_t, InstanceId>
-        waiting_;  // accelerator work before its launch, by correlation
+    std::unordered_map<std::uint64_t, std::vector<InstanceId>>
+        waiting_;  // work before its launch, by correlation
     std::vector<Event> pending_;
     std::size_t handed_ = 0;
     bool done_ = false;

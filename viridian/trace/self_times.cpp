@@ -19,6 +19,7 @@ class Totals {
             above.own -= std::max<Nanoseconds>(covered, 0);
             above.covered = std::max(above.covered, std::min(event.end, above.end));
         }
+        while (!open.empty() && open.back().end <= event.end) close(open);  // nothing more lies in it alone
         open.push_back({event.end, event.start, event.duration(), event.path, event.device, event.pass});
     }
     std::vector<Weight> finish() {

@@ -3,6 +3,7 @@
 // threads: of an accelerator's rows only its streams are work; "TensorFlow Ops", "XLA Modules", "Steps" and
 // so on repeat them.
 #include <algorithm>
+#include <set>
 
 #include "viridian/trace/formats.hpp"
 
@@ -69,11 +70,9 @@ void settle(Intake& intake, std::span<const std::pair<std::string, std::string>>
     const auto row = [&](const Lane& lane) -> std::string_view {
         return intake.thread_name(lane.process, lane.thread);
     };
-    const auto streams_of = [&](std::int64_t process) {
-        return std::ranges::any_of(about.lanes, [&](const Lane& lane) {
-            return lane.process == process && row(lane).starts_with("Stream #");
-        });
-    };
+    std::set<std::int64_t> with_streams;  // processes
+    for (const Lane& lane : about.lanes)
+        if (row(lane).starts_with("Stream #")) with_streams.insert(lane.process);
     for (std::size_t i = 0; i < intake.rules.size(); ++i) {
         Lane& lane = about.lanes[i];
         const std::string_view process = intake.process_name(lane.process);
@@ -87,8 +86,9 @@ void settle(Intake& intake, std::span<const std::pair<std::string, std::string>>
                           ? about.device(fmt::format("tpu:{}", number))
                           : intake.accelerator(number);
         intake.rules[i].kind = Kind::kernel;
-        intake.rules[i].drop = !row(lane).starts_with("Stream #") &&
-                               (streams_of(lane.process) || (row(lane) != "XLA Ops" && !row(lane).empty()));
+        intake.rules[i].drop =
+            !row(lane).starts_with("Stream #") &&
+            (with_streams.contains(lane.process) || (row(lane) != "XLA Ops" && !row(lane).empty()));
     }
     if (intake.count() < cap) return;
     about.capped = true;

@@ -2,6 +2,8 @@
 // node's name and its inputs in `args`; devices are processes named "<device> Compute". The same kernel can
 // stand in
 // ".../stream:N", ".../stream:all", ".../memcpy" and as its launch in "/job:.../GPU:0": one counts.
+#include <set>
+
 #include "viridian/trace/formats.hpp"
 
 namespace viridian::trace {
@@ -57,19 +59,19 @@ void settle(Intake& intake, std::span<const std::pair<std::string, std::string>>
     Trace& about = intake.about;
     std::vector<Row> rows;
     for (const Lane& lane : about.lanes) rows.push_back(row_of(intake.process_name(lane.process)));
-    const auto any = [&](std::int64_t device, auto what) {
-        for (const Row& row : rows)
-            if (row.gpu && row.device == device && what(row)) return true;
-        return false;
-    };
+    std::set<std::int64_t> with_streams, with_all;  // devices
+    for (const Row& row : rows) {
+        if (row.gpu && row.stream) with_streams.insert(row.device);
+        if (row.gpu && row.all) with_all.insert(row.device);
+    }
     intake.rules.resize(rows.size());
     for (std::size_t lane = 0; lane < rows.size(); ++lane) {
         const Row& row = rows[lane];
         Intake::Rule& rule = intake.rules[lane];
         rule.drop = row.tensors;
         if (!row.gpu) continue;
-        const bool streams = any(row.device, [](const Row& other) { return other.stream; });
-        const bool all = any(row.device, [](const Row& other) { return other.all; });
+        const bool streams = with_streams.contains(row.device);
+        const bool all = with_all.contains(row.device);
         if (row.all) rule.drop = streams;
         if (row.memcpy) rule.drop = streams || all;
         if (row.all || row.stream || row.memcpy || !(streams || all)) {
