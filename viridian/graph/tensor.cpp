@@ -68,7 +68,10 @@ std::byte* Tensor::mutable_bytes() {
         data_ = std::move(copy);
         borrowed_ = false;
     }
-    hash_ = std::make_shared<std::uint64_t>(0);
+    if (hash_.use_count() == 1)
+        *hash_ = 0;  // no allocation: executors write outputs again and again
+    else
+        hash_ = std::make_shared<std::uint64_t>(0);
     return const_cast<std::byte*>(data_.get());  // sole owner of memory that allocate() gave
 }
 
