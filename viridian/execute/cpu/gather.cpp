@@ -48,24 +48,16 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     if (!gather) return unknown_kernel(choice);
     const graph::Node& node = task.node();
     Kernel kernel;
-    struct Port {
-        bool constant;
-        std::size_t index;
-        [[nodiscard]] const std::byte* at(const Pointers& pointers) const {
-            return constant ? pointers.constants[index] : pointers.inputs[index];
-        }
-    };
-    const auto port = [&](ValueId id) {
-        if (const auto input = task.input_index(id)) return Port{false, *input};
-        kernel.constants.push_back(plain_constant(task, id));
-        return Port{true, kernel.constants.size() - 1};
-    };
-    const Port data = port(node.inputs[0]);
-    const Port indices = port(node.inputs[1]);
+    const auto input = [&](ValueId id) { return task.input_index(id); };
+    const auto data = input(node.inputs[0]);
+    if (!data) kernel.constants.push_back(plain_constant(task, node.inputs[0]));
+    const auto indices = input(node.inputs[1]);
+    // Constant indices are kept apart from the constants, whose values do not matter when a kernel is timed.
+    const Packed fixed = indices ? nullptr : plain_constant(task, node.inputs[1]);
     const bool wide = task.type(node.inputs[1]).element == ElementType::i64;
     kernel.run = [=, g = *gather, name = node.name](const Pointers& pointers) {
-        const std::byte* from = data.at(pointers);
-        const std::byte* picks = indices.at(pointers);
+        const std::byte* from = data ? pointers.inputs[*data] : pointers.constants[0];
+        const std::byte* picks = indices ? pointers.inputs[*indices] : fixed->data();
         std::byte* to = pointers.outputs[0];
         for (std::int64_t o = 0; o < g.outer; ++o)
             for (std::int64_t i = 0; i < g.picked; ++i) {

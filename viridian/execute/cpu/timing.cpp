@@ -90,12 +90,13 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
     const auto write_inputs = [&] {
         parallel(context_.threads, [&](int thread) {
             for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
-                const auto [first, last] =
-                    share(ports.inputs[i] / static_cast<std::int64_t>(line), thread, context_.threads);
+                const auto [first, last] = share(static_cast<std::int64_t>(aligned(ports.inputs[i]) / line),
+                                                 thread, context_.threads);
                 auto* data = reinterpret_cast<volatile std::uint32_t*>(const_cast<std::byte*>(inputs[i]));
+                const std::uint32_t pattern = ports.numbers[i] ? 0x3c803c80U : 0U;
                 constexpr std::int64_t words = line / 4;
                 for (std::int64_t at = first; at < last; ++at)
-                    for (std::int64_t word = 0; word < words; ++word) data[at * words + word] = 0x3c803c80U;
+                    for (std::int64_t word = 0; word < words; ++word) data[at * words + word] = pattern;
             }
         });
     };
@@ -142,6 +143,8 @@ Result<Timing> Timer::time(const Task& task, const plan::Choice& choice, const T
     Ports ports;
     for (std::size_t i = 0; i < choice.inputs.size(); ++i)
         ports.inputs.push_back(plan::buffer_bytes(choice.inputs[i], task.dims(task.region.inputs[i])));
+    for (const plan::Format& format : choice.inputs)
+        ports.numbers.push_back(graph::is_floating(format.element));
     for (std::size_t i = 0; i < choice.outputs.size(); ++i)
         ports.outputs.push_back(plan::buffer_bytes(choice.outputs[i], task.dims(task.region.outputs[i])));
     std::optional<std::size_t> overwritten;
@@ -161,8 +164,10 @@ Result<Timing> Timer::time_conversion(const graph::Dims& dims, const plan::Forma
     const ThreadCount threads(context_.threads);
     VIRIDIAN_TRY(const Kernel kernel, prepare_conversion(context_, dims, from, to));
     try {
-        return measure(kernel, {{plan::buffer_bytes(from, dims)}, {plan::buffer_bytes(to, dims)}},
-                       std::nullopt, protocol);
+        const Ports ports{{plan::buffer_bytes(from, dims)},
+                          {plan::buffer_bytes(to, dims)},
+                          {graph::is_floating(from.element)}};
+        return measure(kernel, ports, std::nullopt, protocol);
     } catch (const std::bad_alloc&) {
         return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
                     "there is no memory to time a conversion");

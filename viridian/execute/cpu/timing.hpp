@@ -17,6 +17,7 @@ class Timer {
   private:
     struct Ports {
         std::vector<std::int64_t> inputs, outputs;  // bytes
+        std::vector<bool> numbers;                  // which inputs are floating; others hold zeroes (indices)
     };
     [[nodiscard]] Timing measure(const Kernel& kernel, const Ports& ports,
                                  std::optional<std::size_t> overwritten, const TimingProtocol& protocol);
