@@ -3,11 +3,14 @@
 #include <array>
 
 #include "viridian/search/baselines.hpp"
+#include "viridian/search/hull.hpp"
 
 namespace viridian::search {
 namespace {
 
 constexpr std::array solvers = {Solver::exact, Solver::greedy, Solver::shortest_path, Solver::first};
+
+}  // namespace
 
 Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
                                const AssignOptions& options) {
@@ -29,8 +32,6 @@ Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
         solution.proven() ? decoded.assignment.value : std::min(decoded.assignment.value, solution.bound);
     return Outcome{std::move(decoded.assignment), decoded.totals, {}, encoding.restricted_values()};
 }
-
-}  // namespace
 
 std::string_view name_of(Solver solver) {
     switch (solver) {
@@ -57,13 +58,15 @@ namespace {
 
 Result<Outcome> solve_from(const Instance& instance, const Objective& objective, const Metrics& start,
                            const AssignOptions& options) {
-    if (!objective.additive() && options.solver != Solver::greedy && options.solver != Solver::first)
-        return fail(ErrorCode::unsupported, "choose time, energy or a mix of them",
-                    "objective `{}` is not additive", text(objective));
+    if (!objective.additive() && options.solver == Solver::shortest_path)
+        return fail(ErrorCode::unsupported,
+                    "choose exact or greedy, or an objective without power and limits",
+                    "paths have no length under the objective `{}`", text(objective));
     const Weights weights = objective.additive() ? objective.weights(start) : Weights{};
     switch (options.solver) {
         case Solver::exact:
-            return solve_additive(instance, weights, options);
+            return objective.additive() ? solve_additive(instance, weights, options)
+                                        : solve_on_hull(instance, objective, start, options);
         case Solver::greedy:
             return solve_greedy(instance, objective, start, options.distance, options.exact);
         case Solver::shortest_path:

@@ -39,6 +39,10 @@ struct Outcome {
 [[nodiscard]] Result<Outcome> solve(const Instance& instance, const Objective& objective,
                                     const AssignOptions& options = {});
 
+// One assignment problem.
+[[nodiscard]] Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
+                                             const AssignOptions& options);
+
 [[nodiscard]] Result<plan::Assignment> assign(const graph::Graph& graph,
                                               std::span<const plan::Region> regions,
                                               const cost::Source& source, const Objective& objective,

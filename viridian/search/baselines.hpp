@@ -13,6 +13,11 @@ namespace viridian::search {
                                            const Metrics& start, std::size_t distance,
                                            const SolveOptions& limits);
 
+// The same descent from another solution's regions and choices.
+[[nodiscard]] Result<Outcome> improve(const Instance& instance, const Outcome& from,
+                                      const Objective& objective, const Metrics& start, std::size_t distance,
+                                      const SolveOptions& limits);
+
 // SUBSTATION VI-A: single-source shortest paths through (region, format), path by path in depth-first order;
 // edges back into what is settled (residuals) are ignored, and converted afterwards.
 [[nodiscard]] Result<Outcome> solve_shortest_path(const Instance& instance, const Weights& weights);

@@ -15,6 +15,7 @@ using graph::ValueId;
 
 Encoding::Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options)
     : instance_(&instance) {
+    exact_sets_ = weights.seconds < 0 || weights.joules < 0;
     choose_options(weights);
     add_node_variables(weights);
     for (std::size_t f = 0; f < instance.flows().size(); ++f) add_value(f, weights, options);
@@ -73,7 +74,7 @@ std::vector<Encoding::ValueState> Encoding::value_states(const Flow& flow, std::
             if (made(pick, flow.value))
                 unwanted = unwanted || candidate(pick).region.nodes.size() > 1;
             else
-                states.push_back({ValueState::Kind::internal, 0, pick});
+                states.push_back({ValueState::Kind::internal, 0, pick, {}});
         }
     if (formats > Conversions::most_formats && slots > 1) {
         too_many = true;
@@ -85,7 +86,7 @@ std::vector<Encoding::ValueState> Encoding::value_states(const Flow& flow, std::
     for (std::size_t size = static_cast<std::size_t>(std::popcount(always));; ++size) {
         for (const Conversions::Set set : layer) {
             if (set == 0 && !unwanted) continue;
-            states.push_back({ValueState::Kind::set, set, {}});
+            states.push_back({ValueState::Kind::set, set, {}, {}});
             if (++sets > most) {
                 too_many = true;
                 return {};
@@ -108,15 +109,60 @@ std::vector<Encoding::ValueState> Encoding::value_states(const Flow& flow, std::
             if (gathers(pick, flow.value)) gathered |= conversions.bit(*wanted(pick, flow.value));
         for (std::size_t i = 0; i < formats; ++i)
             if ((gathered >> i & 1U) != 0)
-                states.push_back({ValueState::Kind::own, Conversions::Set{1} << i, {}});
+                states.push_back({ValueState::Kind::own, Conversions::Set{1} << i, {}, {}});
     }
     return states;
+}
+
+// Each set once per way to name a reader for every format in it. Where these are too many, sets of one
+// format.
+std::vector<Encoding::ValueState> Encoding::with_witnesses(const Flow& flow, std::vector<ValueState> states,
+                                                           std::size_t most, bool& too_many) const {
+    const Conversions::Set always = flow.demanded ? flow.conversions->bit(*flow.demanded) : 0;
+    std::vector<ValueState> out;
+    const auto expand = [&](std::size_t largest) {
+        out.clear();
+        std::vector<bool> taken(flow.readers.size(), false);
+        const std::function<void(ValueState, Conversions::Set)> name = [&](ValueState state,
+                                                                           Conversions::Set left) {
+            if (out.size() > most) return;
+            if (left == 0) {
+                out.push_back(std::move(state));
+                return;
+            }
+            const Conversions::Set bit = left & (~left + 1);
+            for (std::uint32_t r = 0; r < flow.readers.size(); ++r) {
+                if (taken[r]) continue;
+                taken[r] = true;
+                ValueState next = state;
+                next.witnesses.emplace_back(r, bit);
+                name(std::move(next), left & ~bit);
+                taken[r] = false;
+            }
+        };
+        for (const ValueState& state : states) {
+            const Conversions::Set named = state.kind == ValueState::Kind::set ? state.set & ~always : 0;
+            if (static_cast<std::size_t>(std::popcount(named)) <= largest) name(state, named);
+        }
+        return out.size() <= most;
+    };
+    if (!expand(flow.readers.size())) {
+        too_many = true;
+        expand(1);
+    }
+    return out;
 }
 
 void Encoding::add_value(std::size_t f, const Weights& weights, const EncodeOptions& options) {
     const Flow& flow = instance_->flows()[f];
     ValueVariables variables;
-    variables.states = value_states(flow, options.most_sets, variables.booleans);
+    variables.states =
+        value_states(flow, exact_sets_ ? std::size_t{1} << 20U : options.most_sets, variables.booleans);
+    if (exact_sets_) {
+        bool fewer = false;
+        variables.states = with_witnesses(flow, std::move(variables.states), options.most_sets, fewer);
+        restricted_ += fewer ? 1 : 0;
+    }
     if (variables.booleans) {
         ++restricted_;
         variables.first = static_cast<Variable>(problem_.size());
@@ -162,7 +208,8 @@ void Encoding::connect_sets(const Flow& flow, const ValueVariables& variables, c
         }
         problem_.add_cost(variable(flow.producer), variables.first, cost);
     }
-    for (const NodeId reader : flow.readers) {
+    for (std::uint32_t place = 0; place < flow.readers.size(); ++place) {
+        const NodeId reader = flow.readers[place];
         const auto& to = picks(reader);
         Matrix cost(states.size(), to.size(), infinite);
         for (std::size_t r = 0; r < to.size(); ++r) {
@@ -185,6 +232,8 @@ void Encoding::connect_sets(const Flow& flow, const ValueVariables& variables, c
                         allowed = needs_set && !own && (state.set & bit) == bit;
                         break;
                 }
+                for (const auto& [witness, asked] : state.witnesses)
+                    if (witness == place && asked != bit) allowed = false;
                 if (allowed) cost(s, r) = 0;
             }
         }

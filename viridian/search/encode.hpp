@@ -44,6 +44,8 @@ class Encoding {
         } kind = Kind::set;
         Conversions::Set set = 0;
         Pick pick;
+        // With exact sets: the reader that asks for each format, so that none is made for nobody.
+        std::vector<std::pair<std::uint32_t, Conversions::Set>> witnesses = {};
     };
     struct ValueVariables {
         bool booleans = false;  // one variable per wanted format from `first` on
@@ -56,6 +58,8 @@ class Encoding {
     void add_value(std::size_t flow, const Weights& weights, const EncodeOptions& options);
     [[nodiscard]] std::vector<ValueState> value_states(const Flow& flow, std::size_t most,
                                                        bool& too_many) const;
+    [[nodiscard]] std::vector<ValueState> with_witnesses(const Flow& flow, std::vector<ValueState> states,
+                                                         std::size_t most, bool& too_many) const;
     void connect_sets(const Flow& flow, const ValueVariables& variables, const Weights& weights);
     void connect_booleans(const Flow& flow, const ValueVariables& variables, const Weights& weights);
     void tie_regions();
@@ -85,6 +89,8 @@ class Encoding {
     std::vector<Variable> variable_of_;             // by node
     std::vector<ValueVariables> values_;            // by flow
     std::size_t restricted_ = 0;
+    // Under negative weights a useless conversion would earn something: sets are exactly those asked for.
+    bool exact_sets_ = false;
 };
 
 }  // namespace viridian::search

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <functional>
 
@@ -103,15 +104,44 @@ class Greedy {
 
 }  // namespace
 
-Result<Outcome> solve_greedy(const Instance& instance, const Objective& objective, const Metrics& start,
-                             std::size_t distance, const SolveOptions& limits) {
-    VIRIDIAN_TRY(Selection selection, fused_selection(instance));
+namespace {
+
+Outcome descend(Selection selection, const Objective& objective, const Metrics& start, std::size_t distance,
+                const SolveOptions& limits) {
     selection = Greedy(std::move(selection), objective, start, distance, limits).run();
     Outcome outcome{selection.assignment(), selection.totals(), start, 0};
     outcome.assignment.solver = name_of(Solver::greedy);
     outcome.assignment.value = objective.value(outcome.totals, start);
     outcome.assignment.bound = -infinite;
     return outcome;
+}
+
+}  // namespace
+
+Result<Outcome> solve_greedy(const Instance& instance, const Objective& objective, const Metrics& start,
+                             std::size_t distance, const SolveOptions& limits) {
+    VIRIDIAN_TRY(Selection selection, fused_selection(instance));
+    return descend(std::move(selection), objective, start, distance, limits);
+}
+
+Result<Outcome> improve(const Instance& instance, const Outcome& from, const Objective& objective,
+                        const Metrics& start, std::size_t distance, const SolveOptions& limits) {
+    std::vector<std::uint32_t> cover;
+    std::vector<Selection::Change> changes;
+    for (const plan::AssignedRegion& assigned : from.assignment.regions)
+        for (const std::uint32_t c : instance.candidates_of(assigned.region.nodes.front())) {
+            const Candidate& candidate = instance.candidates()[c];
+            if (candidate.region.nodes != assigned.region.nodes) continue;
+            const auto same = [&](const Option& option) { return option.choice == assigned.choice; };
+            const auto at = std::find_if(candidate.options.begin(), candidate.options.end(), same);
+            changes.push_back({cover.size(), static_cast<std::size_t>(at - candidate.options.begin())});
+            cover.push_back(c);
+            break;
+        }
+    invariant(cover.size() == from.assignment.regions.size(), "an assignment's regions are candidates");
+    Selection selection(instance, std::move(cover));
+    selection.apply(changes);
+    return descend(std::move(selection), objective, start, distance, limits);
 }
 
 }  // namespace viridian::search

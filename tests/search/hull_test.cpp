@@ -1,0 +1,143 @@
+#include "viridian/search/hull.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "random_network.hpp"
+#include "structures.hpp"
+
+namespace viridian::search {
+namespace {
+
+using tests::Network;
+
+// Totals of every plan of a network without fusion and in-place choices: every choice of every node, with
+// exactly the formats that are asked for.
+std::vector<Metrics> every_plan(const Instance& instance) {
+    std::vector<Metrics> all;
+    std::vector<const Option*> chosen(instance.graph().node_slots());
+    const std::function<void(std::size_t)> choose = [&](std::size_t n) {
+        if (n < instance.nodes().size()) {
+            const graph::NodeId id = instance.nodes()[n];
+            for (const Option& option : instance.candidates()[instance.candidates_of(id)[0]].options) {
+                chosen[index(id)] = &option;
+                choose(n + 1);
+            }
+            return;
+        }
+        Metrics sum;
+        for (const graph::NodeId id : instance.nodes()) sum += chosen[index(id)]->metrics;
+        for (const Flow& flow : instance.flows()) {
+            const FormatId from = flow.given ? *flow.given : chosen[index(flow.producer)]->outputs[0];
+            Conversions::Set set = flow.demanded ? flow.conversions->bit(*flow.demanded) : 0;
+            for (const graph::NodeId reader : flow.readers) {
+                const auto& inputs = instance.candidates()[instance.candidates_of(reader)[0]].region.inputs;
+                const auto at = std::find(inputs.begin(), inputs.end(), flow.value) - inputs.begin();
+                set |= flow.conversions->bit(chosen[index(reader)]->inputs[static_cast<std::size_t>(at)]);
+            }
+            sum += flow.conversions->cost(from, set);
+        }
+        all.push_back(sum);
+    };
+    choose(0);
+    return all;
+}
+
+Network small(std::uint64_t seed) {
+    Random random(seed);
+    Network net = tests::random_network(
+        random, {.nodes = 6, .formats = 3, .choices = 4, .fusion = false, .in_place = false});
+    // Trees are chosen by time: with joules in proportion, one format more than asked for never pays.
+    for (auto& [formats, price] : net.conversions)
+        price = tests::price(price.seconds.value, 0.8 * price.seconds.value);
+    return net;
+}
+
+void check(const std::string& text, bool proven, std::uint64_t seeds) {
+    const auto objective = parse_objective(text);
+    ASSERT_TRUE(objective.ok());
+    int closed = 0, solved = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const Network net = small(seed);
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok());
+        const auto found = solve(*instance, *objective);
+        AssignOptions first;
+        first.solver = Solver::first;
+        const Metrics start = solve(*instance, *objective, first)->start;
+        double truth = infinite;
+        for (const Metrics& totals : every_plan(*instance))
+            if (objective->within_limit(totals, start))
+                truth = std::min(truth, objective->value(totals, start));
+        if (!found.ok()) {
+            EXPECT_EQ(truth, infinite) << text << ", seed " << seed << ": " << found.error().text();
+            continue;
+        }
+        ++solved;
+        const auto& assignment = found->assignment;
+        EXPECT_TRUE(objective->within_limit(found->totals, start));
+        EXPECT_NEAR(assignment.value, objective->value(found->totals, start), 1e-12);
+        EXPECT_LE(assignment.bound, truth * (1 + 1e-9)) << text << ", seed " << seed;
+        EXPECT_GE(assignment.value, truth * (1 - 1e-9)) << text << ", seed " << seed;
+        if (proven) {
+            EXPECT_EQ(assignment.gap(), 0) << text << ", seed " << seed;
+        }
+        closed += assignment.value <= truth * (1 + 1e-9) ? 1 : 0;
+    }
+    EXPECT_GE(closed, solved * 9 / 10) << text << ": optimum found in " << closed << " of " << solved;
+}
+
+TEST(Hull, products_are_solved_to_proof) {
+    check("energy^0.5*time^0.5", true, 150);
+    check("energy^0.8*time^0.2", true, 150);
+}
+
+TEST(Hull, least_power_is_solved_to_proof) { check("power", true, 300); }
+
+TEST(Hull, limits_are_kept_and_bounded) {
+    check("energy @ time<=1.02x", false, 200);
+    check("time @ energy<=0.9x", false, 200);
+    check("power @ time<=1.1x", false, 200);
+}
+
+TEST(Hull, mixes_with_power_are_bounded) { check("0.5*power+0.5*energy", false, 200); }
+
+TEST(Frontier, holds_exactly_the_vertices_of_the_hull) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const Network net = small(seed);
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        const auto found = frontier(*instance);
+        ASSERT_TRUE(found.ok());
+        EXPECT_EQ(found->unresolved, 0);
+        const std::vector<Metrics> all = every_plan(*instance);
+        for (std::size_t i = 0; i + 1 < found->vertices.size(); ++i) {
+            const Metrics &a = found->vertices[i].totals, &b = found->vertices[i + 1].totals;
+            EXPECT_LT(a.seconds, b.seconds);
+            EXPECT_GT(a.joules, b.joules);
+            const double wx = a.joules - b.joules, wy = b.seconds - a.seconds;
+            for (const Metrics& m : all)
+                EXPECT_GE(wx * m.seconds + wy * m.joules, (wx * a.seconds + wy * a.joules) * (1 - 1e-9));
+        }
+        for (const Metrics& m : all) {
+            EXPECT_GE(m.seconds, found->vertices.front().totals.seconds * (1 - 1e-6));
+            EXPECT_GE(m.joules, found->vertices.back().totals.joules * (1 - 1e-6));
+        }
+    }
+}
+
+TEST(Frontier, a_budget_leaves_a_known_rest) {
+    const Network net = tests::resnet_like(8, {10, 3, 2}, 1);
+    const auto instance = Instance::make(net.graph, net.regions, net.source());
+    FrontierOptions few;
+    few.most_vertices = 5;
+    const auto rough = frontier(*instance, {}, few);
+    ASSERT_TRUE(rough.ok());
+    EXPECT_EQ(rough->vertices.size(), 5U);
+    EXPECT_GT(rough->unresolved, 0);
+    EXPECT_LT(rough->unresolved, 0.2);
+}
+
+}  // namespace
+}  // namespace viridian::search

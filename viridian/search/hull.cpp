@@ -1,0 +1,221 @@
+#include "viridian/search/hull.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "viridian/search/baselines.hpp"
+#include "viridian/search/lower_hull.hpp"
+
+namespace viridian::search {
+namespace {
+
+constexpr std::size_t most_vertices = 96;
+constexpr double tie = 1e-7;  // weight of the other metric at the two ends
+
+bool stopped(const AssignOptions& options) { return options.exact.cancelled && options.exact.cancelled(); }
+
+// Both ends of the falling part.
+Result<LowerHull> start_hull(const Instance& instance, const AssignOptions& options, Metric x, Metric y) {
+    LowerHull hull(instance, options, x, y);
+    VIRIDIAN_TRY(LowerHull::Vertex left, hull.support(1, 0));
+    const double ratio = left.y > 0 ? left.x / left.y : 1;
+    VIRIDIAN_TRY(left, hull.support(1, tie * ratio));
+    VIRIDIAN_TRY(LowerHull::Vertex right, hull.support(tie / ratio, 1));
+    hull.insert(std::move(left));
+    hull.insert(std::move(right));
+    return hull;
+}
+
+// Least power: minimise y − p·x, where p is the least ratio so far, until nothing is below zero (Dinkelbach
+// 1967).
+Result<void> follow_ratio(LowerHull& hull) {
+    for (int round = 0; round < 50; ++round) {
+        double ratio = infinite;
+        for (const auto& v : hull.vertices()) ratio = std::min(ratio, v.y / v.x);
+        VIRIDIAN_TRY(LowerHull::Vertex found, hull.support(-ratio, 1));
+        if (found.y - ratio * found.x >= -1e-9 * found.y) return {};
+        if (!hull.insert(std::move(found))) return {};
+    }
+    return {};
+}
+
+class HullSearch {
+  public:
+    HullSearch(const Instance& instance, const Objective& objective, const Metrics& start,
+               const AssignOptions& options)
+        : instance_(instance), objective_(objective), start_(start), options_(options) {}
+
+    Result<Outcome> run() {
+        VIRIDIAN_TRY(choose_axes());
+        VIRIDIAN_TRY(LowerHull hull, start_hull(instance_, options_, x_, y_));
+        if (uses(Metric::power)) VIRIDIAN_TRY(follow_ratio(hull));
+        for (const auto& vertex : hull.vertices()) consider(vertex.outcome);
+        while (hull.vertices().size() < most_vertices && !stopped(options_)) {
+            // The open piece below which most may lie.
+            std::size_t best = hull.pieces();
+            double least = limit();
+            for (std::size_t i = 0; i < hull.pieces(); ++i)
+                if (const double here = floor_of(hull, i); !hull.closed(i) && here < least) {
+                    least = here;
+                    best = i;
+                }
+            if (best == hull.pieces()) break;
+            VIRIDIAN_TRY(const bool found, hull.refine(best));
+            if (found)
+                for (const auto& vertex : hull.vertices()) consider(vertex.outcome);
+        }
+        double bound = hull.proven() ? infinite : -infinite;
+        for (std::size_t i = 0; i < hull.pieces(); ++i) bound = std::min(bound, floor_of(hull, i));
+        for (const auto& vertex : hull.vertices())
+            if (objective_.within_limit(vertex.outcome.totals, start_))
+                bound = std::min(bound, objective_.value(vertex.outcome.totals, start_));
+        if (best_ && bound < limit()) {
+            SolveOptions brief = options_.exact;
+            brief.time_limit = std::min(brief.time_limit, Seconds(2));
+            if (const auto better = improve(instance_, *best_, objective_, start_, 2, brief); better.ok())
+                consider(*better);
+        }
+        if (!best_)
+            return fail(ErrorCode::missing_entry, "allow more with a larger factor before `x`",
+                        "no plan was found that keeps the limit of `{}`", text(objective_));
+        best_->assignment.solver = name_of(Solver::exact);
+        best_->assignment.value = objective_.value(best_->totals, start_);
+        best_->assignment.bound = std::min(bound, best_->assignment.value);
+        if (best_->assignment.gap() <= 1e-9 * std::abs(best_->assignment.value))
+            best_->assignment.bound = best_->assignment.value;
+        best_->start = start_;
+        return std::move(*best_);
+    }
+
+  private:
+    bool uses(Metric metric) const {
+        return std::any_of(objective_.terms.begin(), objective_.terms.end(),
+                           [&](const Objective::Term& t) { return t.metric == metric; }) ||
+               (objective_.limit && objective_.limit->metric == metric);
+    }
+
+    Result<void> choose_axes() {
+        std::size_t count = 0;
+        for (const Metric m : {Metric::time, Metric::energy, Metric::flop, Metric::bytes, Metric::kernels}) {
+            const bool of_power = m == Metric::time || m == Metric::energy;
+            if (!uses(m) && !(of_power && uses(Metric::power))) continue;
+            (count == 0 ? x_ : y_) = m;
+            ++count;
+        }
+        if (count > 2)
+            return fail(ErrorCode::unsupported, "leave out one of its metrics",
+                        "the objective `{}` is not additive and weighs {} metrics; two can be",
+                        text(objective_), count);
+        if (count == 1) y_ = x_ == Metric::time ? Metric::energy : Metric::time;
+        return {};
+    }
+
+    double limit() const { return best_ ? objective_.value(best_->totals, start_) * (1 - 1e-12) : infinite; }
+
+    void consider(const Outcome& outcome) {
+        if (!objective_.within_limit(outcome.totals, start_)) return;
+        if (!best_ || objective_.value(outcome.totals, start_) < objective_.value(best_->totals, start_))
+            best_ = outcome;
+    }
+
+    Metrics at(double x, double y) const {
+        Metrics m;
+        const auto set = [&](Metric metric, double amount) {
+            (metric == Metric::time     ? m.seconds
+             : metric == Metric::energy ? m.joules
+             : metric == Metric::flop   ? m.flop
+             : metric == Metric::bytes  ? m.bytes
+                                        : m.kernels) = amount;
+        };
+        set(x_, x);
+        set(y_, y);
+        return m;
+    }
+
+    // Along a line, products and single metrics are least at an end.
+    bool least_at_ends() const {
+        return objective_.form == Objective::Form::product || objective_.terms.size() == 1 ||
+               !uses(Metric::power);
+    }
+
+    // No plan in this piece's stretch of x is below this.
+    double floor_of(const LowerHull& hull, std::size_t i) const {
+        const auto &a = hull.vertices()[i], &b = hull.vertices()[i + 1];
+        if (!hull.closed(i)) {  // anywhere above the lower of the two; x may pull either way
+            const Metrics near = at(a.x, std::min(a.y, b.y)), far = at(b.x, std::min(a.y, b.y));
+            if (!objective_.within_limit(near, start_) && !objective_.within_limit(far, start_))
+                return infinite;
+            return std::min(objective_.value(near, start_), objective_.value(far, start_));
+        }
+        const auto point = [&](double t) { return std::pair(a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)); };
+        const auto inside = [&](double t) {
+            const auto [x, y] = point(t);
+            return objective_.within_limit(at(x, y), start_);
+        };
+        double from = 0, to = 1;  // the part of the piece that keeps the limit, a little too long
+        if (!inside(0) && !inside(1)) return infinite;
+        for (int step = 0; step < 60 && inside(0) != inside(1); ++step) {
+            const double middle = (from + to) / 2;
+            (inside(middle) == inside(0) ? from : to) = middle;
+        }
+        if (inside(0) != inside(1)) (inside(0) ? from : to) = inside(0) ? 0 : 1;
+        double least = infinite;
+        const std::size_t cells = least_at_ends() ? 1 : 4096;
+        for (std::size_t c = 0; c < cells; ++c) {
+            const auto [left, y_left] =
+                point(from + (to - from) * static_cast<double>(c) / static_cast<double>(cells));
+            const auto [right, y_right] =
+                point(from + (to - from) * static_cast<double>(c + 1) / static_cast<double>(cells));
+            if (cells == 1) {
+                least = std::min(objective_.value(at(left, y_left), start_),
+                                 objective_.value(at(right, y_right), start_));
+            } else {  // each cell by its lower corners
+                const double y = std::min(y_left, y_right);
+                for (const double x : {left, right})
+                    least = std::min(least, objective_.value(at(x, y), start_));
+            }
+        }
+        return least;
+    }
+
+    const Instance& instance_;
+    const Objective& objective_;
+    const Metrics& start_;
+    const AssignOptions& options_;
+    Metric x_ = Metric::time, y_ = Metric::energy;
+    std::optional<Outcome> best_;
+};
+
+}  // namespace
+
+Result<Outcome> solve_on_hull(const Instance& instance, const Objective& objective, const Metrics& start,
+                              const AssignOptions& options) {
+    return HullSearch(instance, objective, start, options).run();
+}
+
+Result<Frontier> frontier(const Instance& instance, const AssignOptions& options,
+                          const FrontierOptions& limits) {
+    VIRIDIAN_TRY(LowerHull hull, start_hull(instance, options, Metric::time, Metric::energy));
+    const auto area = [&](std::size_t i) {
+        const auto &a = hull.vertices()[i], &b = hull.vertices()[i + 1];
+        return hull.closed(i) ? 0 : (b.x - a.x) * std::abs(a.y - b.y) / 2;
+    };
+    while (hull.vertices().size() < limits.most_vertices && !stopped(options)) {
+        std::size_t widest = hull.pieces();
+        for (std::size_t i = 0; i < hull.pieces(); ++i)
+            if (!hull.closed(i) && (widest == hull.pieces() || area(i) > area(widest))) widest = i;
+        if (widest == hull.pieces()) break;
+        VIRIDIAN_TRY(const bool found, hull.refine(widest));
+        if (found && limits.progress) limits.progress(hull.vertices().size());
+    }
+    Frontier out;
+    for (std::size_t i = 0; i < hull.pieces(); ++i) out.unresolved += area(i);
+    const auto &first = hull.vertices().front(), &last = hull.vertices().back();
+    const double all = (last.x - first.x) * std::abs(first.y - last.y);
+    out.unresolved = all > 0 ? out.unresolved / all : 0;
+    for (const auto& vertex : hull.vertices()) out.vertices.push_back(vertex.outcome);
+    return out;
+}
+
+}  // namespace viridian::search
