@@ -32,7 +32,7 @@ using Run = std::function<Result<Outputs>(const graph::Graph&, const std::vector
 // The ways to run a model, by name: "reference", …
 struct Device {
     std::string name;
-    Run run;
+    std::function<Result<Run>()> open;
 };
 [[nodiscard]] std::vector<Device> devices();
 

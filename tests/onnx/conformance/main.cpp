@@ -1,4 +1,4 @@
-// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] [--allow-unsupported] ROOT...:
+// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] ROOT...:
 // runs ONNX's backend tests found below each ROOT. A test that several roots hold (with older and newer
 // operator sets) passes when it passes in all of them.
 #include <fnmatch.h>
@@ -34,7 +34,6 @@ struct Tally {
     std::map<std::string, bool> passed;  // by test; false once it failed anywhere
     std::map<std::string, bool> fast;
     int excluded = 0;
-    int unsupported = 0;  // with --allow-unsupported; failures otherwise
 };
 
 Result<int> guarded(const Case& test, const Run& run) {
@@ -57,8 +56,7 @@ bool is_excluded(const std::vector<Exclusion>& exclusions, const Case& test) {
 struct Options {
     std::string device = "reference";
     std::vector<Exclusion> exclusions;
-    int show = 1'000'000;            // failures printed
-    bool allow_unsupported = false;  // models with operators that we lack are counted apart
+    int show = 1'000'000;  // failures printed
 };
 
 void run_root(const Path& root, const Run& run, const Options& options, Tally& tally) {
@@ -70,10 +68,6 @@ void run_root(const Path& root, const Run& run, const Options& options, Tally& t
         }
         const Result<int> outcome = guarded(test, run);
         const bool passed = outcome.ok();
-        if (!passed && options.allow_unsupported && outcome.error().code == ErrorCode::unsupported) {
-            ++tally.unsupported;
-            continue;
-        }
         auto [entry, fresh] = tally.passed.try_emplace(test.name, passed);
         entry->second = entry->second && passed;
         if (passed && *outcome > 0) tally.fast[test.name] = true;
@@ -94,28 +88,29 @@ int run_all(std::vector<std::string> arguments) {
             options.exclusions.push_back({arguments[++i], "asked for"});
         else if (arguments[i] == "--show" && more)
             options.show = std::stoi(arguments[++i]);
-        else if (arguments[i] == "--allow-unsupported")
-            options.allow_unsupported = true;
         else
             roots.emplace_back(arguments[i]);
     }
     Tally tally;
-    bool known = false;
-    for (const Device& candidate : devices())
-        if (candidate.name == options.device) {
-            known = true;
-            for (const Path& root : roots) run_root(root, candidate.run, options, tally);
-        }
-    if (!known || roots.empty()) {
-        fmt::print(stderr, "usage: conformance [--device NAME] [--excluded FILE] [--show N] ROOT...\n");
+    const std::vector<Device> all = devices();
+    const auto device = std::ranges::find(all, options.device, &Device::name);
+    if (device == all.end() || roots.empty()) {
+        fmt::print(
+            stderr,
+            "usage: conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] ROOT...\n");
         return 2;
     }
+    const Result<Run> run = device->open();
+    if (!run.ok()) {
+        fmt::print(stderr, "{}\n", run.error().text());
+        return 2;
+    }
+    for (const Path& root : roots) run_root(root, *run, options, tally);
     std::size_t passed = 0;
     for (const auto& [name, good] : tally.passed) passed += good ? 1 : 0;
     const std::size_t failed = tally.passed.size() - passed;
     fmt::print("{} passed, {} failed ({} excluded); {} ran on kernels other than the reference\n", passed,
                failed, tally.excluded, tally.fast.size());
-    if (tally.unsupported > 0) fmt::print("{} not run: they use what is not supported\n", tally.unsupported);
     return failed == 0 && passed > 0 ? 0 : 1;
 }
 
