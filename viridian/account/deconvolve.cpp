@@ -302,16 +302,29 @@ Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
         used = std::move(next);
         if (settled) break;
     }
-    const Folded folded = fold_normals(design, used.kept, out.sensor, first.theta, slopes);
-    const Fit fitted = fit(folded.all, columns, mean);
+    Folded folded;
+    Fit fitted;
+    std::vector<double> slopes_at = first.theta;
+    for (int round = 0; round < 6;
+         ++round) {  // the light fit that found the sensor was a little biased: settle it here
+        folded = fold_normals(design, used.kept, out.sensor, slopes_at, slopes);
+        fitted = fit(folded.all, columns, mean);
+        const double move = fitted.theta[columns.slope(0)];
+        const double stretch = slopes > 1 ? fitted.theta[columns.slope(1)] : 0.0;
+        if (round == 5 || (std::abs(move) < 500.0 && std::abs(stretch) < 500.0)) break;
+        out.sensor.shift_ns += std::clamp(move, -60e3, 60e3);
+        if (slopes > 1)
+            out.sensor.window_ns = std::max(1e5, out.sensor.window_ns + std::clamp(stretch, -60e3, 60e3));
+        slopes_at.assign(fitted.theta.begin(), fitted.theta.end() - static_cast<std::ptrdiff_t>(slopes));
+    }
     double model = 0.0, constant = 0.0;
     held_out(folded, fitted, model, constant);
     out.held_out = constant > 0.0 ? model / constant : 1.0;
-    const auto scores = block_scores(design, used.kept, out.sensor, fitted, first.theta);
+    const auto scores = block_scores(design, used.kept, out.sensor, fitted, slopes_at);
     const Deviation deviation(fitted, scores, folded.all.count);
     std::vector<double> along_shift(columns.size());
     along_shift[columns.slope(0)] = 1.0;
-    out.sensor.shift_ns += std::clamp(fitted.theta[columns.slope(0)], -5e3, 5e3);
+    out.sensor.shift_ns += std::clamp(fitted.theta[columns.slope(0)], -500.0, 500.0);
     out.sensor.shift_deviation_ns = deviation.of(along_shift);
 
     // Shares.
