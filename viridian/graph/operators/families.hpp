@@ -31,6 +31,7 @@ std::span<const OperatorRow> logic_operators();
 std::span<const OperatorRow> loss_operators();
 std::span<const OperatorRow> masking_operators();
 std::span<const OperatorRow> matrix_operators();
+std::span<const OperatorRow> microsoft_operators();
 std::span<const OperatorRow> normalization_operators();
 std::span<const OperatorRow> padding_operators();
 std::span<const OperatorRow> pooling_operators();

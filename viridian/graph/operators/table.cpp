@@ -35,6 +35,7 @@ std::vector<std::span<const OperatorRow>> families() {
         loss_operators(),
         masking_operators(),
         matrix_operators(),
+        microsoft_operators(),
         normalization_operators(),
         padding_operators(),
         pooling_operators(),
