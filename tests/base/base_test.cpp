@@ -69,7 +69,10 @@ TEST(Machine, HasACoreAndAFingerprint) {
     const Machine machine = this_machine();
     EXPECT_GE(machine.physical_cores, 1);
     EXPECT_EQ(machine.fingerprint(), this_machine().fingerprint());
-    EXPECT_FALSE(physical_cpus().empty());
+    const auto cpus = physical_cpus();
+    ASSERT_FALSE(cpus.empty());
+    ASSERT_TRUE(pin_thread(cpus.back()).ok());
+    EXPECT_EQ(physical_cpus(), cpus);  // pinning one thread does not shrink the machine
 }
 
 }  // namespace

@@ -1,28 +1,9 @@
 #include "viridian/cli/run_cli.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-
-#include "viridian/base/json.hpp"
+#include "tests/cli/run_cli_support.hpp"
 
 namespace viridian::cli {
 namespace {
-
-struct Outcome {
-    int code;
-    std::string out;
-    std::string err;
-};
-
-Outcome run(const std::vector<const char*>& arguments) {
-    std::vector<const char*> all = {"viridian"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    const int code = run_cli(static_cast<int>(all.size()), all.data());
-    return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
-}
 
 TEST(RunCli, DoctorAnswersOneJsonObject) {
     const Outcome outcome = run({"doctor", "--json"});

@@ -43,15 +43,19 @@ Bytes sysfs_size(const std::string& text) {  // "32768K", "2M"
     return Bytes(unit == 'K' ? number << 10 : unit == 'M' ? number << 20 : number);
 }
 
-std::vector<int> allowed_cpus() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    std::vector<int> cpus;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-            if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    if (cpus.empty()) cpus.push_back(0);
-    return cpus;
+// Read once: after pin_thread() the calling thread's own mask no longer says what the process may use.
+const std::vector<int>& allowed_cpus() {
+    static const std::vector<int> allowed = [] {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        std::vector<int> cpus;
+        if (sched_getaffinity(0, sizeof set, &set) == 0)
+            for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+                if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+        if (cpus.empty()) cpus.push_back(0);
+        return cpus;
+    }();
+    return allowed;
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+// The main job on a small network, through the command line: every product is written, agrees and reads back.
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_cli_support.hpp"
+#include "viridian/base/file.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+using graph::Dims;
+using graph::Tensor;
+using graph::ValueId;
+
+// A fire module: squeeze, two expansions, concatenation, pool, and a batch normalisation to fold.
+void write_model(const Path& path, bool symbolic = false) {
+    graph::Graph graph;
+    const auto weights = [&](Dims dims, float scale) {
+        Tensor tensor(graph::ElementType::f32, dims);
+        float value = 0.1F;
+        for (float& w : tensor.mutable_values<float>())
+            w = scale * (value = value > 1 ? value - 1.93F : value + 0.37F);
+        return graph.add_constant("w", std::move(tensor));
+    };
+    graph::Shape shape = {graph::Dimension(1), graph::Dimension(8), graph::Dimension(12),
+                          graph::Dimension(12)};
+    if (symbolic) shape[0] = graph::Dimension("N");
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, shape});
+    const ValueId squeeze = graph.add("Conv", {x, weights({16, 8, 1, 1}, 0.3F)}, {}, "squeeze");
+    const ValueId normal =
+        graph.add("BatchNormalization",
+                  {squeeze, weights({16}, 1), weights({16}, 1), weights({16}, 0.1F),
+                   graph.add_constant("variance", Tensor::f32({16}, std::vector<float>(16, 0.9F)))},
+                  {}, "normal");
+    const ValueId active = graph.add("Relu", {normal}, {}, "active");
+    const ValueId one =
+        graph.add("Relu", {graph.add("Conv", {active, weights({16, 16, 1, 1}, 0.2F)}, {}, "one")});
+    const ValueId three = graph.add("Relu", {graph.add("Conv", {active, weights({16, 16, 3, 3}, 0.1F)},
+                                                       {{"pads", Dims{1, 1, 1, 1}}}, "three")});
+    const ValueId both = graph.add("Concat", {one, three}, {{"axis", std::int64_t{1}}}, "both");
+    graph.set_outputs({graph.add("GlobalAveragePool", {both}, {}, "pool")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    ASSERT_TRUE(onnx::save(graph, path).ok());
+}
+
+class Optimize : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = Path(testing::TempDir()) / fmt::format("optimize_{}", ::getpid());
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    std::string at(const char* name) const { return (folder_ / name).string(); }
+    Path folder_;
+};
+
+TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
+    write_model(at("fire.onnx"));
+    const Outcome cold =
+        run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--json"});
+    ASSERT_EQ(cold.code, 0) << cold.err;
+    const auto result = parse_json(cold.out, "stdout");
+    ASSERT_TRUE(result.ok());
+    EXPECT_EQ((*result)["verification"]["passed"], true);
+    EXPECT_LE((*result)["verification"]["outputs"][0]["error"], 1e-4);
+    EXPECT_EQ((*result)["assignment"]["gap"], 0.0);
+    EXPECT_GT((*result)["database"]["misses"], 0);
+    EXPECT_EQ((*result)["rewrites"][0]["rule"], "fold_batch_norm");
+    const auto provenance = (*result)["optimized"]["ran"]["joules"]["provenance"].get<std::string>();
+    EXPECT_TRUE(provenance.starts_with("estimated:") || provenance.starts_with("measured:")) << provenance;
+    EXPECT_TRUE(onnx::load(at("fire.opt.onnx")).ok());
+    EXPECT_NE(read_file(at("fire.opt.html"))->find("Before and after"), std::string::npos);
+
+    const Outcome warm =
+        run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--json"});
+    ASSERT_EQ(warm.code, 0) << warm.err;
+    EXPECT_EQ((*parse_json(warm.out, "stdout"))["database"]["misses"], 0);
+
+    const Outcome ran = run({"run", at("fire.opt.plan.json"), "--rounds", "1", "--json"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Outcome reference = run({"run", at("fire.onnx"), "--device", "reference", "--json"});
+    ASSERT_EQ(reference.code, 0) << reference.err;
+    const Json fast = (*parse_json(ran.out, "stdout"))["outputs"][0]["first"];
+    const Json slow = (*parse_json(reference.out, "stdout"))["outputs"][0]["first"];
+    for (std::size_t i = 0; i < slow.size(); ++i)
+        EXPECT_NEAR(fast[i].get<double>(), slow[i].get<double>(),
+                    1e-4 * (1 + std::abs(slow[i].get<double>())));
+}
+
+TEST_F(Optimize, APlanForAnotherMachineOrModelIsRefused) {
+    write_model(at("fire.onnx"));
+    ASSERT_EQ(
+        run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--proofs", "1"})
+            .code,
+        0);
+    Json plan = *parse_json(*read_file(at("fire.opt.plan.json")), "plan");
+    const Json original = plan;
+    plan["device"] = "cpu-0000000000000000";
+    ASSERT_TRUE(write_file(at("fire.opt.plan.json"), plan.dump()).ok());
+    const Outcome elsewhere = run({"run", at("fire.opt.plan.json")});
+    EXPECT_EQ(elsewhere.code, 1);
+    EXPECT_NE(elsewhere.err.find("--retune"), std::string::npos) << elsewhere.err;
+    EXPECT_EQ(run({"run", at("fire.opt.plan.json"), "--retune", "--db", at("cost.db"), "--rounds", "1"}).code,
+              0);
+    plan = original;
+    plan["graph"] = "0000000000000000";
+    ASSERT_TRUE(write_file(at("fire.opt.plan.json"), plan.dump()).ok());
+    EXPECT_NE(run({"run", at("fire.opt.plan.json")}).err.find("another model"), std::string::npos);
+}
+
+TEST_F(Optimize, BadInputGetsASentenceAndANextStep) {
+    EXPECT_NE(run({"optimize", at("none.onnx"), "-o", at("x.onnx")}).err.find("there is no file"),
+              std::string::npos);
+    write_model(at("open.onnx"), true);
+    const Outcome open = run({"optimize", at("open.onnx"), "-o", at("x.onnx"), "--db", at("cost.db")});
+    EXPECT_EQ(open.code, 1);
+    EXPECT_NE(open.err.find("--dim N=1"), std::string::npos) << open.err;
+    EXPECT_NE(run({"optimize", at("open.onnx"), "-o", at("x.onnx"), "--dim", "N"}).err.find("--dim N=8"),
+              std::string::npos);
+    EXPECT_EQ(run({"optimize", at("open.onnx"), "-o", at("x.onnx"), "--objective", "tiem"}).code, 1);
+    EXPECT_EQ(
+        run({"optimize", at("open.onnx"), "-o", at("x.onnx"), "--without", "no_such_rule", "--dim", "N=1"})
+            .code,
+        1);
+}
+
+}  // namespace
+}  // namespace viridian::cli
