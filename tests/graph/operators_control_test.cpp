@@ -150,7 +150,7 @@ TEST(Random, SameSeedSameNumbers) {
     EXPECT_NEAR(square / 1000, 1, 0.2);
 }
 
-TEST(Operators, MissingInputsAreErrors) {
+TEST(OperatorTable, MissingInputsAreErrors) {
     for (const OperatorRow* row : all_operators()) {
         if (row->inputs.least == 0) continue;
         Graph graph;

@@ -1,6 +1,8 @@
 #include "viridian/graph/evaluate.hpp"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 #include "viridian/graph/operators/row.hpp"
 
@@ -89,6 +91,22 @@ Result<void> run_node(Call<Scalar>& call) {
     return {};
 }
 
+// Nonsense may ask for more than there is; exceptions do not cross a room.
+template <class Scalar>
+Result<void> guarded(Call<Scalar>& call) {
+    try {
+        VIRIDIAN_TRY(run_node(call));
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "check the model's shapes", "memory does not hold its result");
+    } catch (const std::length_error&) {
+        return fail(ErrorCode::limit_exceeded, "check the model's shapes", "its result is too large");
+    }
+    if (call.outputs.size() < call.node.outputs.size())
+        return fail(ErrorCode::malformed, "export the model again", "its body gives {} of {} values",
+                    call.outputs.size(), call.node.outputs.size());
+    return {};
+}
+
 Result<void> check_input(const Graph& graph, ValueId id, ElementType type, const Dims& dims) {
     const Value& value = graph.value(id);
     bool fits = type == value.type.element;
@@ -160,7 +178,7 @@ Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Arra
             if (input != ValueId::none) load(input);
             call.inputs.push_back(input == ValueId::none ? nullptr : &values[index(input)]);
         }
-        if (auto done = run_node(call); !done.ok())
+        if (auto done = guarded(call); !done.ok())
             return std::move(done).error().within(fmt::format("node `{}` ({})", node.name, node.op));
         for (const ValueId input : node.inputs)
             if (input != ValueId::none && --left[index(input)] == 0) values[index(input)] = {};

@@ -37,6 +37,8 @@ constexpr auto center = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(prepare(call));
     const auto& x = *call.input(0);
     auto& y = call.outputs[0];
+    if (y.type != x.type || y.dims.size() != x.dims.size())
+        return wrong_shape("CenterCropPad `{}` to extents that are not decided", call.node.name);
     const Grid to(y.dims);
     const auto move = [&](const auto& from, auto& values) {
         for (std::int64_t i = 0; i < to.count; ++i) {

@@ -44,6 +44,9 @@ Result<bool> truth(bool floating, const std::vector<std::int64_t>& integer) {
 
 constexpr auto if_kernel = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(const bool yes, truth(call.input(0)->floating(), call.input(0)->integer));
+    if (call.node.bodies.size() != 2)
+        return fail(ErrorCode::malformed, "export the model again", "If has {} branches",
+                    call.node.bodies.size());
     VIRIDIAN_TRY(call.outputs, call.run_body(yes ? 0 : 1, copies(call, 1, call.inputs.size())));
     return {};
 };

@@ -117,11 +117,15 @@ std::vector<Complex> line_of(const Array<Scalar>& x, const Lines& lines, std::in
 constexpr auto dft = [](auto& call) -> Result<void> {
     using Scalar = scalar_of<decltype(call)>;
     VIRIDIAN_TRY(prepare(call));
+    if (call.outputs[0].dims.empty())
+        return wrong_shape("DFT `{}` of a shape that is not decided", call.node.name);
     const Array<Scalar>& x = *call.input(0);
     Array<Scalar>& y = call.outputs[0];
     const auto tensor = [&](std::size_t i) {
         const Array<Scalar>* input = call.input(i);
-        return input == nullptr || input->count() != 1 ? Tensor() : Tensor::scalar(input->integer[0]);
+        return input == nullptr || input->count() != 1 || input->floating()
+                   ? Tensor()
+                   : Tensor::scalar(input->integer[0]);
     };
     const Tensor length = tensor(1);
     const Tensor axis = tensor(2);

@@ -8,6 +8,7 @@
 #include "viridian/graph/operators/quantized.hpp"
 #include "viridian/graph/operators/rules.hpp"
 #include "viridian/graph/operators/windows.hpp"
+#include "viridian/graph/operators/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -109,10 +110,12 @@ Result<void> multiply(CallType& call) {
                 const auto column = static_cast<std::size_t>(from_b[matrix] * n + j);
                 std::int64_t sum = 0;
                 for (std::int64_t p = 0; p < k; ++p)
-                    sum += (a.integer[static_cast<std::size_t>((from_a[matrix] * m + i) * k + p)] -
-                            a_zero[row]) *
-                           (b.integer[static_cast<std::size_t>((from_b[matrix] * k + p) * n + j)] -
-                            b_zero[column]);
+                    sum = plus(
+                        sum,
+                        times(minus(a.integer[static_cast<std::size_t>((from_a[matrix] * m + i) * k + p)],
+                                    a_zero[row]),
+                              minus(b.integer[static_cast<std::size_t>((from_b[matrix] * k + p) * n + j)],
+                                    b_zero[column])));
                 const double level = static_cast<double>(sum) * a_scale[row] * b_scale[column] / y_scale;
                 y.integer[next++] =
                     places.y_scale < 0 ? sum : saturated(y.type, level, static_cast<std::int64_t>(y_zero));

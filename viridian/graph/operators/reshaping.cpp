@@ -51,8 +51,9 @@ Result<Shape> reshaped(const Shape& from, const Dims& wanted, bool zero_is_zero)
         } else if (wanted[i] < 0 || wanted[i] > (std::int64_t{1} << 40)) {
             return does_not_fit(listed(from), wanted);
         } else {
-            rest = std::min(rest * wanted[i], std::int64_t{1} << 41);
-            if (rest < 0) return does_not_fit(listed(from), wanted);
+            if (rest != 0 && wanted[i] > (std::int64_t{1} << 40) / rest)
+                return does_not_fit(listed(from), wanted);
+            rest *= wanted[i];
             to.emplace_back(wanted[i]);
         }
     }

@@ -152,6 +152,8 @@ Result<void> infer_affine(Inference& inference) {
 constexpr auto affine = [](auto& call) -> Result<void> {
     using Scalar = scalar_of<decltype(call)>;
     VIRIDIAN_TRY(prepare(call));
+    if (call.outputs[0].dims.size() < 2)
+        return wrong_shape("AffineGrid `{}` of a size that is not decided", call.node.name);
     const Array<Scalar>& theta = *call.input(0);
     Array<Scalar>& y = call.outputs[0];
     const Grid cells(Dims(y.dims.begin() + 1, y.dims.end() - 1));

@@ -120,6 +120,8 @@ constexpr auto fold = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(prepare(call));
     const Array<Scalar>& x = *call.input(0);
     Array<Scalar>& y = call.outputs[0];
+    if (call.outputs[0].dims.empty())  // an image or block that the shape rule could not read
+        return wrong_shape("Col2Im `{}` has an image or a block that is not a short vector", call.node.name);
     const Grid image(call.input(1)->integer);
     const Grid block(call.input(2)->integer);
     VIRIDIAN_TRY(const Windows windows, Windows::of(call.node, shape_of(block.extents)));
