@@ -10,6 +10,11 @@ build: ## install what is missing, build build/release/bin/viridian
 	@tools/install_packages build test
 	@tools/build release
 
+demo: ## install what is missing, build, optimise a real network on this CPU: build/demo/report.html
+	@tools/install_packages build
+	@tools/build release viridian
+	@tools/demo
+
 test: ## install what is missing, build, run every test and check
 	@tools/install_packages build test
 	@tools/peers || true
@@ -25,6 +30,17 @@ peers: ## .venv with the runtimes we compare with, pinned, from PyPI
 	@tools/install_packages build test
 	@tools/peers
 
+bench-peers: ## the same models in ONNX Runtime and OpenVINO, interleaved in one run
+	@tools/install_packages build test
+	@tools/peers
+	@tools/build release viridian
+	@.venv/bin/python benchmarks/peers/compare.py --viridian build/release/bin/viridian --work build/peers --again
+
+bench-prediction: ## how well the cost database predicts whole runs
+	@tools/install_packages build test
+	@tools/build release viridian prediction
+	@tools/bench_prediction
+
 check: ## static gates: format, layers, line budget, clang-tidy on changed files
 	@tools/install_packages build test
 	@tools/check
@@ -36,4 +52,4 @@ format: ## rewrite the sources in the project's format
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: help build test conformance peers check format clean
+.PHONY: help build demo bench-peers bench-prediction test conformance peers check format clean
