@@ -44,6 +44,7 @@ struct View {
 // Every kind of result that has a page.
 constexpr View views[] = {
     {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js"},
+    {"viridian.account/1", "energy accounting", "account.html", "account.js"},
     {"viridian.pipeline-plan/1", "pipeline plan", "pipeline.html", "pipeline.js"},
     {"viridian.pipeline-frontier/1", "pipeline frontier", "pipeline.html", "pipeline.js"},
 };
