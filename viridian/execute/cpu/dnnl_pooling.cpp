@@ -43,7 +43,7 @@ void each_implementation(const Task& task, const PoolingShape& shape, Visit visi
 
 std::vector<plan::Choice> offers(const Task& task) {
     const auto shape = pooling_shape(task);
-    if (!shape || task.region.nodes.size() != 1) return {};
+    if (!shape || task.region.nodes.size() != 1 || task.region.inputs.empty()) return {};
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
     each_implementation(task, *shape, [&](const plan::Layout& layout, const auto& implementation) {

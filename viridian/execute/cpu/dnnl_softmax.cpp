@@ -38,6 +38,7 @@ void each_implementation(const Task& task, Visit visit) {
 }
 
 std::vector<plan::Choice> offers(const Task& task) {
+    if (task.region.inputs.empty()) return {};
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
     each_implementation(task, [&](const plan::Layout& layout, const auto& implementation) {

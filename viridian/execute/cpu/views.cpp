@@ -164,7 +164,8 @@ std::vector<plan::Choice> offers(const Task& task) {
     for (const auto id : task.region.outputs)
         if (!task.type(id).known() || task.type(id).element != task.type(task.region.inputs[0]).element)
             return {};
-    if (is_one_of(node, {"Split"})) return splits(task);
+    if (is_one_of(node, {"Split"}))  // parts that nobody reads have no place in the region
+        return task.region.outputs.size() == node.outputs.size() ? splits(task) : std::vector<plan::Choice>{};
     if (task.region.outputs.size() != 1 || task.region.outputs[0] != node.output(0)) return {};
     if (is_one_of(node, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})) return reshapes(task);
     if (is_one_of(node, {"Identity", "Dropout"})) return identities(task);
