@@ -101,14 +101,16 @@ std::vector<Formats> format_list(const Task& task, const MatrixProduct& product)
 }
 
 bool operands_fit(const Task& task, const std::vector<Step>& steps, const MatrixProduct& product) {
-    // Collapsed rows: an operand is of the result's size, or varies along the last axis only.
-    if (!product.collapsed) return true;
+    // Batched products: oneDNN 2.6.3 is only trusted with scalars. Collapsed rows: an operand is of the
+    // result's size, or varies along the last axis only.
+    if (!product.collapsed && product.result.size() <= 2) return true;
     const Dims result = task.dims(task.node().outputs[0]);
     for (const Step& step : steps) {
         if (!is_binary(step.function)) continue;
         const Dims dims = task.dims(step.operand);
         std::int64_t count = 1;
         for (const auto dimension : dims) count *= dimension;
+        if (!product.collapsed && count != 1) return false;
         if (dims != result && count != 1 && (dims.empty() || dims.back() != count)) return false;
     }
     return true;
