@@ -24,6 +24,7 @@ Result<graph::Graph> bound(graph::Graph graph, const std::vector<graph::Tensor>&
         if (inputs[i].type() == graph.value(graph.inputs()[i]).type.element)
             graph.set_type(graph.inputs()[i], inputs[i].tensor_type());
     VIRIDIAN_TRY(graph::infer_types(graph));
+    graph::remove_dead_nodes(graph);  // a device plans what is read
     return graph;
 }
 
