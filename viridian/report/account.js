@@ -1,11 +1,10 @@
 // The page of `viridian account`: energy distribution diagrams to zoom into, top consumers with whiskers, the books.
 const boxes = result.diagram || [];
-const total = boxes.filter((box) => box.parent === '').reduce((sum, box) => sum + box.joules, 0);
 const lastPart = (name) => name.slice(name.lastIndexOf('/') + 1);
 const energy = (value) => quantity(value, 'J');
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
 
-byId('headline').textContent = `${energy(total)} in ${result.operations.length} operations`;
+byId('headline').textContent = `${energy(boxes.filter((box) => box.parent === '').reduce((sum, box) => sum + box.joules, 0))} in ${result.operations.length} operations`;
 byId('conditions').textContent = `${result.trace} · ${result.power} · ${result.sharing} · ` +
   result.devices.map((d) => `${d.name}: ${d.method} from ${d.power}`).join(' · ');
 
@@ -55,10 +54,10 @@ function show(parent) {
 show('');
 
 // Bars with whiskers: the interval of each figure.
-const top = (result.summary || []).slice(0, 15);
-const most = Math.max(...top.map((entry) => entry.joules), 1e-30);
-const picture = element('svg', { viewBox: `0 0 900 ${top.length * 26 + 4}`, width: 900, role: 'img' }, element('title', {}, 'largest consumers'));
-top.forEach((entry, i) => {
+const largest = (result.summary || []).slice(0, 15);
+const most = Math.max(...largest.map((entry) => entry.joules), 1e-30);
+const picture = element('svg', { viewBox: `0 0 900 ${largest.length * 26 + 4}`, width: 900, role: 'img' }, element('title', {}, 'largest consumers'));
+largest.forEach((entry, i) => {
   const scale = (joule) => 300 * Math.min(joule / most, 1.15), y = i * 26 + 4;
   picture.append(element('rect', { x: 0, y, width: scale(entry.joules), height: 18, fill: 'var(--green)' }),
     element('line', { x1: scale(entry.low), x2: scale(entry.high), y1: y + 9, y2: y + 9, stroke: 'currentColor' }),
