@@ -49,7 +49,10 @@ format: ## rewrite the sources in the project's format
 	@tools/install_packages test
 	@git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs -r clang-format-19 -i
 
+reproduce-envpipe: build ## ENVPIPE's figures, Table 2 and twelve claims, by simulation
+	@benchmarks/pipeline/reproduce_envpipe.py build/release/bin/viridian
+
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: help build demo bench-peers bench-prediction test conformance peers check format clean
+.PHONY: reproduce-envpipe help build demo bench-peers bench-prediction test conformance peers check format clean

@@ -1,4 +1,5 @@
 // `viridian pipeline plan`: profile → schedule → clocks → replay.
+#include <chrono>
 #include <memory>
 
 #include "viridian/base/file.hpp"
@@ -48,6 +49,45 @@ Result<LoadedPipeline> load(const PlanOptions& o) {
     return loaded;
 }
 
+// Millions of units are evaluated, not listed.
+constexpr int most_listed_units = 1'000'000;
+
+Result<Answer> summary(const PlanOptions& o, const LoadedPipeline& loaded,
+                       const pipeline::PlannerAnswer& clocks) {
+    if (!o.output.empty() || !o.html.empty() || !o.picture.empty())
+        return fail(ErrorCode::limit_exceeded, "leave out -o, --html and --svg",
+                    "a plan of {} units is not written out", loaded.network.size());
+    const auto begin = std::chrono::steady_clock::now();
+    const pipeline::Timing timing =
+        evaluate(loaded.network, clocks.assignment.duration, clocks.assignment.gap);
+    const Joules energy = total_energy(loaded.network, clocks.assignment, timing.makespan);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    const pipeline::Assignment maximum = at_levels(loaded.network, maximum_levels(loaded.network));
+    const pipeline::Nanoseconds full = evaluate(loaded.network, maximum.duration).makespan;
+    const Joules most = total_energy(loaded.network, maximum, full);
+    Answer answer;
+    answer.json = {{"schema", "viridian.pipeline-summary/1"},
+                   {"planner", o.planner},
+                   {"units", loaded.network.size()},
+                   {"time", pipeline::to_seconds(timing.makespan).value},
+                   {"energy", energy.value},
+                   {"maximum_clocks", {{"time", pipeline::to_seconds(full).value}, {"energy", most.value}}},
+                   {"evaluation_seconds", elapsed.count()},
+                   {"provenance", loaded.profile.provenance.text()}};
+    answer.text = fmt::format(
+        "{} units, planner {}\n  time    {:.6f} s\n  energy  {:.3f} J   {:+.3f} % against full clocks "
+        "({})\n  evaluated in {:.3f} s\n",
+        loaded.network.size(), o.planner, pipeline::to_seconds(timing.makespan).value, energy.value,
+        (energy / most - 1) * 100, loaded.profile.provenance.text(), elapsed.count());
+    if (clocks.bound) {
+        answer.json["bound"] = clocks.bound->value;
+        answer.json["gap"] = energy / *clocks.bound - 1;
+        answer.text += fmt::format("  bound   {:.3f} J   gap {:.3f} %\n", clocks.bound->value,
+                                   (energy / *clocks.bound - 1) * 100);
+    }
+    return answer;
+}
+
 // The page holds the frontier as well, with this plan on it, where the network can be solved exactly.
 Result<void> draw(const PlanOptions& o, const LoadedPipeline& loaded, const pipeline::PlanResult& plan,
                   Answer& answer) {
@@ -91,6 +131,7 @@ Result<Answer> plan(const PlanOptions& o) {
         clocks.exact = false;
         clocks.bound = any_order_bound(loaded.schedule, loaded.profile, loaded.network, request.deadline);
     }
+    if (loaded.network.size() > most_listed_units) return summary(o, loaded, clocks);
     pipeline::PlanResult result =
         make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner,
                           o.deadline.straggler > 0 ? o.deadline.resolve(loaded.network) : 0},

@@ -22,18 +22,21 @@ int one_up(const Curve& curve, int level, double step_hertz) {
 
 PlannerAnswer envpipe(const Schedule& schedule, const Network& network, Reconfigure how) {
     const std::vector<std::uint8_t> outside = envelope(schedule, network);
-    const auto envelope_size = std::count(outside.begin(), outside.end(), 1);
     const std::vector<int> top = maximum_levels(network);
     PlannerAnswer answer;
     Assignment& plan = answer.assignment;
     plan = at_levels(network, unreconfigured_levels(schedule, network));
     while (true) {
         ++answer.iterations;  // one training step
-        const std::vector<int> path = walk_back(network, plan.duration, evaluate(network, plan.duration));
-        const auto inside =
-            std::count_if(path.begin(), path.end(), [&](int u) { return outside[at(u)] == 0; });
-        if (inside == 0 && static_cast<std::ptrdiff_t>(path.size()) == envelope_size) break;
+        const Timing timing = evaluate(network, plan.duration);
+        // Exact times tie where measured ones never do: the envelope need only be one of the critical paths.
+        const std::vector<Nanoseconds> room = slack(network, plan.duration, timing);
+        bool envelope_decides = true;
+        for (std::size_t u = 0; u < room.size(); ++u)
+            envelope_decides = envelope_decides && (outside[u] == 0 || room[u] == 0);
+        if (envelope_decides) break;
 
+        const std::vector<int> path = walk_back(network, plan.duration, timing);
         std::vector<int> slow;  // last unit first, as the path
         for (const int u : path)
             if (plan.level[at(u)] < top[at(u)]) slow.push_back(u);

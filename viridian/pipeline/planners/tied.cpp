@@ -80,6 +80,20 @@ std::vector<Nanoseconds> fill_forward(const Network& network, std::span<const Na
     return duration;
 }
 
+void stretch(const Network& network, std::vector<Nanoseconds>& duration, Nanoseconds deadline) {
+    const std::vector<Nanoseconds> latest = latest_finish(network, duration, deadline);
+    std::vector<Nanoseconds> finish(duration.size());
+    for (const std::int32_t u : network.order) {
+        Nanoseconds start = 0;
+        if (const int p = network.before(u); p >= 0) start = finish[at(p)];
+        if (const auto d = network.dependency[at(u)]; d >= 0)
+            start = std::max(start, finish[at(d)] + network.delay[at(u)]);
+        const Curve& curve = network.curve(u);
+        duration[at(u)] = std::clamp(latest[at(u)] - start, curve.fastest(), curve.slowest());
+        finish[at(u)] = start + duration[at(u)];
+    }
+}
+
 std::vector<Nanoseconds> share_slack(const Network& network, Nanoseconds deadline, int rounds) {
     std::vector<Nanoseconds> duration = fastest_durations(network);
     for (int round = 0; round < rounds; ++round) {
@@ -108,12 +122,14 @@ Result<PlannerAnswer> plan_tied(const Schedule& schedule, const Profile& profile
                     "no clocks end by {:.9g} s", to_seconds(deadline).value);
     PlannerAnswer answer;
     std::vector<Nanoseconds>& best = answer.assignment.duration;
-    constexpr int rounds = 12;
+    constexpr int rounds = 20;
     best = fill_forward(network, share_slack(network, deadline, rounds), deadline);
+    stretch(network, best, deadline);
     Int128 least = cost_of(network, best);
     const double slowdown = static_cast<double>(deadline) / static_cast<double>(fastest);
     if (const std::vector<Nanoseconds> tied = tie(schedule, profile, slowdown); !tied.empty()) {
         std::vector<Nanoseconds> other = fill_forward(network, tied, deadline);
+        stretch(network, other, deadline);
         if (const Int128 cost = cost_of(network, other); cost < least) least = cost, best = std::move(other);
     }
     answer.bound = any_order_bound(schedule, profile, network, deadline);

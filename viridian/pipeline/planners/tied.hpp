@@ -21,4 +21,7 @@ namespace viridian::pipeline {
                                                     std::span<const Nanoseconds> target,
                                                     Nanoseconds deadline);
 
+// Front to back once more: each unit takes what slack its successors, as they now are, leave it.
+void stretch(const Network& network, std::vector<Nanoseconds>& duration, Nanoseconds deadline);
+
 }  // namespace viridian::pipeline
