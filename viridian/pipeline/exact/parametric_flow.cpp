@@ -42,6 +42,7 @@ ParametricFlow::ParametricFlow(const Network& network) : network_(network), unit
     potential_[at(sink())] = timing.makespan;
     level_.resize(2 * n + 2);
     distance_.resize(2 * n + 2);
+    parent_.resize(2 * n + 2);
     next_slot_.resize(2 * n + 2);
 }
 
@@ -152,6 +153,7 @@ bool ParametricFlow::reach() {
     std::fill(level_.begin(), level_.end(), -1);
     level_[at(source())] = 0;
     queue_.clear();
+    border_.clear();
     for (const std::int32_t u : initial_)
         if (potential_[at(2 * u)] == 0) {
             level_[at(2 * u)] = 1;
@@ -162,7 +164,11 @@ bool ParametricFlow::reach() {
         const int count = slots(node);
         for (int slot = 0; slot < count; ++slot) {
             const Residual next = residual(node, slot);
-            if (next.to < 0 || next.slack != 0 || level_[at(next.to)] >= 0) continue;
+            if (next.to < 0 || level_[at(next.to)] >= 0) continue;
+            if (next.slack != 0) {
+                border_.push_back({next.slack, next.to, node});
+                continue;
+            }
             level_[at(next.to)] = level_[at(node)] + 1;
             if (next.to == sink()) return true;
             queue_.push_back(next.to);
@@ -214,54 +220,58 @@ bool ParametricFlow::saturate() {
 }
 
 // Dijkstra from the reached set over reduced lengths, up to the sink. Reached nodes keep their potentials; a
-// node at distance d falls by min(d, shift).
+// node at distance d falls by min(d, shift), and gets a level, so that `saturate` can follow without another
+// search.
 Nanoseconds ParametricFlow::shift(Nanoseconds most) {
     constexpr Nanoseconds far = std::numeric_limits<Nanoseconds>::max() / 2;
     const auto later = [](const auto& a, const auto& b) { return a.first > b.first; };
     std::fill(distance_.begin(), distance_.end(), far);
     heap_.clear();
+    settled_.clear();
     Nanoseconds limit = most;  // nothing farther matters
-    const auto scan = [&](int node, Nanoseconds reached) {
-        const int count = slots(node);
-        for (int slot = 0; slot < count; ++slot) {
-            const Residual next = residual(node, slot);
-            if (next.to < 0 || level_[at(next.to)] >= 0) continue;
-            const Nanoseconds distance = reached + next.slack;
-            if (distance >= distance_[at(next.to)] || distance > limit) continue;
-            distance_[at(next.to)] = distance;
-            if (next.to == sink()) limit = distance;
-            heap_.emplace_back(distance, next.to);
-            std::push_heap(heap_.begin(), heap_.end(), later);
-        }
-    };
-    for (const std::int32_t node : queue_) scan(node, 0);
-    for (const std::int32_t u : initial_) {  // from the source; its arcs have no length
-        const Nanoseconds distance = potential_[at(2 * u)];
-        if (level_[at(2 * u)] >= 0 || distance >= distance_[at(2 * u)] || distance > limit) continue;
-        distance_[at(2 * u)] = distance;
-        heap_.emplace_back(distance, 2 * u);
+    const auto offer = [&](int node, int from, Nanoseconds distance) {
+        if (level_[at(node)] >= 0 || distance >= distance_[at(node)] || distance > limit) return;
+        distance_[at(node)] = distance;
+        parent_[at(node)] = from;
+        if (node == sink()) limit = distance;
+        heap_.emplace_back(distance, node);
         std::push_heap(heap_.begin(), heap_.end(), later);
-    }
+    };
+    for (const Border& arc : border_) offer(arc.to, arc.from, arc.slack);
+    for (const std::int32_t u : initial_)
+        offer(2 * u, source(), potential_[at(2 * u)]);  // arcs without length
     while (!heap_.empty()) {
         const auto [distance, node] = heap_.front();
         std::pop_heap(heap_.begin(), heap_.end(), later);
         heap_.pop_back();
         if (distance > limit) break;
-        if (distance == distance_[at(node)] && node != sink()) scan(node, distance);
+        if (distance != distance_[at(node)]) continue;
+        settled_.push_back(node);
+        if (node == sink()) continue;
+        const int count = slots(node);
+        for (int slot = 0; slot < count; ++slot)
+            if (const Residual next = residual(node, slot); next.to >= 0)
+                offer(next.to, node, distance + next.slack);
     }
     const Nanoseconds fall = std::min(limit, most);
     for (std::size_t v = 0; v < potential_.size(); ++v)
         if (level_[v] < 0) potential_[v] -= std::min(distance_[v], fall);
+    for (const std::int32_t node : settled_) {  // tight from their parents now
+        level_[at(node)] = level_[at(parent_[at(node)])] + 1;
+        reached_ = reached_ || (node == sink() && settled_.size() < 64);  // else better levels pay
+    }
     return fall;
 }
 
 bool ParametricFlow::advance(Nanoseconds deadline) {
     if (fastest_ || time() <= deadline) return false;
-    while (reach())
+    while (reached_ || reach()) {
+        reached_ = false;
         if (!saturate()) {
             fastest_ = true;
             return false;
         }
+    }
     const Nanoseconds fall = shift(time() - deadline);
     cost_ += static_cast<Int128>(total_) * fall;
     return true;

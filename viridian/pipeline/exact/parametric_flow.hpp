@@ -79,6 +79,13 @@ class ParametricFlow {
     std::vector<std::pair<std::int32_t, std::int32_t>> path_;
     std::int64_t total_ = 0;
     Int128 cost_ = 0;
+    struct Border {  // an arc out of the reached set that is not tight
+        Nanoseconds slack;
+        std::int32_t to, from;
+    };
+    std::vector<Border> border_;
+    std::vector<std::int32_t> parent_, settled_;
+    bool reached_ = false;  // levels lead to the sink
     bool fastest_ = false;
 };
 
