@@ -17,6 +17,8 @@ foreach(program conformance/main tools/model_tool)
 endforeach()
 set(excluded --excluded "${folder}/conformance_excluded.txt")
 add_test(NAME onnx.conformance.debian COMMAND conformance ${excluded} /usr/share/libonnx-testdata/data)
+add_test(NAME onnx.conformance.cpu
+         COMMAND conformance --device cpu ${excluded} /usr/share/libonnx-testdata/data)
 set(peer "${folder}/peers/run_peer_test")
 add_test(NAME onnx.conformance.newest
          COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded}
@@ -26,6 +28,6 @@ foreach(set debian newest)
              COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool> ${set})
 endforeach()
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
-set_tests_properties(onnx.conformance.debian onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
+set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
 set_tests_properties(onnx.conformance.newest onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -120,6 +120,13 @@ void unary(const Step& step, float* to, const float* x, std::int64_t n) {
             });
         case Function::exp:
             return map(to, x, n, [&](V v) HWY_ATTR { return exponential(v); });
+        case Function::log:
+            return map(to, x, n, [&](V v) HWY_ATTR {
+                const V infinity = hn::Inf(d);
+                V y = hn::IfThenElse(hn::Eq(v, zero), hn::Neg(infinity), hn::Log(d, v));
+                y = hn::IfThenElse(hn::Lt(v, zero), hn::NaN(d), y);
+                return hn::IfThenElse(hn::Or(hn::IsNaN(v), hn::Eq(v, infinity)), v, y);
+            });
         case Function::sqrt:
             return map(to, x, n, [&](V v) HWY_ATTR { return hn::Sqrt(v); });
         case Function::erf:
