@@ -150,7 +150,7 @@ std::vector<plan::Choice> offers(const Task& task) {
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto product = matrix_product(task);
     const auto steps = product ? read_epilogue(task) : std::nullopt;
-    if (!steps) return unknown_kernel(choice);
+    if (!steps || !operands_fit(task, *steps, *product)) return unknown_kernel(choice);
     const std::size_t a = *task.input_index(product->a);
     const auto b = task.input_index(product->b);
     const Formats formats{choice.inputs[a].layout, b ? choice.inputs[*b].layout : Layout{},
