@@ -94,7 +94,6 @@ Result<void> connect(const Schedule& schedule, const Profile& profile, Finder& f
             if (unit.kind == Kind::forward)
                 home_of(unit.stage, unit.micro_batch) = static_cast<std::int32_t>(r);
 
-    const Seconds none;
     std::vector<std::int32_t> curve_of_kind(at(std::int64_t{schedule.stages} * kinds));
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
         const auto& rank = schedule.ranks[r];

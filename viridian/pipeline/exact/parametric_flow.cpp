@@ -12,7 +12,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Slots of a start node: its unit, back to the rank's unit before, back to the data's unit.
 // Slots of a finish node: the rank's next unit, two followers, the sink, back through its unit.
-constexpr int run = 0, back_rank = 1, back_data = 2, start_slots = 3;
+constexpr int run = 0, back_rank = 1, start_slots = 3;  // and slot 2: back to the data
 constexpr int to_next = 0, to_first = 1, to_second = 2, to_sink = 3, back_unit = 4, finish_slots = 5;
 
 }  // namespace
