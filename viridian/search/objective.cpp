@@ -103,12 +103,13 @@ Weights Objective::weights(const Metrics& start) const {
 std::string text(const Objective& objective) {
     std::string out;
     for (const Objective::Term& term : objective.terms) {
+        // Adding 0.0 turns a negative zero, which the grammar cannot say, into zero.
         if (objective.form == Objective::Form::product)
-            out += fmt::format("{}{}^{}", out.empty() ? "" : "*", name_of(term.metric), term.factor);
+            out += fmt::format("{}{}^{}", out.empty() ? "" : "*", name_of(term.metric), term.factor + 0.0);
         else if (term.factor == 1)
             out += fmt::format("{}{}", out.empty() ? "" : "+", name_of(term.metric));
         else
-            out += fmt::format("{}{}*{}", out.empty() ? "" : "+", term.factor, name_of(term.metric));
+            out += fmt::format("{}{}*{}", out.empty() ? "" : "+", term.factor + 0.0, name_of(term.metric));
     }
     if (objective.limit)
         out += fmt::format(" @ {}<={}x", name_of(objective.limit->metric), objective.limit->factor);
