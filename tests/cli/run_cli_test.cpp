@@ -15,10 +15,13 @@ TEST(RunCli, DoctorAnswersOneJsonObject) {
 }
 
 TEST(RunCli, UnknownCommandIsTheUsersErrorWithANextStep) {
-    const Outcome outcome = run({"docter"});
-    EXPECT_EQ(outcome.code, 1);
-    EXPECT_NE(outcome.err.find("viridian --help"), std::string::npos);
-    EXPECT_EQ(outcome.out, "");
+    const Outcome slip = run({"docter"});
+    EXPECT_EQ(slip.code, 1);
+    EXPECT_EQ(slip.err, "viridian: there is no command `docter`. did you mean `viridian doctor`?\n");
+    EXPECT_EQ(slip.out, "");
+    const Outcome strange = run({"improve"});
+    EXPECT_EQ(strange.code, 1);
+    EXPECT_EQ(strange.err, "viridian: there is no command `improve`. see `viridian --help`.\n");
 }
 
 TEST(RunCli, ErrorsAreJsonToo) {

@@ -1,10 +1,15 @@
 #include "viridian/cli/run_cli.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/nearest_name.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -38,6 +43,22 @@ int report(const Answer& answer, bool json) {
     else
         fmt::print("{}", answer.text);
     return answer.exit_code;
+}
+
+Error wrong_arguments(const CLI::App& app, const CLI::ParseError& error, std::span<const char* const> words) {
+    const auto used = app.get_subcommands();
+    if (!used.empty())
+        return fail(ErrorCode::invalid_argument, fmt::format("see `viridian {} --help`", used[0]->get_name()),
+                    "{}", error.what());
+    const auto word = std::find_if(words.begin(), words.end(), [](const char* w) { return w[0] != '-'; });
+    if (word == words.end())
+        return fail(ErrorCode::invalid_argument, "see `viridian --help`", "{}", error.what());
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    const auto meant = nearest_name(*word, names);
+    return fail(ErrorCode::invalid_argument,
+                meant ? fmt::format("did you mean `viridian {}`?", *meant) : "see `viridian --help`",
+                "there is no command `{}`", *word);
 }
 
 Result<Answer> run_guarded(const std::function<Result<Answer>()>& action) {
@@ -78,11 +99,8 @@ int run_cli(int count, const char* const* arguments) {
     } catch (const CLI::Success& success) {  // --help, --version
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        const auto used = app.get_subcommands();
-        const std::string help =
-            used.empty() ? "viridian --help" : fmt::format("viridian {} --help", used[0]->get_name());
-        return report(fail(ErrorCode::invalid_argument, fmt::format("see `{}`", help), "{}", error.what()),
-                      json);
+        const std::span words(arguments + 1, static_cast<size_t>(std::max(count - 1, 0)));
+        return report(wrong_arguments(app, error, words), json);
     }
     const Result<Answer> answer = run_guarded(chosen);
     const int code = answer.ok() ? report(*answer, json) : report(answer.error(), json);
