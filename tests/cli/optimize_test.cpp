@@ -109,9 +109,59 @@ TEST_F(Optimize, APlanForAnotherMachineOrModelIsRefused) {
     EXPECT_NE(run({"run", at("fire.opt.plan.json")}).err.find("another model"), std::string::npos);
 }
 
+TEST_F(Optimize, ACertificateIsFollowedFromTheOriginalAndAFalseOneRefused) {
+    write_model(at("fire.onnx"));
+    const Outcome made =
+        run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--proofs", "1",
+             "--objective", "kernels", "--alpha", "1.5", "--budget", "20", "--frontier", "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const Json result = *parse_json(made.out, "stdout");
+    EXPECT_LE(result["search"]["graphs"], 20);
+    EXPECT_GE(result["frontier"]["vertices"].size(), 1U);
+    const Outcome checked = run({"check", at("fire.onnx"), at("fire.opt.certificate.json"), "--json"});
+    ASSERT_EQ(checked.code, 0) << checked.err;
+    EXPECT_EQ((*parse_json(checked.out, "stdout"))["applications"], result["rewrites"].size());
+    EXPECT_LE((*parse_json(checked.out, "stdout"))["optimized"]["error"], 1e-4);
+
+    Json certificate = *parse_json(*read_file(at("fire.opt.certificate.json")), "certificate");
+    certificate["applications"][0]["after"] = "0000000000000001";
+    ASSERT_TRUE(write_file(at("false.certificate.json"), certificate.dump()).ok());
+    const Outcome refused = run({"check", at("fire.onnx"), at("false.certificate.json")});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_NE(refused.err.find("ends in another graph"), std::string::npos) << refused.err;
+    // Nothing done, and no product beside it: there is nothing to compare.
+    certificate = {{"schema", "viridian.certificate/1"}, {"applications", Json::array()}};
+    ASSERT_TRUE(write_file(at("empty.certificate.json"), certificate.dump()).ok());
+    EXPECT_EQ(run({"check", at("fire.onnx"), at("empty.certificate.json")}).code, 0);
+}
+
+TEST_F(Optimize, RulesAreListedAndLeftOut) {
+    const Outcome rules = run({"optimize", "--list-rules"});
+    ASSERT_EQ(rules.code, 0) << rules.err;
+    EXPECT_EQ(rules.out, *read_file(Path(VIRIDIAN_SOURCE_FOLDER) / "docs/rules.md"))
+        << "write it again: viridian optimize --list-rules > docs/rules.md";
+    write_model(at("fire.onnx"));
+    const Outcome without =
+        run({"optimize", at("fire.onnx"), "-o", at("x.onnx"), "--db", at("cost.db"), "--proofs", "1",
+             "--without", "fold_batch_norm", "--search", "none", "--json"});
+    ASSERT_EQ(without.code, 0) << without.err;
+    EXPECT_EQ(without.out.find("\"fold_batch_norm\""), std::string::npos);
+    EXPECT_NE(
+        run({"optimize", at("fire.onnx"), "-o", at("x.onnx"), "--without", "magic"}).err.find("--list-rules"),
+        std::string::npos);
+}
+
 TEST_F(Optimize, BadInputGetsASentenceAndANextStep) {
     EXPECT_NE(run({"optimize", at("none.onnx"), "-o", at("x.onnx")}).err.find("there is no file"),
               std::string::npos);
+    for (const char* budget : {"", "x", "3x", "-1", "0", "1.5", "60s,", "1e99"})
+        EXPECT_NE(run({"optimize", at("none.onnx"), "-o", at("x.onnx"), "--budget", budget})
+                      .err.find("--budget 300"),
+                  std::string::npos)
+            << budget;
+    const Outcome caret = run({"optimize", at("none.onnx"), "-o", at("x.onnx"), "--objective", "0.5*enrgy"});
+    EXPECT_NE(caret.err.find("0.5*enrgy\n        ^"), std::string::npos) << caret.err;
+    EXPECT_NE(run({"optimize"}).err.find("needs a model"), std::string::npos);
     write_model(at("open.onnx"), true);
     const Outcome open = run({"optimize", at("open.onnx"), "-o", at("x.onnx"), "--db", at("cost.db")});
     EXPECT_EQ(open.code, 1);

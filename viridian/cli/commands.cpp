@@ -10,6 +10,7 @@ std::vector<Command> commands() {
         inspect_command(),
         run_command(),
         optimize_command(),
+        check_command(),
         report_command(),
         pipeline_command(),
         account_command(),

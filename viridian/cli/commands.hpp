@@ -9,6 +9,7 @@ Command zoo_command();
 Command inspect_command();
 Command run_command();
 Command optimize_command();
+Command check_command();
 Command report_command();
 Command pipeline_command();
 Command account_command();

@@ -5,13 +5,13 @@
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/model_session.hpp"
 #include "viridian/cli/optimize_result.hpp"
-#include "viridian/cli/progress.hpp"
+#include "viridian/cli/search_options.hpp"
 #include "viridian/execute/check_regions.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/profile/measure_runs.hpp"
 #include "viridian/report/page.hpp"
-#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/rewrite/certificate.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -24,7 +24,7 @@ struct Options {
     std::size_t distance = 1;
     std::uint64_t seed = 1;
     int proofs = 3;
-    std::vector<std::string> without;
+    SearchOptions search;
 };
 
 using Inputs = std::vector<std::vector<graph::Tensor>>;
@@ -43,20 +43,26 @@ Result<Inputs> proof_inputs(const graph::Graph& graph, std::uint64_t seed, int c
     return sets;
 }
 
+void append(rewrite::Certificate& certificate, rewrite::Certificate more) {
+    certificate.insert(certificate.end(), std::make_move_iterator(more.begin()),
+                       std::make_move_iterator(more.end()));
+}
+
 // What every runtime does on loading, and no more: the graph that the plan is compared with.
-Result<graph::Graph> fold(const graph::Graph& original) {
+Result<graph::Graph> fold(const graph::Graph& original, rewrite::Certificate& certificate) {
     rewrite::Options options;
     for (const rewrite::Rule& rule : rewrite::rules())
         if (rule.name != "fold_shapes" && rule.name != "fold_constants" && rule.name != "remove_no_op")
             options.without.emplace_back(rule.name);
     graph::Graph folded = original;
-    VIRIDIAN_TRY(rewrite::simplify(folded, options));
+    VIRIDIAN_TRY(rewrite::Outcome outcome, rewrite::simplify(folded, options));
+    append(certificate, std::move(outcome.certificate));
     return folded;
 }
 
-Json rewrites_json(const rewrite::Outcome& outcome) {
+Json rewrites_json(const rewrite::Certificate& certificate) {
     Json list = Json::array();
-    for (const rewrite::Application& entry : outcome.certificate)
+    for (const rewrite::Application& entry : certificate)
         list.push_back({{"rule", entry.rule},
                         {"node", entry.node},
                         {"removed", entry.removed},
@@ -93,20 +99,37 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const graph::Graph& ori
     }
 }
 
+Result<Json> frontier_of(const graph::Graph& graph, const cost::Source& source,
+                         const search::AssignOptions& solver) {
+    VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
+    VIRIDIAN_TRY(const search::Instance instance,
+                 search::Instance::make(graph, regions, source, solver.boundary));
+    VIRIDIAN_TRY(const search::Frontier frontier, search::frontier(instance, solver));
+    return frontier_json(frontier);
+}
+
 Result<Answer> optimize(const Options& options) {
+    if (options.search.list_rules) return list_rules();
+    if (options.model.model.empty() || options.output.empty())
+        return fail(ErrorCode::invalid_argument, "write `viridian optimize MODEL.onnx -o OUT.onnx`",
+                    "`optimize` needs a model and an output");
     const auto started = std::chrono::steady_clock::now();
     Progress progress;
     const Interrupt interrupt;
     VIRIDIAN_TRY(const search::Objective objective, search::parse_objective(options.objective));
+    VIRIDIAN_TRY(parse_budget(options.search.budget));
     search::AssignOptions solver;
     VIRIDIAN_TRY(solver.solver, search::parse_solver(options.solver));
     solver.distance = options.distance;
 
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
-    VIRIDIAN_TRY(const graph::Graph folded, fold(original));
+    rewrite::Certificate certificate;
+    VIRIDIAN_TRY(const graph::Graph folded, fold(original, certificate));
     graph::Graph rewritten = folded;
-    VIRIDIAN_TRY(const rewrite::Outcome rewrites, rewrite::simplify(rewritten, {.without = options.without}));
+    VIRIDIAN_TRY(rewrite::Outcome rewrites,
+                 rewrite::simplify(rewritten, {.without = options.search.without}));
+    append(certificate, std::move(rewrites.certificate));
 
     VIRIDIAN_TRY(const auto device, open_device(options.model));
     VIRIDIAN_TRY(cost::Database database, open_database(options.model));
@@ -126,8 +149,15 @@ Result<Answer> optimize(const Options& options) {
     search::AssignOptions first = solver;
     first.solver = search::Solver::first;
     VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, costs.source(), objective, first));
+    solver.start = baseline.totals;
+    VIRIDIAN_TRY(search::OuterResult found, search_graphs(rewritten, costs.source(), objective, solver,
+                                                          options.search, progress, interrupt));
+    append(certificate, std::move(found.certificate));
+    const bool stopped = found.ended_by == search::EndedBy::cancelled;
+    costs.cancelled = nullptr;  // whoever stopped the search gets what it found
+    if (stopped) progress.show("stopped: proving the best plan so far");
     VIRIDIAN_TRY(Proven optimized,
-                 plan_and_prove(rewritten, original, inputs, expected, *device, costs, objective, solver));
+                 plan_and_prove(found.graph, original, inputs, expected, *device, costs, objective, solver));
 
     progress.show("running before and after, interleaved");
     VIRIDIAN_TRY(auto before_out, execute::output_tensors(baseline.graph));
@@ -150,6 +180,7 @@ Result<Answer> optimize(const Options& options) {
     const Path output = options.output;
     const Path plan_file = beside(output, ".plan.json");
     const Path page_file = beside(output, ".html");
+    const Path certificate_file = beside(output, ".certificate.json");
     const plan::Assignment& assignment = plan.assignment;
     Json result = {{"schema", "viridian.optimize/1"},
                    {"model", Path(options.model.model).filename().string()},
@@ -166,14 +197,20 @@ Result<Answer> optimize(const Options& options) {
                      {"value", assignment.value},
                      {"bound", assignment.bound},
                      {"gap", assignment.gap()}}},
-                   {"rewrites", rewrites_json(rewrites)},
+                   {"rewrites", rewrites_json(certificate)},
+                   {"search", search_json(options.search, found)},
                    {"verification", proof_json(optimized.proof)},
                    {"database", {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}}},
                    {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
                    {"files",
                     {{"model_file", output.string()},
                      {"plan_file", plan_file.string()},
-                     {"page_file", page_file.string()}}}};
+                     {"page_file", page_file.string()},
+                     {"certificate_file", certificate_file.string()}}}};
+    if (options.search.frontier) {
+        progress.show("best trades of time against energy");
+        VIRIDIAN_TRY(result["frontier"], frontier_of(optimized.planned.graph, costs.source(), solver));
+    }
     result["elapsed_seconds"] =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
@@ -182,6 +219,7 @@ Result<Answer> optimize(const Options& options) {
     VIRIDIAN_TRY(onnx::save(optimized.planned.graph, output));
     VIRIDIAN_TRY(write_file(plan_file, plan::to_json(optimized.planned.graph, plan).dump(1) + "\n"));
     VIRIDIAN_TRY(write_file(page_file, page));
+    VIRIDIAN_TRY(write_file(certificate_file, rewrite::to_json(certificate).dump(1) + "\n"));
     return Answer{result, optimize_text(result)};
 }
 
@@ -194,11 +232,13 @@ Command optimize_command() {
             auto options = std::make_shared<Options>();
             add_model_options(app, options->model);
             add_cost_options(app, options->model);
+            add_search_options(app, options->search);
+            app.get_option("MODEL")->required(false);  // --list-rules needs none
             app.add_option("-o,--output", options->output,
-                           "The .onnx to write; .plan.json and .html go beside it")
-                ->required();
+                           "The .onnx to write; .plan.json, .certificate.json and .html go beside it");
             app.add_option("--objective", options->objective,
-                           "time, energy, or a mix such as 0.5*energy+0.5*time")
+                           "time, energy, power, a mix such as 0.5*energy+0.5*time, a product such as "
+                           "energy^0.5*time^0.5, or with a limit: `energy @ time<=1.02x`")
                 ->capture_default_str();
             app.add_option("--solver", options->solver, "exact, greedy, shortest-path or first")
                 ->capture_default_str();
@@ -207,8 +247,6 @@ Command optimize_command() {
             app.add_option("--proofs", options->proofs, "Sets of inputs the proof uses")
                 ->check(CLI::Range(1, 100))
                 ->capture_default_str();
-            app.add_option("--without", options->without,
-                           "Do not use this rewrite rule; may be given several times");
             return [options] { return optimize(*options); };
         }};
 }

@@ -192,9 +192,17 @@ std::string optimize_text(const Json& result) {
                        assignment["gap"].is_number() && assignment["gap"] == 0.0
                            ? std::string("0: proven cheapest")
                            : assignment["gap"].dump());
+    if (const Json& search = result["search"]; search.is_object())
+        out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}\n",
+                           search["method"].get<std::string>(), search["graphs"].get<int>(),
+                           search["seconds"].get<double>(),
+                           search["ended_by"] == "exhausted" ? "having seen all"
+                           : search["ended_by"] == "cancelled"
+                               ? "the user"
+                               : fmt::format("its budget of {}", search["ended_by"].get<std::string>()));
     out += fmt::format("  outputs  equal to the original within {:.1e} (relative L2) on {} inputs\n", error,
                        result["verification"]["inputs"].get<int>());
-    for (const char* key : {"model_file", "plan_file", "page_file"})
+    for (const char* key : {"model_file", "plan_file", "page_file", "certificate_file"})
         out += fmt::format("  wrote    {}\n", result["files"][key].get<std::string>());
     return out;
 }

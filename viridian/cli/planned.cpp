@@ -20,7 +20,7 @@ Result<Planned> make_planned(graph::Graph graph, execute::Device& device, const 
     plan.threads = device.threads();
     plan.predicted_seconds = Seconds(outcome.totals.seconds);
     VIRIDIAN_TRY(auto executable, device.prepare(graph, plan));
-    Planned planned{std::move(graph), std::move(plan), std::move(executable)};
+    Planned planned{std::move(graph), std::move(plan), std::move(executable), outcome.totals};
     VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(planned, source));
     for (const cost::Price& price : prices) planned.plan.predicted_energy += price.energy;
     return planned;

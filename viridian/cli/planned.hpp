@@ -12,6 +12,7 @@ struct Planned {
     graph::Graph graph;
     plan::Plan plan;
     std::unique_ptr<execute::Executable> executable;
+    search::Metrics totals;  // predicted
 };
 
 // Regions, prices, assignment, layout of memory, kernels made ready.

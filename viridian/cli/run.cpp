@@ -51,7 +51,7 @@ Result<Planned> planned_from_file(graph::Graph graph, const Path& path, execute:
                     "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,
                     plan.library, plan.threads, device.fingerprint(), device.library(), device.threads());
     VIRIDIAN_TRY(auto executable, device.prepare(graph, plan));
-    return Planned{std::move(graph), std::move(plan), std::move(executable)};
+    return Planned{std::move(graph), std::move(plan), std::move(executable), {}};
 }
 
 Result<Planned> prepare(const Options& options, const Source& source, graph::Graph graph,

@@ -9,7 +9,8 @@
 //     number     = digits | "(" number { ("+"|"-"|"*"|"/") number } ")"
 //
 // One metric alone is in its own unit. In sums of several, in products and limits every metric is divided by
-// that of the starting plan, which so has value 1 when coefficients or exponents add up to 1.
+// that of the starting plan, which so has value 1 when coefficients or exponents add up to 1. `power` alone
+// means `power @ time<=3x`: the least power is that of the slowest kernels.
 #include <optional>
 #include <string>
 #include <string_view>

@@ -36,6 +36,8 @@ class Parser {
         }
         skip_spaces();
         if (at_ != text_.size()) return wrong("this was not expected");
+        if (!out.limit && out.terms.size() == 1 && out.terms[0].metric == Metric::power)
+            out.limit = Objective::Limit{Metric::time, 3};
         return out;
     }
 

@@ -28,9 +28,22 @@ Result<Outcome> assign_graph(const graph::Graph& graph, const cost::Source& sour
 
 }  // namespace
 
+std::string_view name_of(EndedBy reason) {
+    switch (reason) {
+        case EndedBy::exhausted:
+            return "exhausted";
+        case EndedBy::graphs:
+            return "graphs";
+        case EndedBy::time:
+            return "time";
+        case EndedBy::cancelled:
+            return "cancelled";
+    }
+    return "";
+}
+
 Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& source,
                                  const Objective& objective, const OuterOptions& options) {
-    const auto begin = std::chrono::steady_clock::now();
     OuterResult best;
     best.graph = graph;
     VIRIDIAN_TRY(best.outcome, assign_graph(graph, source, objective, options.assign));
@@ -38,20 +51,35 @@ Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& 
     if (objective.needs_start()) relative.start = best.outcome.start;
     best.graphs = 1;
 
+    const auto begin = std::chrono::steady_clock::now();  // the first graph's prices are not the search's
+    const auto spent = [&] {
+        return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    };
     std::set<Waiting, Cheaper> queue;
     std::unordered_set<std::uint64_t> seen = {structural_hash(graph)};
     queue.insert({best.outcome.assignment.value, 0, graph, {}});
-    const auto stopped = [&] {
-        const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        return best.graphs >= options.most_graphs || spent > options.time_limit.value ||
-               (options.cancelled && options.cancelled());
+    const auto now = [&] {
+        return OuterProgress{best.graphs, queue.size(), best.outcome.assignment.value, spent()};
     };
-    while (!queue.empty() && !stopped()) {
+    const auto ended = [&](EndedBy reason) {
+        best.ended_by = reason;
+        best.seconds = spent();
+        return std::move(best);
+    };
+    const auto stopped = [&]() -> std::optional<EndedBy> {
+        if (options.cancelled && options.cancelled()) return EndedBy::cancelled;
+        if (best.graphs >= options.most_graphs) return EndedBy::graphs;
+        if (spent() > options.time_limit) return EndedBy::time;
+        return std::nullopt;
+    };
+    best.improvements.push_back(now());
+    while (!queue.empty()) {
+        if (const auto reason = stopped()) return ended(*reason);
         const Waiting from = std::move(queue.extract(queue.begin()).value());
         VIRIDIAN_TRY(std::vector<rewrite::Alternative> next,
                      rewrite::alternatives(from.graph, options.rules));
         for (rewrite::Alternative& alternative : next) {
-            if (stopped()) return best;
+            if (const auto reason = stopped()) return ended(*reason);
             rewrite::Certificate certificate = from.certificate;
             certificate.push_back(alternative.application);
             VIRIDIAN_TRY(const rewrite::Outcome simplified,
@@ -62,24 +90,26 @@ Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& 
             auto outcome = assign_graph(alternative.graph, source, objective, relative);
             ++best.graphs;
             if (!outcome.ok()) {
-                if (outcome.error().code == ErrorCode::unsupported) continue;  // no kernel does the new graph
-                if (outcome.error().code == ErrorCode::cancelled) return best;
-                return std::move(outcome).error();
+                const ErrorCode code = outcome.error().code;
+                if (code == ErrorCode::cancelled) return ended(EndedBy::cancelled);
+                if (code != ErrorCode::unsupported && code != ErrorCode::missing_entry)
+                    return std::move(outcome).error();
+                ++best.unpriced;
+                continue;
             }
             const double cost = outcome->assignment.value;
             if (cost < best.outcome.assignment.value) {
                 best.graph = alternative.graph;
                 best.outcome = std::move(*outcome);
                 best.certificate = certificate;
+                best.improvements.push_back(now());
             }
             if (cost < options.alpha * best.outcome.assignment.value)
                 queue.insert({cost, best.graphs, std::move(alternative.graph), std::move(certificate)});
-            if (options.progress)
-                options.progress({best.graphs, queue.size(), best.outcome.assignment.value});
+            if (options.progress) options.progress(now());
         }
     }
-    best.exhausted = queue.empty();
-    return best;
+    return ended(EndedBy::exhausted);
 }
 
 }  // namespace viridian::search

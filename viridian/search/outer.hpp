@@ -12,7 +12,11 @@ struct OuterProgress {
     std::size_t graphs = 0;   // assigned so far
     std::size_t waiting = 0;  // in the queue
     double best = 0;          // objective
+    Seconds seconds;          // since the search began
 };
+
+enum class EndedBy { exhausted, graphs, time, cancelled };
+[[nodiscard]] std::string_view name_of(EndedBy reason);
 
 struct OuterOptions {
     double alpha = 1.05;
@@ -29,7 +33,10 @@ struct OuterResult {
     Outcome outcome;
     rewrite::Certificate certificate;  // from the given graph to this one
     std::size_t graphs = 0;
-    bool exhausted = false;  // the queue ran empty: a budget cut nothing
+    Seconds seconds;
+    EndedBy ended_by = EndedBy::exhausted;    // the queue ran empty: a budget cut nothing
+    std::vector<OuterProgress> improvements;  // each time a better plan was found
+    std::size_t unpriced = 0;                 // graphs left out because some kernel or price is missing
 };
 
 // Mixes and limits are relative to the given graph's plan by `first`, unless options.assign.start says

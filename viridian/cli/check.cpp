@@ -1,0 +1,96 @@
+// Follows a certificate from the original model, rule by rule, and compares what comes out with the optimised
+// model: by structure where the file says the same graph, else by outputs on the reference kernels.
+#include "viridian/cli/commands.hpp"
+#include "viridian/cli/model_session.hpp"
+#include "viridian/execute/inputs.hpp"
+#include "viridian/execute/proof.hpp"
+#include "viridian/onnx/onnx.hpp"
+#include "viridian/rewrite/certificate.hpp"
+
+namespace viridian::cli {
+namespace {
+
+struct Options {
+    ModelOptions model;
+    std::string certificate;
+    std::string optimized;  // "": the .onnx beside the certificate
+    std::uint64_t seed = 1;
+};
+
+constexpr double allowed = 1e-4;  // relative L2 between two exports on the reference kernels
+
+Path model_beside(const std::string& certificate) {
+    constexpr std::string_view suffix = ".certificate.json";
+    return certificate.ends_with(suffix)
+               ? Path(certificate.substr(0, certificate.size() - suffix.size()) + ".onnx")
+               : Path();
+}
+
+Result<double> difference(const graph::Graph& replayed, const graph::Graph& optimized, std::uint64_t seed) {
+    VIRIDIAN_TRY(const auto inputs, execute::seeded_inputs(replayed, seed));
+    VIRIDIAN_TRY(const auto expected, execute::reference_outputs(replayed, {inputs}));
+    VIRIDIAN_TRY(const auto got, execute::reference_outputs(optimized, {inputs}));
+    double worst = expected[0].size() == got[0].size() ? 0 : INFINITY;
+    for (std::size_t i = 0; i < expected[0].size() && worst < INFINITY; ++i)
+        worst = expected[0][i].tensor_type() == got[0][i].tensor_type() &&
+                        execute::same_nan_pattern(got[0][i], expected[0][i])
+                    ? std::max(worst, execute::relative_error(got[0][i], expected[0][i]))
+                    : INFINITY;
+    return worst;
+}
+
+Result<Answer> check(const Options& options) {
+    VIRIDIAN_TRY(const std::string text, read_file(options.certificate));
+    VIRIDIAN_TRY(const Json json, parse_json(text, options.certificate));
+    VIRIDIAN_TRY(const rewrite::Certificate certificate, rewrite::certificate_of(json));
+    VIRIDIAN_TRY(graph::Graph original, load_model(options.model));
+    VIRIDIAN_TRY(const graph::Graph replayed, rewrite::replay(std::move(original), certificate));
+
+    const Path file = options.optimized.empty() ? model_beside(options.certificate) : Path(options.optimized);
+    Json result = {{"schema", "viridian.check/1"},
+                   {"model", options.model.model},
+                   {"applications", certificate.size()},
+                   {"hash", fmt::format("{:016x}", structural_hash(replayed))}};
+    std::string out = fmt::format("{} applications of rules followed from {}: every hash agrees\n",
+                                  certificate.size(), options.model.model);
+    if (file.empty() || (options.optimized.empty() && !std::filesystem::exists(file))) {
+        result["optimized"] = nullptr;
+        out += "no optimised model beside the certificate: name it with --optimized to compare it\n";
+        return Answer{std::move(result), std::move(out)};
+    }
+    ModelOptions written = options.model;
+    written.model = file.string();
+    VIRIDIAN_TRY(const graph::Graph optimized, load_model(written));
+    const bool same = structural_hash(optimized) == structural_hash(replayed);
+    double error = 0;
+    if (!same) {
+        VIRIDIAN_TRY(error, difference(replayed, optimized, options.seed));
+        if (!(error <= allowed))
+            return fail(ErrorCode::not_equal, "optimise the model again with `viridian optimize`",
+                        "{} is not what the certificate makes of {}: outputs differ by {:.1e}", file.string(),
+                        options.model.model, error);
+    }
+    result["optimized"] = {{"file", file.string()}, {"same_graph", same}, {"error", error}};
+    out += same ? fmt::format("{} is that graph\n", file.string())
+                : fmt::format("{} gives the same outputs within {:.1e} (relative L2, reference kernels)\n",
+                              file.string(), error);
+    return Answer{std::move(result), std::move(out)};
+}
+
+}  // namespace
+
+Command check_command() {
+    return {"check", "Follows an optimised model's certificate from the original",
+            "viridian check resnet50.onnx resnet50.opt.certificate.json", [](CLI::App& app) {
+                auto options = std::make_shared<Options>();
+                add_model_options(app, options->model);
+                app.add_option("CERTIFICATE", options->certificate, "What `optimize` wrote")->required();
+                app.add_option("--optimized", options->optimized,
+                               "The optimised .onnx (default: the one beside the certificate)");
+                app.add_option("--seed", options->seed, "Of the inputs where outputs are compared")
+                    ->capture_default_str();
+                return [options] { return check(*options); };
+            }};
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,35 @@
+// `optimize --list-rules`: every rewrite rule with its equation, guards and source, in the order of trying.
+// docs/rules.md is this text; a test compares them.
+#include "viridian/cli/search_options.hpp"
+
+namespace viridian::cli {
+
+Answer list_rules() {
+    Json list = Json::array();
+    std::string text =
+        "# Rewrite rules\n\n"
+        "Written by `viridian optimize --list-rules`. Rules that always pay are applied until nothing "
+        "changes; "
+        "alternatives are\ntried by the outer search. Each is tested on random graphs that it matches "
+        "(docs/rewrite.md).\n";
+    for (const rewrite::Kind kind : {rewrite::Kind::always, rewrite::Kind::alternative}) {
+        const bool always = kind == rewrite::Kind::always;
+        text += always ? "\n## Always\n" : "\n## Alternatives\n";
+        for (const rewrite::Rule& rule : rewrite::rules()) {
+            if (rule.kind != kind) continue;
+            list.push_back({{"name", rule.name},
+                            {"kind", always ? "always" : "alternative"},
+                            {"equation", rule.equation},
+                            {"guards", rule.guards},
+                            {"source", rule.source},
+                            {"polynomial", rule.polynomial}});
+            text += fmt::format(
+                "\n### {}\n{}\n\n- guards: {}\n- source: {}\n- certified: in double precision{}\n", rule.name,
+                rule.equation, rule.guards, rule.source,
+                rule.polynomial ? ", and exactly over a prime field" : "");
+        }
+    }
+    return {{{"schema", "viridian.rules/1"}, {"rules", std::move(list)}}, std::move(text)};
+}
+
+}  // namespace viridian::cli
