@@ -20,6 +20,11 @@ test: ## install what is missing, build, run every test and check
 	@tools/peers || true
 	@tools/test
 
+bundle: ## the relocatable archive, build/bundle/viridian-VERSION-linux-x86_64.tar.gz (docs/bundle.md)
+	@tools/install_packages build
+	@tools/build release viridian
+	@tools/bundle
+
 conformance: ## ONNX's own backend tests: Debian's set, and the newest one where the peers are installed
 	@tools/install_packages build test
 	@tools/peers || true
@@ -55,4 +60,4 @@ reproduce-envpipe: build ## ENVPIPE's figures, Table 2 and twelve claims, by sim
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: reproduce-envpipe help build demo bench-peers bench-prediction test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe help build demo bench-peers bench-prediction test conformance peers check format clean

@@ -49,6 +49,23 @@ TEST(Nvml, OldDriversFallBackToPowerUsage) {
     EXPECT_EQ(meter->channels[0].kind, Kind::power_uw);
 }
 
+TEST(Nvml, ScopesAreToldApart) {
+    const Places places = fake("module memory gpus=1");
+    const auto meter = open_nvml(places);
+    ASSERT_TRUE(meter.ok()) << meter.error().text();
+    EXPECT_EQ(meter->channels.size(), 9U);  // counter, average, instant of GPU, module, memory
+    EXPECT_EQ(counted(meter->channels), (std::vector<std::uint32_t>{0}));
+    const Finding finding = probe_nvml(places);
+    ASSERT_EQ(finding.details.size(), 1U);
+    EXPECT_EQ(finding.details.front(),
+              "cuda:0 Simulated GPU; gpu: energy, average, instant, usage; module: energy, average, instant; "
+              "memory: energy, average, instant");
+    const auto fields = open_nvml_fields(places);
+    ASSERT_TRUE(fields.ok());
+    EXPECT_EQ(fields->size(), 10U);
+    EXPECT_EQ((*fields)[3].name, "nvml:usage");
+}
+
 TEST(Nvml, MisbehaviourIsNamed) {
     EXPECT_EQ(open_nvml(fake("no_energy no_fields no_power")).error().code, ErrorCode::unsupported);
     const auto forbidden = open_nvml(fake("no_permission"));
@@ -58,7 +75,7 @@ TEST(Nvml, MisbehaviourIsNamed) {
     Places nowhere;
     nowhere.nvml = "libno-such-nvml.so";
     EXPECT_EQ(open_nvml(nowhere).error().code, ErrorCode::no_device);
-    EXPECT_THAT(probe_nvml(fake("mig")).finding, HasSubstr("MIG"));
+    EXPECT_THAT(probe_nvml(fake("mig")).details.front(), HasSubstr("MIG"));
 }
 
 TEST(Nvml, AGpuThatVanishesIsAnErrorAndTheOtherStillAnswers) {

@@ -2,6 +2,7 @@
 
 #include "viridian/base/machine.hpp"
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/places.hpp"
 #include "viridian/meter/list.hpp"
 
 namespace viridian::cli {
@@ -13,13 +14,15 @@ struct Check {
     bool works = false;
     std::string finding;
     std::string next_step;
+    std::vector<std::string> details = {};
 };
 
 Json to_json(const Check& check) {
     return {{"name", check.name},
             {"works", check.works},
             {"finding", check.finding},
-            {"next_step", check.next_step}};
+            {"next_step", check.next_step},
+            {"details", check.details}};
 }
 
 std::string mebibytes(Bytes bytes) {
@@ -45,8 +48,8 @@ std::vector<Check> check_processor(const Machine& machine) {
 }
 
 void check_meters(std::vector<Check>& checks) {
-    for (const meter::Finding& found : meter::probe_all())
-        checks.push_back({"meter " + found.name, found.works, found.finding, found.next_step});
+    for (const meter::Finding& found : meter::probe_all(places()))
+        checks.push_back({"meter " + found.name, found.works, found.finding, found.next_step, found.details});
 }
 
 Result<Answer> doctor() {
@@ -63,6 +66,7 @@ Result<Answer> doctor() {
     for (const Check& check : checks) {
         answer.json["checks"].push_back(to_json(check));
         answer.text += fmt::format("{} {:<14} {}\n", check.works ? "+" : "-", check.name, check.finding);
+        for (const std::string& detail : check.details) answer.text += fmt::format("{:17}{}\n", "", detail);
         if (!check.next_step.empty()) answer.text += fmt::format("{:17}{}\n", "", check.next_step);
     }
     return answer;

@@ -11,6 +11,7 @@
 
 #include "viridian/account/steps.hpp"
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/places.hpp"
 #include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
 #include "viridian/meter/power_log.hpp"
@@ -86,8 +87,8 @@ int wait_for(pid_t child) {
 }
 
 Result<std::vector<meter::Meter>> open_meters(const Options& options) {
-    if (options.meter.empty()) return meter::open_all();
-    VIRIDIAN_TRY(meter::Meter one, meter::open(options.meter));
+    if (options.meter.empty()) return meter::open_all(places());
+    VIRIDIAN_TRY(meter::Meter one, meter::open(options.meter, places()));
     return std::vector<meter::Meter>{std::move(one)};
 }
 

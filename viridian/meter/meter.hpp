@@ -30,6 +30,7 @@ struct Finding {
     bool works = false;
     std::string finding;    // what was found, in one sentence
     std::string next_step;  // the command that would mend it; empty where it works or nothing can be done
+    std::vector<std::string> details = {};  // one line per device, where there are several things to say
 };
 
 // Where meters look. Everything is relocatable so that tests need no hardware.

@@ -1,214 +1,147 @@
 #include "viridian/meter/nvml.hpp"
 
-#include <dlfcn.h>
+#include <algorithm>
+#include <span>
 
-#include <array>
-#include <cstring>
-#include <mutex>
+#include "viridian/meter/nvml_library.hpp"
 
 namespace viridian::meter {
 namespace {
 
-// The part of NVML's interface that is used; layouts as in nvml.h (stable since NVML 5).
-using Handle = void*;
-enum Return : int { success = 0, not_supported = 3, no_permission = 4, gpu_is_lost = 15 };
-enum Field : unsigned { average_power = 185, instant_power = 186 };
-struct FieldValue {
-    unsigned field = 0;
-    unsigned scope = 0;  // 0: GPU, 1: module
-    long long timestamp_us = 0;
-    long long latency_us = 0;
-    unsigned type = 0;  // 0 double, 1 unsigned, 2 unsigned long, 3 unsigned long long, 4 signed long long
-    int status = 0;
-    union {
-        double real;
-        unsigned number;
-        unsigned long long wide;
-    } value{};
-};
-static_assert(sizeof(FieldValue) == 40);
-
-struct Library {
-    void* handle = nullptr;
-    int (*init)() = nullptr;
-    int (*shutdown)() = nullptr;
-    int (*count)(unsigned*) = nullptr;
-    int (*by_index)(unsigned, Handle*) = nullptr;
-    int (*energy)(Handle, unsigned long long*) = nullptr;
-    int (*power)(Handle, unsigned*) = nullptr;
-    int (*fields)(Handle, int, FieldValue*) = nullptr;
-    int (*mig)(Handle, unsigned*, unsigned*) = nullptr;
-    const char* (*text)(int) = nullptr;
-    bool started = false;
-
-    Library() = default;
-    Library(const Library&) = delete;
-    Library& operator=(const Library&) = delete;
-    ~Library() {
-        if (started && shutdown != nullptr) shutdown();
-        if (handle != nullptr) ::dlclose(handle);
-    }
-    template <class Function>
-    void find(Function& function, const char* name) {
-        function = reinterpret_cast<Function>(::dlsym(handle, name));
-    }
-    [[nodiscard]] std::string say(int status) const {
-        return text != nullptr ? text(status) : fmt::format("NVML error {}", status);
-    }
-};
-
-Result<std::shared_ptr<Library>> load(const Places& places) {
-    const auto library = std::make_shared<Library>();
-    library->handle = ::dlopen(places.nvml.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library->handle == nullptr)
-        return fail(ErrorCode::no_device, "install the NVIDIA driver if there is a GPU",
-                    "there is no NVML library on this machine");
-    library->find(library->init, "nvmlInit_v2");
-    library->find(library->shutdown, "nvmlShutdown");
-    library->find(library->count, "nvmlDeviceGetCount_v2");
-    library->find(library->by_index, "nvmlDeviceGetHandleByIndex_v2");
-    library->find(library->energy, "nvmlDeviceGetTotalEnergyConsumption");
-    library->find(library->power, "nvmlDeviceGetPowerUsage");
-    library->find(library->fields, "nvmlDeviceGetFieldValues");
-    library->find(library->mig, "nvmlDeviceGetMigMode");
-    library->find(library->text, "nvmlErrorString");
-    if (library->init == nullptr || library->count == nullptr || library->by_index == nullptr)
-        return fail(ErrorCode::no_device, "update the NVIDIA driver",
-                    "`{}` is not an NVML library of version 5 or later", places.nvml);
-    if (const int status = library->init(); status != success)
-        return fail(status == no_permission ? ErrorCode::no_permission : ErrorCode::no_device,
-                    status == no_permission ? "sudo usermod -aG video $USER, then log in again"
-                                            : "load the driver: sudo modprobe nvidia",
-                    "NVML does not start: {}", library->say(status));
-    library->started = true;
-    return library;
-}
-
-enum class How { energy, average, instant, usage };
-
 struct Source {
-    Handle gpu = nullptr;
-    How how = How::energy;
-    Channel channel;
+    NvmlGpu gpu;
+    std::vector<NvmlField> fields;  // what it answers
 };
-
-// Microjoules or microwatts, and the driver's stamp where it has one.
-Result<Sample> read(const Library& library, const Source& source) {
-    int status = success;
-    Sample sample;
-    const Stamp now = stamp_now();
-    sample.time_ns = now.time_ns;
-    sample.monotonic_ns = now.monotonic_ns;
-    if (source.how == How::energy) {
-        unsigned long long millijoules = 0;
-        status = library.energy(source.gpu, &millijoules);
-        sample.value = static_cast<std::int64_t>(millijoules) * 1000;
-    } else if (source.how == How::usage) {
-        unsigned milliwatts = 0;
-        status = library.power(source.gpu, &milliwatts);
-        sample.value = std::int64_t{milliwatts} * 1000;
-    } else {
-        FieldValue field;
-        field.field = source.how == How::average ? average_power : instant_power;
-        status = library.fields(source.gpu, 1, &field);
-        if (status == success) status = field.status;
-        sample.value = std::int64_t{field.value.number} * 1000;
-        if (field.timestamp_us > 0) {
-            const std::int64_t stamped = field.timestamp_us * 1000;
-            sample.monotonic_ns += stamped - sample.time_ns;
-            sample.time_ns = stamped;
-        }
-        if (source.how == How::average)
-            sample.window_ns = 1'000'000'000;  // documented: a mean over one second
-    }
-    if (status == success) return sample;
-    return fail(status == no_permission   ? ErrorCode::no_permission
-                : status == not_supported ? ErrorCode::unsupported
-                                          : ErrorCode::device_failed,
-                "run `nvidia-smi`; if the GPU is lost, restart the machine", "{} stopped answering: {}",
-                source.channel.device, library.say(status));
-}
 
 struct Found {
-    std::shared_ptr<Library> library;
+    std::shared_ptr<NvmlLibrary> library;
     std::vector<Source> sources;
-    std::vector<std::string> remarks;
-    unsigned gpus = 0;
+    std::vector<std::string> refused;
 };
+
+Channel channel_of(const NvmlGpu& gpu, const NvmlField& field, std::string meter) {
+    return {std::move(meter), gpu.device, field.scope, field.kind, 0};
+}
 
 Result<Found> find(const Places& places) {
     Found found;
-    VIRIDIAN_TRY(found.library, load(places));
-    Library& library = *found.library;
-    if (const int status = library.count(&found.gpus); status != success || found.gpus == 0)
-        return fail(ErrorCode::no_device, "run `nvidia-smi`", "NVML knows no GPU{}",
-                    status == success ? "" : ": " + library.say(status));
-    for (unsigned i = 0; i < found.gpus; ++i) {
-        const std::string device = fmt::format("cuda:{}", i);
-        Handle gpu = nullptr;
-        if (const int status = library.by_index(i, &gpu); status != success) {
-            found.remarks.push_back(fmt::format("{}: {}", device, library.say(status)));
-            continue;
-        }
-        unsigned mig = 0, pending = 0;
-        if (library.mig != nullptr && library.mig(gpu, &mig, &pending) == success && mig == 1)
-            found.remarks.push_back(device +
-                                    " is in MIG mode: its meter is the whole card's, slices have none");
-        const auto try_source = [&](How how, Kind kind, bool exists) {
-            if (!exists) return false;
-            const Source source{gpu, how, {"nvml", device, Scope::gpu, kind, 0}};
-            if (!read(library, source).ok()) return false;
-            found.sources.push_back(source);
-            return true;
-        };
-        bool any = try_source(How::energy, Kind::energy_uj, library.energy != nullptr);
-        const bool fields = library.fields != nullptr;
-        const bool average = try_source(How::average, Kind::average_uw, fields);
-        const bool instant = try_source(How::instant, Kind::power_uw, fields);
-        any = any || average || instant || try_source(How::usage, Kind::power_uw, library.power != nullptr);
-        if (!any) found.remarks.push_back(device + " reports neither energy nor power");
+    VIRIDIAN_TRY(found.library, NvmlLibrary::open(places));
+    VIRIDIAN_TRY(NvmlLibrary::Listed listed, found.library->gpus());
+    found.refused = std::move(listed.refused);
+    for (NvmlGpu& gpu : listed.gpus) {
+        std::vector<Result<Sample>> samples;
+        found.library->read(gpu, nvml_fields(), samples);
+        Source source{std::move(gpu), {}};
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            if (samples[i].ok()) source.fields.push_back(nvml_fields()[i]);
+        const bool silent = source.fields.empty();
+        if (silent && !samples.empty())
+            found.refused.push_back(fmt::format("{} reports neither energy nor power ({})", source.gpu.device,
+                                                samples.front().error().message));
+        if (!silent) found.sources.push_back(std::move(source));
     }
     if (found.sources.empty())
         return fail(ErrorCode::unsupported, "no driver setting changes this",
                     "no NVIDIA GPU here reports energy or power: {}",
-                    found.remarks.empty() ? "" : found.remarks.front());
+                    found.refused.empty() ? "" : found.refused.front());
     return found;
+}
+
+// Power usage repeats one of the two power fields: it counts only where they are missing.
+std::vector<NvmlField> without_repeats(const std::vector<NvmlField>& fields) {
+    const bool known = std::any_of(fields.begin(), fields.end(), [](const NvmlField& field) {
+        return field.scope == Scope::gpu && (field.id != 0 || field.kind == Kind::energy_uj);
+    });
+    std::vector<NvmlField> kept;
+    for (const NvmlField& field : fields)
+        if (field.id != 0 || field.kind == Kind::energy_uj || !known) kept.push_back(field);
+    return kept;
+}
+
+std::string describe(const Source& source) {
+    std::string text = source.gpu.device;
+    if (!source.gpu.name.empty()) text += " " + source.gpu.name;
+    for (const Scope scope : {Scope::gpu, Scope::module, Scope::memory}) {
+        std::string fields;
+        for (const NvmlField& field : source.fields)
+            if (field.scope == scope)
+                fields += fmt::format("{}{}", fields.empty() ? "" : ", ",
+                                      field.name.substr(field.name.rfind(' ') + 1));
+        if (!fields.empty()) text += fmt::format("; {}: {}", name_of(scope), fields);
+    }
+    if (source.gpu.mig) text += "; in MIG mode: the meter is the whole card's, slices have none";
+    return text;
+}
+
+// Reads all sources; a driver answers from its own buffer: the same stamp again is the same reading.
+Result<void> read_new(const Found& found, std::vector<std::int64_t>& last, std::vector<Sample>& samples) {
+    std::optional<Error> lost;
+    std::uint32_t channel = 0;
+    std::vector<Result<Sample>> read;
+    for (const Source& source : found.sources) {
+        read.clear();
+        found.library->read(source.gpu, source.fields, read);
+        for (Result<Sample>& sample : read) {
+            const std::uint32_t index = channel++;
+            if (!sample.ok()) {
+                lost = sample.error();
+                continue;
+            }
+            if (sample->time_ns <= last[index]) continue;
+            last[index] = sample->time_ns;
+            sample->channel = index;
+            samples.push_back(*sample);
+        }
+    }
+    if (lost) return *lost;
+    return {};
+}
+
+Meter meter_of(Found found, std::string name) {
+    Meter meter{std::move(name), {}, {}};
+    for (const Source& source : found.sources)
+        for (const NvmlField& field : source.fields)
+            meter.channels.push_back(channel_of(source.gpu, field, meter.name));
+    meter.update = Seconds(0.1);
+    const auto last = std::make_shared<std::vector<std::int64_t>>(meter.channels.size(), INT64_MIN);
+    meter.read = [found = std::move(found), last](std::vector<Sample>& samples) {
+        return read_new(found, *last, samples);
+    };
+    return meter;
 }
 
 }  // namespace
 
 Finding probe_nvml(const Places& places) {
     const Result<Found> found = find(places);
-    if (!found.ok()) return {"nvml", false, found.error().message, found.error().next_step};
-    std::string text = fmt::format("{} GPUs, {} channels", found->gpus, found->sources.size());
-    for (const std::string& remark : found->remarks) text += "; " + remark;
-    return {"nvml", true, text, ""};
+    if (!found.ok()) return {"nvml", false, found.error().message, found.error().next_step, {}};
+    std::size_t channels = 0;
+    Finding finding{"nvml", true, "", "", {}};
+    for (const Source& source : found->sources) {
+        channels += without_repeats(source.fields).size();
+        finding.details.push_back(describe(source));
+    }
+    for (const std::string& text : found->refused) finding.details.push_back(text);
+    const std::string driver = found->library->driver();
+    finding.finding = fmt::format("{} GPUs, {} channels{}", found->sources.size(), channels,
+                                  driver.empty() ? "" : ", driver " + driver);
+    return finding;
 }
 
 Result<Meter> open_nvml(const Places& places) {
+    VIRIDIAN_TRY(Found found, find(places));
+    for (Source& source : found.sources) source.fields = without_repeats(source.fields);
+    return meter_of(std::move(found), "nvml");
+}
+
+Result<std::vector<Meter>> open_nvml_fields(const Places& places) {
     VIRIDIAN_TRY(const Found found, find(places));
-    Meter meter{"nvml", {}, {}};
-    for (const Source& source : found.sources) meter.channels.push_back(source.channel);
-    meter.update = Seconds(0.1);
-    // A driver answers from its own buffer: the same stamp again is the same reading.
-    const auto last = std::make_shared<std::vector<std::int64_t>>(found.sources.size(), INT64_MIN);
-    meter.read = [found, last](std::vector<Sample>& samples) -> Result<void> {
-        std::optional<Error> lost;
-        for (std::uint32_t i = 0; i < found.sources.size(); ++i) {
-            Result<Sample> sample = read(*found.library, found.sources[i]);
-            if (!sample.ok()) {
-                lost = sample.error();
-                continue;
-            }
-            sample->channel = i;
-            if (sample->time_ns <= (*last)[i]) continue;
-            (*last)[i] = sample->time_ns;
-            samples.push_back(*sample);
-        }
-        if (lost) return *lost;
-        return {};
-    };
-    return meter;
+    std::vector<Meter> meters;
+    for (const Source& source : found.sources)
+        for (const NvmlField& field : source.fields)
+            meters.push_back(meter_of(Found{found.library, {Source{source.gpu, {field}}}, {}},
+                                      fmt::format("nvml:{}", field.name)));
+    return meters;
 }
 
 }  // namespace viridian::meter
