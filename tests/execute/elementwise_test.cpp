@@ -60,6 +60,37 @@ TEST(Elementwise, ChainsWithBroadcastOperands) {
     EXPECT_GT(fast, 50U);
 }
 
+TEST(Elementwise, FunctionsOverTheWholeLine) {
+    const auto device = test_device();
+    std::vector<float> points = {0,     -0.0F, 1,    -1,    INFINITY, -INFINITY, NAN,   1e-30F, -1e-7F,
+                                 88,    -88,   100,  -100,  1e4F,     1e5F,      -3e6F, 3e38F,  0.5F,
+                                 -0.5F, 2.5F,  1.5F, -1.5F, 1e-20F,   0.99999F,  1.57F, 30000,  -29999.5F};
+    for (float x = -12; x < 12; x += 0.037F) points.push_back(x);
+    const auto count = static_cast<std::int64_t>(points.size());
+    for (const std::string_view op : {"Sign",     "Floor", "Ceil",   "Round",     "ThresholdedRelu",
+                                      "Selu",     "Celu",  "Shrink", "Softsign",  "Swish",
+                                      "Mish",     "Sin",   "Cos",    "Tan",       "Asin",
+                                      "Acos",     "Atan",  "Sinh",   "Cosh",      "Asinh",
+                                      "Acosh",    "Atanh", "Abs",    "Neg",       "Relu",
+                                      "Sqrt",     "Exp",   "Log",    "Erf",       "Tanh",
+                                      "Softplus", "Gelu",  "Elu",    "Reciprocal"}) {
+        Graph graph;
+        graph.set_outputs({graph.add(std::string(op), {graph.add_input("x", f32({count}))})});
+        ASSERT_TRUE(infer_types(graph).ok());
+        const std::vector<graph::Tensor> inputs = {graph::Tensor::f32({count}, points)};
+        const auto run = run_greedily(*device, graph, inputs);
+        ASSERT_TRUE(run.ok()) << run.error().text();
+        EXPECT_EQ(run->kernels[0].second, "simd:elementwise") << op;
+        const auto expected = evaluate(graph, inputs);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double have = run->outputs[0].number(i), want = (*expected)[0].number(i);
+            if (have == want || (std::isnan(have) && std::isnan(want))) continue;
+            EXPECT_LE(std::abs(have - want), 2e-6 * std::max(1.0, std::abs(want)))
+                << op << "(" << points[static_cast<std::size_t>(i)] << ")";
+        }
+    }
+}
+
 TEST(Elementwise, KeepsNaN) {
     Random random(2);
     const auto device = test_device();

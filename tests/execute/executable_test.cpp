@@ -183,5 +183,56 @@ TEST(Executable, RefusesUnknownKernels) {
     EXPECT_EQ(again.error().code, ErrorCode::unsupported);
 }
 
+// Outputs that nobody reads, the first one or all of them: every operator offers the reference, none crashes.
+TEST(Executable, NodesWhoseOutputsNobodyReads) {
+    const auto device = test_device();
+    for (const std::string_view op :
+         {"Relu", "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "MatMul", "Softmax", "Add", "Concat",
+          "Pad", "Gather", "Reshape", "Transpose", "Split", "Slice", "Dropout", "LayerNormalization"}) {
+        for (const bool second : {false, true}) {
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({1, 16, 8, 8}));
+            graph::Node node;
+            node.op = op;
+            node.inputs = {x};
+            const auto constant = [&](std::vector<std::int64_t> values) {
+                const auto n = static_cast<std::int64_t>(values.size());
+                node.inputs.push_back(graph.add_constant("c", graph::Tensor::i64({n}, values)));
+            };
+            Random random(3);
+            if (op == "Conv")
+                node.inputs.push_back(graph.add_constant("w", random_tensor(random, {16, 16, 3, 3})));
+            if (op == "MatMul") node.inputs.push_back(graph.add_constant("w", random_tensor(random, {8, 8})));
+            if (op == "LayerNormalization")
+                node.inputs.push_back(graph.add_constant("w", random_tensor(random, {8})));
+            if (op == "Add" || op == "Concat") node.inputs.push_back(x);
+            if (op == "Concat") node.attributes["axis"] = std::int64_t{1};
+            if (op.ends_with("Pool")) node.attributes["kernel_shape"] = std::vector<std::int64_t>{2, 2};
+            if (op == "Pad") constant({0, 0, 0, 0, 0, 0, 1, 1});
+            if (op == "Gather") constant({1, 0});
+            if (op == "Reshape") constant({16, 64});
+            if (op == "Slice") constant({0, 1}), constant({1, 3});
+            const bool more = op == "MaxPool" || op == "Dropout" || op == "Split";
+            if (second && !more) continue;
+            if (op == "Split")
+                node.attributes["num_outputs"] = std::int64_t{2}, node.attributes["axis"] = std::int64_t{1};
+            const graph::NodeId id = graph.add_node(node, more ? 2 : 1);
+            if (second) graph.set_outputs({graph.node(id).outputs[1]});
+            ASSERT_TRUE(infer_types(graph).ok()) << op;
+            const auto region = plan::make_region(graph, graph::uses(graph), {id});
+            const auto choices = device->choices(graph, region);
+            ASSERT_TRUE(choices.ok()) << op << choices.error().text();
+            ASSERT_EQ(choices->size(), 1U) << op;
+            EXPECT_EQ(choices->front().kernel, "reference");
+            if (second && op != "Dropout") {
+                const std::vector<graph::Tensor> inputs = {random_tensor(random, {1, 16, 8, 8})};
+                const auto run = run_greedily(*device, graph, inputs);
+                ASSERT_TRUE(run.ok()) << op << run.error().text();
+                EXPECT_TRUE(run->outputs[0].same_bytes(evaluate(graph, inputs)->front())) << op;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace viridian::execute

@@ -1,4 +1,4 @@
-// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] ROOT...:
+// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] [--slow] ROOT...:
 // runs ONNX's backend tests found below each ROOT. A test that several roots hold (with older and newer
 // operator sets) passes when it passes in all of them.
 #include <fnmatch.h>
@@ -57,6 +57,7 @@ struct Options {
     std::string device = "reference";
     std::vector<Exclusion> exclusions;
     int show = 1'000'000;  // failures printed
+    bool slow = false;     // tests that ran on reference kernels alone are printed
 };
 
 void run_root(const Path& root, const Run& run, const Options& options, Tally& tally) {
@@ -71,6 +72,7 @@ void run_root(const Path& root, const Run& run, const Options& options, Tally& t
         auto [entry, fresh] = tally.passed.try_emplace(test.name, passed);
         entry->second = entry->second && passed;
         if (passed && *outcome > 0) tally.fast[test.name] = true;
+        if (passed && *outcome == 0 && options.slow) fmt::print("reference {}\n", test.name);
         if (!passed && show-- > 0) fmt::print("FAILED {}: {}\n", test.name, outcome.error().message);
     }
 }
@@ -88,6 +90,8 @@ int run_all(std::vector<std::string> arguments) {
             options.exclusions.push_back({arguments[++i], "asked for"});
         else if (arguments[i] == "--show" && more)
             options.show = std::stoi(arguments[++i]);
+        else if (arguments[i] == "--slow")
+            options.slow = true;
         else
             roots.emplace_back(arguments[i]);
     }
@@ -95,9 +99,9 @@ int run_all(std::vector<std::string> arguments) {
     const std::vector<Device> all = devices();
     const auto device = std::ranges::find(all, options.device, &Device::name);
     if (device == all.end() || roots.empty()) {
-        fmt::print(
-            stderr,
-            "usage: conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] ROOT...\n");
+        fmt::print(stderr,
+                   "usage: conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] "
+                   "[--slow] ROOT...\n");
         return 2;
     }
     const Result<Run> run = device->open();

@@ -14,8 +14,10 @@ using graph::ValueId;
 struct Named {
     std::string_view op;
     Function function;
-    float alpha = 0;  // default of the attribute `alpha`
+    float alpha = 0;  // defaults of the attributes below
     float beta = 0;
+    std::string_view beta_name = "beta";
+    std::string_view alpha_name = "alpha";
 };
 
 constexpr std::array unary = {
@@ -34,6 +36,28 @@ constexpr std::array unary = {
     Named{"Abs", Function::abs},
     Named{"Neg", Function::neg},
     Named{"Reciprocal", Function::reciprocal},
+    Named{"Sign", Function::sign},
+    Named{"Floor", Function::floor},
+    Named{"Ceil", Function::ceil},
+    Named{"Round", Function::round},
+    Named{"ThresholdedRelu", Function::thresholded_relu, 1.0F},
+    Named{"Selu", Function::selu, 1.67326319F, 1.05070102F, "gamma"},
+    Named{"Celu", Function::celu, 1.0F},
+    Named{"Shrink", Function::shrink, 0.5F, 0.0F, "bias", "lambd"},
+    Named{"Softsign", Function::softsign},
+    Named{"Swish", Function::swish, 1.0F},
+    Named{"Mish", Function::mish},
+    Named{"Sin", Function::sin},
+    Named{"Cos", Function::cos},
+    Named{"Tan", Function::tan},
+    Named{"Asin", Function::asin},
+    Named{"Acos", Function::acos},
+    Named{"Atan", Function::atan},
+    Named{"Sinh", Function::sinh},
+    Named{"Cosh", Function::cosh},
+    Named{"Asinh", Function::asinh},
+    Named{"Acosh", Function::acosh},
+    Named{"Atanh", Function::atanh},
 };
 constexpr std::array binary = {
     Named{"Add", Function::add}, Named{"Sub", Function::sub}, Named{"Mul", Function::mul},
@@ -75,8 +99,8 @@ std::optional<Step> unary_step(const Task& task, const Node& node) {
     for (const Named& named : unary)
         if (named.op == node.op)
             return Step{named.function,
-                        static_cast<float>(node.get("alpha", static_cast<double>(named.alpha))),
-                        static_cast<float>(node.get("beta", static_cast<double>(named.beta)))};
+                        static_cast<float>(node.get(named.alpha_name, static_cast<double>(named.alpha))),
+                        static_cast<float>(node.get(named.beta_name, static_cast<double>(named.beta)))};
     return std::nullopt;
 }
 

@@ -27,6 +27,28 @@ enum class Function : std::uint8_t {
     neg,
     reciprocal,
     square,
+    sign,
+    floor,
+    ceil,
+    round,             // half to even
+    thresholded_relu,  // x > alpha ? x : 0
+    selu,              // beta·(x > 0 ? x : alpha·(e^x − 1))
+    celu,              // x > 0 ? x : alpha·(e^(x/alpha) − 1)
+    shrink,            // x > alpha ? x − beta : x < −alpha ? x + beta : 0
+    softsign,          // x / (1 + |x|)
+    swish,             // x / (1 + e^(−alpha·x))
+    mish,              // x·tanh(log(1 + e^x))
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    asinh,
+    acosh,
+    atanh,
     add,  // x ∘ operand, or operand ∘ x where `reversed`
     sub,
     mul,

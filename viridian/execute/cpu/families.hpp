@@ -15,6 +15,8 @@ Family simd_elementwise_family();
 Family pad_family();
 Family simd_rows_family();
 Family gather_family();
+Family movement_family();
+Family typed_family();
 Family view_family();
 Family concat_family();
 Family reference_family();

@@ -48,6 +48,9 @@ struct Task {
     [[nodiscard]] graph::Dims dims(graph::ValueId id) const { return type(id).dims(); }
     // Position among the region's inputs, or nothing.
     [[nodiscard]] std::optional<std::size_t> input_index(graph::ValueId id) const;
+    // The last node's first output leaves the region. Kernels count on it; where only others do (a Dropout's
+    // mask), or nothing does, the reference is left.
+    [[nodiscard]] bool reads_first_output() const;
     [[nodiscard]] bool all_f32() const;  // every floating port and constant
     // A choice whose every port is plain and of its value's type; kernels then change what they care about.
     [[nodiscard]] plan::Choice plain_choice(std::string kernel) const;

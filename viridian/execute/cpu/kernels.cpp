@@ -11,7 +11,8 @@ std::span<const Family> families() {
         simd_winograd_family(), dnnl_convolution_family(), dnnl_pooling_family(),
         simd_matmul_family(),   dnnl_matmul_family(),      simd_rows_family(),
         dnnl_softmax_family(),  simd_elementwise_family(), gather_family(),
-        pad_family(),           reference_family(),
+        pad_family(),           movement_family(),         typed_family(),
+        reference_family(),
     };
     return list;
 }
@@ -33,6 +34,10 @@ std::optional<std::size_t> Task::input_index(graph::ValueId id) const {
     for (std::size_t i = 0; i < region.inputs.size(); ++i)
         if (region.inputs[i] == id) return i;
     return std::nullopt;
+}
+
+bool Task::reads_first_output() const {
+    return !region.outputs.empty() && region.outputs[0] == node(region.nodes.size() - 1).output(0);
 }
 
 bool Task::all_f32() const {

@@ -28,6 +28,7 @@ struct Selu {
 struct Celu {
     auto operator()(const Node& node) const {
         return [alpha = node.get("alpha", 1.0)](double x) {
+            if (x != x) return x;
             return std::max(0.0, x) + std::min(0.0, alpha * std::expm1(x / alpha));
         };
     }

@@ -1,5 +1,6 @@
 #include "viridian/execute/cpu/simd/loops.hpp"
 
+#include <cmath>
 #include <limits>
 
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
@@ -57,6 +58,22 @@ HWY_INLINE void map(float* to, const float* from, std::int64_t n, const F& f) {
     for (std::int64_t j = i; j < n; ++j) rest[j - i] = from[j];
     hn::Store(f(hn::Load(d, rest)), d, rest);
     for (std::int64_t j = i; j < n; ++j) to[j] = rest[j - i];
+}
+
+// f where the vector functions are trusted, |x| ≤ `limit`; the C library's elsewhere and for NaN.
+template <class F>
+HWY_INLINE void careful(float* to, const float* from, std::int64_t n, float limit, float (*exact)(float),
+                        const F& f) {
+    const D d;
+    map(to, from, n, [&](V v) HWY_ATTR {
+        const auto fine = hn::Le(hn::Abs(v), hn::Set(d, limit));
+        const V y = f(hn::IfThenElseZero(fine, v));
+        if (hn::AllTrue(d, fine)) return y;
+        HWY_ALIGN float lanes[hn::MaxLanes(d)];
+        hn::Store(v, d, lanes);
+        for (std::size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = exact(lanes[i]);
+        return hn::IfThenElse(fine, y, hn::Load(d, lanes));
+    });
 }
 
 template <class F>
@@ -139,6 +156,75 @@ void unary(const Step& step, float* to, const float* x, std::int64_t n) {
             return map(to, x, n, [&](V v) HWY_ATTR { return hn::Div(one, v); });
         case Function::square:
             return map(to, x, n, [&](V v) HWY_ATTR { return hn::Mul(v, v); });
+        case Function::sign:
+            return map(to, x, n, [&](V v) HWY_ATTR {  // zeroes and NaN stay
+                const V unit = hn::CopySign(one, v);
+                return hn::IfThenElse(hn::Or(hn::Eq(v, zero), hn::IsNaN(v)), v, unit);
+            });
+        case Function::floor:
+            return map(to, x, n, [&](V v) HWY_ATTR { return hn::Floor(v); });
+        case Function::ceil:
+            return map(to, x, n, [&](V v) HWY_ATTR { return hn::Ceil(v); });
+        case Function::round:
+            return map(to, x, n, [&](V v) HWY_ATTR { return hn::Round(v); });
+        case Function::thresholded_relu:
+            return map(to, x, n, [&](V v) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(v, alpha), v); });
+        case Function::selu:
+            return map(to, x, n, [&](V v) HWY_ATTR {
+                const V low = hn::Mul(alpha, hn::Expm1(d, hn::Min(zero, v)));
+                return hn::Mul(beta, hn::IfThenElse(hn::Lt(v, zero), low, v));
+            });
+        case Function::celu:
+            return map(to, x, n, [&](V v) HWY_ATTR {
+                const V low = hn::Mul(alpha, hn::Expm1(d, hn::Min(zero, hn::Div(v, alpha))));
+                return hn::Add(hn::Max(zero, v), hn::Min(zero, low));
+            });
+        case Function::shrink:
+            return map(to, x, n, [&](V v) HWY_ATTR {
+                const V high = hn::IfThenElseZero(hn::Gt(v, alpha), hn::Sub(v, beta));
+                return hn::IfThenElse(hn::Lt(v, hn::Neg(alpha)), hn::Add(v, beta), high);
+            });
+        case Function::softsign:
+            return map(to, x, n, [&](V v) HWY_ATTR { return hn::Div(v, hn::Add(one, hn::Abs(v))); });
+        case Function::swish:
+            return map(to, x, n, [&](V v) HWY_ATTR { return hn::Mul(v, sigmoid(hn::Mul(alpha, v))); });
+        case Function::mish:
+            return careful(
+                to, x, n, 1e30F, [](float v) { return v * std::tanh(std::log1p(std::exp(v))); },
+                [&](V v) HWY_ATTR {  // with u = e^x: tanh log(1 + u) = (u² + 2u) / (u² + 2u + 2)
+                    const V u = hn::Exp(d, hn::Min(hn::Set(d, 20.0F), v));
+                    const V part = hn::MulAdd(u, u, hn::Add(u, u));
+                    return hn::Mul(v, hn::Div(part, hn::Add(part, hn::Set(d, 2.0F))));
+                });
+        // Beyond these limits the vector functions lose digits.
+        case Function::sin:
+            return careful(to, x, n, 30000, std::sin, [&](V v) HWY_ATTR { return hn::Sin(d, v); });
+        case Function::cos:
+            return careful(to, x, n, 30000, std::cos, [&](V v) HWY_ATTR { return hn::Cos(d, v); });
+        case Function::tan:
+            return careful(to, x, n, 1.5F, std::tan,
+                           [&](V v) HWY_ATTR { return hn::Div(hn::Sin(d, v), hn::Cos(d, v)); });
+        case Function::asin:
+            return careful(to, x, n, 1, std::asin, [&](V v) HWY_ATTR { return hn::Asin(d, v); });
+        case Function::acos:
+            return careful(to, x, n, 1, std::acos, [&](V v) HWY_ATTR { return hn::Acos(d, v); });
+        case Function::atan:
+            return careful(to, x, n, 1e30F, std::atan, [&](V v) HWY_ATTR { return hn::Atan(d, v); });
+        case Function::sinh:
+            return careful(to, x, n, 80, std::sinh, [&](V v) HWY_ATTR { return hn::Sinh(d, v); });
+        case Function::cosh:
+            return careful(to, x, n, 80, std::cosh, [&](V v) HWY_ATTR {
+                const V e = hn::Exp(d, hn::Abs(v));
+                return hn::Mul(half, hn::Add(e, hn::Div(one, e)));
+            });
+        case Function::asinh:
+            return careful(to, x, n, 1e9F, std::asinh, [&](V v) HWY_ATTR { return hn::Asinh(d, v); });
+        case Function::acosh:
+            return careful(to, x, n, 1e9F, std::acosh, [&](V v) HWY_ATTR {
+                return hn::IfThenElse(hn::Lt(v, one), hn::NaN(d), hn::Acosh(d, hn::Max(one, v)));
+            });
+        case Function::atanh:
+            return careful(to, x, n, 0.9999F, std::atanh, [&](V v) HWY_ATTR { return hn::Atanh(d, v); });
         default:
             return;
     }

@@ -2,6 +2,7 @@
 // A chain of element-wise steps over chunks of a tensor's memory, whatever its layout; operands that
 // broadcast are spread into a chunk as it comes.
 #include "viridian/execute/cpu/epilogue.hpp"
+#include "viridian/execute/cpu/simd/spread.hpp"
 
 namespace viridian::execute::cpu::simd {
 
@@ -21,19 +22,13 @@ class Chain {
              float* scratch) const;
 
   private:
-    struct Loop {
-        std::int64_t size,
-            stride;  // memory order, outermost first; stride in the operand, 0 where it repeats
-    };
     struct Link {
         Step step;
         enum class From : std::uint8_t { none, input, constant } from = From::none;
         std::size_t index = 0;
-        bool whole = false;       // of full size in the same layout
-        std::vector<Loop> loops;  // else
+        bool whole = false;            // of full size in the same layout
+        std::optional<Spread> spread;  // else
     };
-    static void spread(const Link& link, const float* data, std::int64_t first, std::int64_t n, float* to);
-
     std::vector<Link> links_;
 };
 

@@ -1,0 +1,82 @@
+#include <functional>
+
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+
+TEST(Movement, EveryOperatorMovesAsTheReferenceDoes) {
+    Random random(1);
+    const auto device = test_device(2);
+    const auto list = [](Graph& graph, std::vector<std::int64_t> values) {
+        const auto n = static_cast<std::int64_t>(values.size());
+        return graph.add_constant("c", Tensor::i64({n}, values));
+    };
+    using Build = std::function<ValueId(Graph&, ValueId)>;
+    const std::vector<std::pair<std::string, Build>> cases = {
+        {"Slice",
+         [&](Graph& g, ValueId x) {
+             return g.add("Slice",
+                          {x, list(g, {-1, 1}), list(g, {-1000, 5}), list(g, {3, 2}), list(g, {-2, 1})});
+         }},
+        {"Expand", [&](Graph& g, ValueId x) { return g.add("Expand", {x, list(g, {3, 2, 4, 1, 1})}); }},
+        {"Tile", [&](Graph& g, ValueId x) { return g.add("Tile", {x, list(g, {1, 2, 3, 1})}); }},
+        {"Pad",
+         [&](Graph& g, ValueId x) {
+             return g.add("Pad",
+                          {x, list(g, {0, 1, 2, 3, 0, 0, 1, -1}), g.add_constant("v", Tensor::scalar(7.5F))});
+         }},
+        {"reflect",
+         [&](Graph& g, ValueId x) {
+             return g.add("Pad", {x, list(g, {0, 0, 2, 1, 0, 0, 1, 2})}, {{"mode", std::string("reflect")}});
+         }},
+        {"edge",
+         [&](Graph& g, ValueId x) {
+             return g.add("Pad", {x, list(g, {0, 0, 2, 1, 0, 0, 1, 2})}, {{"mode", std::string("edge")}});
+         }},
+        {"Transpose",
+         [&](Graph& g, ValueId x) {
+             return g.add("Transpose", {x}, {{"perm", std::vector<std::int64_t>{2, 0, 3, 1}}});
+         }},
+        {"DepthToSpace",
+         [&](Graph& g, ValueId x) { return g.add("DepthToSpace", {x}, {{"blocksize", std::int64_t{2}}}); }},
+        {"SpaceToDepth",
+         [&](Graph& g, ValueId x) { return g.add("SpaceToDepth", {x}, {{"blocksize", std::int64_t{2}}}); }},
+        {"Gather",
+         [&](Graph& g, ValueId x) {
+             return g.add("Gather", {x, list(g, {1, 0, -1})}, {{"axis", std::int64_t{2}}});
+         }},
+        {"Trilu", [&](Graph& g, ValueId x) { return g.add("Trilu", {x}, {{"upper", std::int64_t{0}}}); }},
+    };
+    for (const auto& [name, build] : cases)
+        for (const Dims& dims : {Dims{2, 4, 6, 8}, Dims{1, 8, 20, 60}}) {
+            if (name == "Expand" && dims[0] != 2) continue;
+            Graph graph;
+            const Dims own = name == "Expand" ? Dims{2, 1, 6, 8} : dims;
+            graph.set_outputs({build(graph, graph.add_input("x", f32(own)))});
+            EXPECT_THAT(check_region(*device, graph, random, 0), testing::Contains("move")) << name;
+        }
+}
+
+TEST(Movement, SplitsIntoUnequalParts) {
+    Random random(2);
+    const auto device = test_device();
+    Graph graph;
+    graph::Node node;
+    node.op = "Split";
+    node.attributes["axis"] = std::int64_t{2};
+    node.inputs = {graph.add_input("x", f32({3, 2, 9})),
+                   graph.add_constant("sizes", Tensor::i64({3}, std::vector<std::int64_t>{2, 3, 4}))};
+    const auto id = graph.add_node(node, 3);
+    const auto outputs = graph.node(id).outputs;
+    graph.set_outputs(outputs);
+    EXPECT_THAT(check_region(*device, graph, random, 0), testing::Contains("move"));
+}
+
+}  // namespace
+}  // namespace viridian::execute

@@ -1,0 +1,52 @@
+#pragma once
+// An operand that broadcasts, read in the memory order of the result: chunk by chunk, copied out where it
+// repeats.
+#include <algorithm>
+#include <optional>
+
+#include "viridian/plan/format.hpp"
+
+namespace viridian::execute::cpu::simd {
+
+class Spread {
+  public:
+    // A row-major operand of dims `own` over a result of `dims` in a dense `layout`. Nothing where blocks of
+    // the result would read beyond the operand's end.
+    static std::optional<Spread> make(graph::Dims own, const graph::Dims& dims, const plan::Layout& layout);
+
+    // Elements [first, first + n) of the result's memory: where they lie, or copied into `scratch`.
+    template <class T>
+    const T* chunk(const T* data, std::int64_t first, std::int64_t n, T* scratch) const {
+        if (loops_.size() == 1 && loops_[0].stride == 1) return data + first;
+        const Loop& inner = loops_.back();
+        for (std::int64_t done = 0; done < n;) {
+            std::int64_t position = first + done;
+            const std::int64_t at = position % inner.size;
+            std::int64_t offset = at * inner.stride;
+            position /= inner.size;
+            for (std::size_t l = loops_.size() - 1; l-- > 0;) {
+                offset += position % loops_[l].size * loops_[l].stride;
+                position /= loops_[l].size;
+            }
+            const std::int64_t run = std::min(inner.size - at, n - done);
+            const T* from = data + offset;
+            if (inner.stride == 1)
+                std::copy_n(from, run, scratch + done);
+            else if (inner.stride == 0)
+                std::fill_n(scratch + done, run, *from);
+            else
+                for (std::int64_t i = 0; i < run; ++i) scratch[done + i] = from[i * inner.stride];
+            done += run;
+        }
+        return scratch;
+    }
+
+  private:
+    struct Loop {
+        std::int64_t size,
+            stride;  // memory order, outermost first; stride in the operand, 0 where it repeats
+    };
+    std::vector<Loop> loops_;
+};
+
+}  // namespace viridian::execute::cpu::simd

@@ -1,0 +1,257 @@
+// Element-wise operators on any numeric type, broadcasting on every side, one node at a time and row-major:
+// arithmetic, comparison, logic, bits, Where, Cast. (f32 chains over one shape are simd:elementwise.)
+#include <algorithm>
+#include <array>
+
+#include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/simd/spread.hpp"
+#include "viridian/execute/cpu/simd/typed.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using graph::Dims;
+using graph::ElementType;
+using graph::Node;
+using graph::ValueId;
+using simd::Change;
+using simd::Operation;
+
+constexpr std::string_view family = "simd:typed";
+constexpr std::int64_t chunk = 512;
+
+template <class What>
+struct Named {
+    std::string_view op;
+    What what;
+};
+constexpr std::array operations = {
+    Named{"Add", Operation::add},
+    Named{"Sub", Operation::sub},
+    Named{"Mul", Operation::mul},
+    Named{"Div", Operation::div},
+    Named{"Mod", Operation::mod},
+    Named{"Pow", Operation::pow},
+    Named{"Min", Operation::min},
+    Named{"Max", Operation::max},
+    Named{"Sum", Operation::add},
+    Named{"Mean", Operation::add},
+    Named{"PRelu", Operation::prelu},
+    Named{"Equal", Operation::equal},
+    Named{"Less", Operation::less},
+    Named{"LessOrEqual", Operation::less_equal},
+    Named{"Greater", Operation::greater},
+    Named{"GreaterOrEqual", Operation::greater_equal},
+    Named{"And", Operation::logical_and},
+    Named{"Or", Operation::logical_or},
+    Named{"Xor", Operation::logical_xor},
+    Named{"BitwiseAnd", Operation::bit_and},
+    Named{"BitwiseOr", Operation::bit_or},
+    Named{"BitwiseXor", Operation::bit_xor},
+    Named{"BitShift", Operation::shift_right},
+};
+constexpr std::array changes = {
+    Named{"Neg", Change::neg},
+    Named{"Abs", Change::abs},
+    Named{"Sign", Change::sign},
+    Named{"Not", Change::logical_not},
+    Named{"IsNaN", Change::is_nan},
+    Named{"IsInf", Change::is_infinite},
+    Named{"BitwiseNot", Change::bit_not},
+};
+
+// What a node does: its operands folded from the left, or one of the other three.
+struct Typed {
+    enum class Kind : std::uint8_t { fold, change, select, cast } kind = Kind::fold;
+    std::vector<ValueId> operands;
+    std::vector<Operation> fold;  // one fewer than operands
+    Change change = Change::neg;
+    ElementType element = ElementType::f32;  // of the operands (of what is selected)
+    ElementType compute = ElementType::f32;  // f16 and bf16 are widened
+    ElementType result = ElementType::f32;
+    bool mean = false;
+};
+
+ElementType widened(ElementType type) {
+    return type == ElementType::f16 || type == ElementType::bf16 ? ElementType::f32 : type;
+}
+
+std::optional<Typed> what_of(const Node& node) {
+    Typed typed;
+    typed.operands = node.inputs;
+    if (node.op == "Where") {
+        typed.kind = Typed::Kind::select;
+        return typed;
+    }
+    if (node.op == "Cast" || node.op == "CastLike") {
+        typed.kind = Typed::Kind::cast;
+        typed.operands.resize(1);
+        return typed;
+    }
+    if (node.op == "Clip") {
+        typed.operands.resize(1);
+        for (std::size_t i = 1; i < node.inputs.size(); ++i)
+            if (node.inputs[i] != ValueId::none) {
+                typed.operands.push_back(node.inputs[i]);
+                typed.fold.push_back(i == 1 ? Operation::max : Operation::min);
+            }
+        return typed;
+    }
+    for (const auto& named : operations) {
+        if (named.op != node.op) continue;
+        Operation operation = named.what;
+        if (node.op == "Mod" && node.integer("fmod", 0) != 0) operation = Operation::fmod;
+        if (node.op == "BitShift" && node.get("direction", std::string()) == "LEFT")
+            operation = Operation::shift_left;
+        typed.fold.assign(node.inputs.size() - 1, operation);
+        typed.mean = node.op == "Mean";
+        return typed;
+    }
+    for (const auto& named : changes) {
+        if (named.op != node.op) continue;
+        typed.kind = Typed::Kind::change;
+        typed.change = named.what;
+        if (node.op == "IsInf") {
+            const bool up = node.integer("detect_positive", 1) != 0;
+            const bool down = node.integer("detect_negative", 1) != 0;
+            if (!up && !down) return std::nullopt;
+            if (!down) typed.change = Change::is_positive_infinite;
+            if (!up) typed.change = Change::is_negative_infinite;
+        }
+        return typed;
+    }
+    return std::nullopt;
+}
+
+std::optional<Typed> typed_of(const Task& task) {
+    const Node& node = task.node();
+    if (task.region.nodes.size() != 1 || !node.domain.empty() || node.inputs.empty()) return std::nullopt;
+    auto typed = what_of(node);
+    if (!typed || std::ranges::count(typed->operands, ValueId::none) > 0) return std::nullopt;
+    const bool select = typed->kind == Typed::Kind::select;
+    typed->element = task.type(typed->operands[select ? 1 : 0]).element;
+    typed->compute = widened(typed->element);
+    typed->result = task.type(node.outputs[0]).element;
+    for (std::size_t i = select ? 1 : 0; i < typed->operands.size(); ++i)
+        if (task.type(typed->operands[i]).element != typed->element) return std::nullopt;
+    if (select && task.type(typed->operands[0]).element != ElementType::boolean) return std::nullopt;
+    for (const Operation operation : typed->fold)
+        if (!simd::has_loop(operation, typed->compute)) return std::nullopt;
+    if (typed->mean && typed->compute != ElementType::f32) return std::nullopt;
+    if (typed->kind == Typed::Kind::change && !simd::has_loop(typed->change, typed->compute))
+        return std::nullopt;
+    return typed;
+}
+
+std::vector<plan::Choice> offers(const Task& task) {
+    if (!typed_of(task)) return {};
+    return {task.plain_choice(std::string(family))};
+}
+
+// Where an operand's elements come from.
+struct Source {
+    std::size_t index = 0;  // of the inputs, or of the constants
+    bool constant = false;
+    std::int64_t size = 4;
+    simd::Spread spread;
+
+    const std::byte* chunk(const Pointers& pointers, std::int64_t first, std::int64_t n,
+                           std::byte* scratch) const {
+        const std::byte* data = constant ? pointers.constants[index] : pointers.inputs[index];
+        const auto take = [&](auto word) {
+            using Word = decltype(word);
+            return reinterpret_cast<const std::byte*>(spread.chunk(reinterpret_cast<const Word*>(data), first,
+                                                                   n, reinterpret_cast<Word*>(scratch)));
+        };
+        if (size == 8) return take(std::uint64_t{});
+        if (size == 4) return take(std::uint32_t{});
+        if (size == 2) return take(std::uint16_t{});
+        return take(std::uint8_t{});
+    }
+};
+
+struct Work {
+    Typed typed;
+    std::vector<Source> sources;
+
+    // Elements [first, first + n) of the result.
+    void run(const Pointers& pointers, std::int64_t first, std::int64_t n) const {
+        alignas(64) std::byte scratch[3][chunk * 8];
+        alignas(64) std::byte wide[2][chunk * 8];
+        std::byte* to = pointers.outputs[0] + first * graph::size_of(typed.result);
+        if (typed.kind == Typed::Kind::select) {
+            const std::byte* operands[3];
+            for (std::size_t i = 0; i < 3; ++i)
+                operands[i] = sources[i].chunk(pointers, first, n, scratch[i]);
+            return simd::select(graph::size_of(typed.element), operands[0], operands[1], operands[2], to, n);
+        }
+        const auto operand = [&](std::size_t i, std::size_t slot) {
+            const std::byte* data = sources[i].chunk(pointers, first, n, scratch[slot]);
+            if (typed.element == typed.compute) return data;
+            simd::cast(typed.element, data, typed.compute, wide[slot], n);
+            return static_cast<const std::byte*>(wide[slot]);
+        };
+        if (typed.kind == Typed::Kind::cast)
+            return simd::cast(typed.element, sources[0].chunk(pointers, first, n, scratch[0]), typed.result,
+                              to, n);
+        const std::byte* value = operand(0, 0);
+        const bool narrow = typed.result != typed.compute && typed.result == typed.element;
+        std::byte* made = narrow ? scratch[2] : to;
+        if (typed.kind == Typed::Kind::change) {
+            simd::apply(typed.change, typed.compute, value, made, n);
+            value = made;
+        }
+        for (std::size_t i = 0; i < typed.fold.size(); ++i) {
+            simd::apply(typed.fold[i], typed.compute, value, operand(i + 1, 1), made, n);
+            value = made;
+        }
+        if (typed.mean) {
+            const auto count = static_cast<float>(typed.operands.size());
+            const auto* sums = reinterpret_cast<const float*>(value);
+            for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<float*>(made)[i] = sums[i] / count;
+            value = made;
+        }
+        if (narrow)
+            simd::cast(typed.compute, value, typed.result, to, n);
+        else if (value != to)
+            std::copy_n(value, n * graph::size_of(typed.result), to);
+    }
+};
+
+Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
+    auto typed = typed_of(task);
+    if (!typed) return unknown_kernel(choice);
+    Kernel kernel;
+    const Dims dims = task.dims(task.node().outputs[0]);
+    Work work{*std::move(typed), {}};
+    for (const ValueId id : work.typed.operands) {
+        auto spread = simd::Spread::make(task.dims(id), dims, plan::plain(dims.size()));
+        if (!spread) return unknown_kernel(choice);
+        const auto input = task.input_index(id);
+        work.sources.push_back({input ? *input : kernel.constants.size(), !input,
+                                graph::size_of(task.type(id).element), *std::move(spread)});
+        if (!input) kernel.constants.push_back(plain_constant(task, id));
+    }
+    std::int64_t count = 1;
+    for (const std::int64_t dimension : dims) count *= dimension;
+    kernel.run = [work = std::move(work), count, threads = task.context.threads](const Pointers& pointers) {
+        const std::int64_t chunks = (count + chunk - 1) / chunk;
+        const auto work_on = [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t c = first; c < last; ++c)
+                work.run(pointers, c * chunk, std::min(chunk, count - c * chunk));
+        };
+        if (chunks < 16) return work_on(0, chunks);
+        parallel(threads, [&](int thread) {
+            const auto [first, last] = share(chunks, thread, threads);
+            work_on(first, last);
+        });
+    };
+    return kernel;
+}
+
+}  // namespace
+
+Family typed_family() { return {family, offers, prepare}; }
+
+}  // namespace viridian::execute::cpu
