@@ -46,6 +46,11 @@ bench-prediction: ## how well the cost database predicts whole runs
 	@tools/build release viridian prediction
 	@tools/bench_prediction
 
+bench-chain: ## where the time of a run goes: events, the database's entries, the roofline
+	@tools/install_packages build test
+	@tools/build release viridian chain
+	@tools/bench_chain
+
 check: ## static gates: format, layers, line budget, clang-tidy on changed files
 	@tools/install_packages build test
 	@tools/check
@@ -60,4 +65,4 @@ reproduce-envpipe: build ## ENVPIPE's figures, Table 2 and twelve claims, by sim
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe help build demo bench-peers bench-prediction test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe help build demo bench-peers bench-prediction bench-chain test conformance peers check format clean

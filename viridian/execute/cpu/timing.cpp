@@ -17,8 +17,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t weight_bytes = std::size_t{400} << 20U;  // beyond any last-level cache
 constexpr std::size_t cached_bytes = std::size_t{8} << 20U;    // beyond the caches of one core
 constexpr std::size_t line = 64;
+constexpr std::int64_t page = 4096;
 
 std::size_t aligned(std::int64_t bytes) { return (static_cast<std::size_t>(bytes) + line - 1) / line * line; }
+
+std::int64_t aligned_bytes(std::int64_t bytes) { return static_cast<std::int64_t>(aligned(bytes)); }
 
 // Small positive numbers in f32 and bf16 alike, so that no timing meets a NaN or a denormal.
 void fill(std::byte* data, std::size_t bytes) {
@@ -86,18 +89,20 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
     std::vector<const std::byte*> constants(kernel.constants.size());
     const Pointers pointers{inputs.data(), outputs.data(), constants.data(), next};
 
-    // As a chain leaves them: each thread has just written its share of every input.
-    const auto write_inputs = [&] {
+    // As a chain leaves them: which thread wrote what a thread reads (and last used the memory it writes) is
+    // not known here, so threads take turns page by page, and half of it lies in another core's cache.
+    const auto touch = [&](std::byte* data, std::int64_t bytes, std::uint32_t pattern, int thread) {
+        for (std::int64_t at = thread * page; at < bytes; at += context_.threads * page)
+            std::fill_n(reinterpret_cast<std::uint32_t*>(data + at), std::min(page, bytes - at) / 4, pattern);
+    };
+    const auto write_activations = [&] {
         parallel(context_.threads, [&](int thread) {
-            for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
-                const auto [first, last] = share(static_cast<std::int64_t>(aligned(ports.inputs[i]) / line),
-                                                 thread, context_.threads);
-                auto* data = reinterpret_cast<volatile std::uint32_t*>(const_cast<std::byte*>(inputs[i]));
-                const std::uint32_t pattern = ports.numbers[i] ? 0x3c803c80U : 0U;
-                constexpr std::int64_t words = line / 4;
-                for (std::int64_t at = first; at < last; ++at)
-                    for (std::int64_t word = 0; word < words; ++word) data[at * words + word] = pattern;
-            }
+            for (std::size_t i = 0; i < ports.outputs.size(); ++i)
+                if (i != 0 || !overwritten)
+                    touch(outputs[i], aligned_bytes(ports.outputs[i]), 0x3c803c80U, thread);
+            for (std::size_t i = 0; i < ports.inputs.size(); ++i)
+                touch(const_cast<std::byte*>(inputs[i]), aligned_bytes(ports.inputs[i]),
+                      ports.numbers[i] ? 0x3c803c80U : 0U, thread);
         });
     };
     std::vector<double> seconds;
@@ -114,7 +119,7 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
             cursor_ += aligned(static_cast<std::int64_t>(kernel.constants[i]->size()));
         }
         if (kernel.bind) kernel.bind(pointers);
-        write_inputs();
+        write_activations();
         const auto start = Clock::now();
         kernel.run(pointers);
         const auto end = Clock::now();

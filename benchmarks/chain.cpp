@@ -1,0 +1,181 @@
+// rooms: cli
+// chain MODEL.onnx --db FILE [--threads N] [--steps N]: where the time of a steady-state run goes. Prints the
+// wall time of a run against the sum of its own events and of the database's entries, what recording costs,
+// and the N steps that lose most against the roofline: max(flop / --peak, constant bytes / --bandwidth).
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "viridian/cli/model_session.hpp"
+#include "viridian/cli/planned.hpp"
+#include "viridian/execute/inputs.hpp"
+#include "viridian/execute/proof.hpp"
+#include "viridian/graph/data_flow.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/trace/recorder.hpp"
+#include "viridian/trace/source.hpp"
+
+namespace viridian::cli {
+namespace {
+
+struct Roofline {
+    double peak = 486e9;      // flop/s
+    double bandwidth = 30e9;  // bytes/s
+};
+
+struct Runs {
+    std::vector<double> plain, recorded;  // wall seconds
+    std::vector<double> events;           // sum of the events of each recorded run
+    std::vector<double> steps;            // medians
+};
+
+double wall(execute::Executable& executable, const std::vector<graph::Tensor>& inputs,
+            std::vector<graph::Tensor>& outputs, Result<void>& ran) {
+    const auto start = std::chrono::steady_clock::now();
+    ran = executable.run(inputs, outputs);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Runs with and without a recorder in turn.
+Result<Runs> measure(Planned& planned, double seconds) {
+    VIRIDIAN_TRY(const auto inputs, execute::seeded_inputs(planned.graph, 1));
+    VIRIDIAN_TRY(auto outputs, execute::output_tensors(planned.graph));
+    const std::size_t steps = planned.plan.steps.size();
+    trace::Recorder recorder(1, static_cast<std::uint32_t>(steps));
+    std::vector<std::vector<double>> times(steps);
+    Runs runs;
+    Result<void> ran;
+    for (int i = 0; i < 5; ++i) VIRIDIAN_TRY(planned.executable->run(inputs, outputs));
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds) {
+        runs.plain.push_back(wall(*planned.executable, inputs, outputs, ran));
+        VIRIDIAN_TRY(std::move(ran));
+        planned.executable->record(&recorder);
+        VIRIDIAN_TRY(planned.executable->run(inputs, outputs));  // its caches hold the events' names
+        recorder.clear();
+        runs.recorded.push_back(wall(*planned.executable, inputs, outputs, ran));
+        planned.executable->record(nullptr);
+        VIRIDIAN_TRY(std::move(ran));
+        const auto source = recorder.finish();
+        double sum = 0;
+        std::size_t next = 0;
+        for (;;) {
+            VIRIDIAN_TRY(const auto batch, source->next());
+            if (batch.empty()) break;
+            for (const trace::Event& event : batch) {
+                const double spent = static_cast<double>(event.end - event.start) * 1e-9;
+                sum += spent;
+                times[next++].push_back(spent);
+            }
+        }
+        recorder.clear();
+        runs.events.push_back(sum);
+        VIRIDIAN_TRY(planned.executable->run(inputs, outputs));
+    }
+    for (auto& list : times) runs.steps.push_back(summarize(std::move(list)).median);
+    return runs;
+}
+
+Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
+                         const std::vector<cost::Price>& prices, const Roofline& roofline, std::size_t most,
+                         execute::Device* again) {
+    VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(planned.graph));
+    std::map<graph::NodeId, const graph::NodeFlow*> flows;
+    for (const graph::NodeFlow& node : flow.nodes) flows[node.node] = &node;
+    struct Row {
+        std::string name, kernel, shape;
+        double ran, predicted, flop, bytes, bound, now;
+    };
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < ran.size(); ++i) {
+        const plan::Step& step = planned.plan.steps[i];
+        Row row{"convert", "", "", ran[i], prices[i].seconds.value, 0, 0, 0, 0};
+        if (step.kind == plan::Step::Kind::kernel) {
+            row.name = planned.graph.node(step.region.nodes[0]).name;
+            row.kernel = step.choice.kernel;
+            for (const auto id : step.region.nodes) row.flop += flows[id]->flop.value;
+            for (const auto id : step.region.constants)
+                row.bytes += static_cast<double>(planned.graph.constant(id)->byte_count());
+            if (!step.region.constants.empty())
+                row.shape = text(planned.graph.value(step.region.constants[0]).type);
+        }
+        if (again != nullptr && step.kind == plan::Step::Kind::kernel) {
+            VIRIDIAN_TRY(const execute::Timing timing,
+                         again->time(planned.graph, step.region, step.choice, {.budget = Seconds(0.1)}));
+            row.now = timing.median.value;
+        }
+        if (!step.outputs.empty()) {
+            const plan::Buffer& to = planned.plan.buffers[step.outputs[0]];
+            row.shape += fmt::format(" -> [{}]", fmt::join(to.dims, ","));
+        }
+        row.bound = std::max(row.flop / roofline.peak, row.bytes / roofline.bandwidth);
+        rows.push_back(std::move(row));
+    }
+    std::ranges::stable_sort(rows,
+                             [](const Row& a, const Row& b) { return a.ran - a.bound > b.ran - b.bound; });
+    fmt::print("{:>9} {:>9} {:>9} {:>9} {:>8} {:>7}  step\n", "ran us", "db us", "now us", "bound us",
+               "GFlop/s", "MB");
+    for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+        const Row& row = rows[i];
+        fmt::print("{:9.1f} {:9.1f} {:9.1f} {:9.1f} {:8.0f} {:7.2f}  {} {} {}\n", 1e6 * row.ran,
+                   1e6 * row.predicted, 1e6 * row.now, 1e6 * row.bound, row.flop / row.ran * 1e-9,
+                   row.bytes * 1e-6, row.kernel, row.shape, row.name);
+    }
+    double bound = 0;
+    for (const Row& row : rows) bound += row.bound;
+    fmt::print("sum of the roofline's bounds: {:.3f} ms\n", 1e3 * bound);
+    return {};
+}
+
+Result<void> benchmark(const ModelOptions& options, double seconds, std::size_t steps,
+                       const Roofline& roofline, bool again) {
+    VIRIDIAN_TRY(graph::Graph graph, load_model(options));
+    VIRIDIAN_TRY(rewrite::simplify(graph));
+    VIRIDIAN_TRY(const auto device, open_device(options));
+    VIRIDIAN_TRY(cost::Database database, open_database(options));
+    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
+    profile::OnDemand costs(*device, database, energy);
+    costs.price_for(graph);
+    VIRIDIAN_TRY(Planned planned, make_planned(std::move(graph), *device, costs.source(), {}, {}));
+    VIRIDIAN_TRY(const auto prices, step_prices(planned, costs.source()));
+    double predicted = 0;
+    for (const cost::Price& price : prices) predicted += price.seconds.value;
+    VIRIDIAN_TRY(Runs runs, measure(planned, seconds));
+    const auto count = runs.plain.size();
+    if (steps > 0)
+        VIRIDIAN_TRY(
+            print_steps(planned, runs.steps, prices, roofline, steps, again ? device.get() : nullptr));
+    const Summary plain = summarize(std::move(runs.plain));
+    const Summary recorded = summarize(std::move(runs.recorded));
+    const Summary events = summarize(std::move(runs.events));
+    fmt::print(
+        "{}: {:.3f} ms a run (minimum {:.3f}, {} runs); {:.3f} x the sum of its events, {:.3f} x the "
+        "database's entries ({:.3f} ms); recording {:+.2f} % (minima {:+.2f} %)\n",
+        options.model, 1e3 * plain.median, 1e3 * plain.minimum, count, recorded.median / events.median,
+        plain.median / predicted, 1e3 * predicted, 100 * (recorded.median / plain.median - 1),
+        100 * (recorded.minimum / plain.minimum - 1));
+    return {};
+}
+
+}  // namespace
+}  // namespace viridian::cli
+
+int main(int count, char** arguments) {
+    CLI::App app("Where the time of a run goes");
+    viridian::cli::ModelOptions options;
+    viridian::cli::Roofline roofline;
+    double seconds = 2;
+    std::size_t steps = 0;
+    bool again = false;
+    viridian::cli::add_model_options(app, options);
+    viridian::cli::add_cost_options(app, options);
+    app.add_option("--seconds", seconds, "How long to run")->capture_default_str();
+    app.add_option("--steps", steps, "How many steps to list")->capture_default_str();
+    app.add_flag("--again", again, "Time every listed step once more on its own");
+    app.add_option("--peak", roofline.peak, "Flop per second of all threads")->capture_default_str();
+    app.add_option("--bandwidth", roofline.bandwidth, "Bytes per second from memory")->capture_default_str();
+    CLI11_PARSE(app, count, arguments);
+    const auto done = viridian::cli::benchmark(options, seconds, steps, roofline, again);
+    if (!done.ok()) fmt::print(stderr, "{}\n", done.error().text());
+    return done.ok() ? 0 : 1;
+}
