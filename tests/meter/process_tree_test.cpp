@@ -62,8 +62,9 @@ TEST(ProcessTree, CutLinesAreRefused) {
     EXPECT_FALSE(parse_thread_stat("").ok());
     EXPECT_FALSE(parse_thread_stat("5 (a").ok());
     EXPECT_FALSE(parse_thread_stat("5 (a) S 1 2 3").ok());
-    EXPECT_FALSE(parse_cpu_times("intr 5\n").ok());
-    EXPECT_FALSE(parse_cpu_times("cpu0 1 2\n").ok());
+    CpuTimes times;
+    EXPECT_FALSE(parse_cpu_times("intr 5\n", times).ok());
+    EXPECT_FALSE(parse_cpu_times("cpu0 1 2\n", times).ok());
 }
 
 TEST(Hwmon, ReadsGpusAndLeavesOtherSensorsAlone) {

@@ -71,6 +71,38 @@ TEST(Sampler, AMeterThatVanishesIsNotedOnceAndFoundAgain) {
     EXPECT_EQ(count("monotonic_offset_ns"), 1);
 }
 
+TEST(Sampler, MetersComeAndGoAndBoundsAreReadAtOnce) {
+    const Simulated first, second;
+    std::vector<std::int64_t> values;
+    Sampler sampler({first.meter()}, {.period = Seconds(3600), .max_share = 1.0}, {});
+    const auto number = sampler.add(second.meter(), [&](const auto&, std::span<const Sample> samples) {
+        for (const Sample& sample : samples) values.push_back(sample.value);
+    });
+    EXPECT_EQ(values, (std::vector<std::int64_t>{1000}));
+    sampler.read_now();
+    EXPECT_EQ(values, (std::vector<std::int64_t>{1000, 2000}));
+    EXPECT_EQ(sampler.stats().meters.size(), 2U);
+    sampler.remove(number);
+    sampler.read_now();
+    EXPECT_EQ(values.size(), 2U);
+    EXPECT_EQ(sampler.stats().meters.size(), 1U);
+    sampler.pace(Seconds(0.0005));
+    const int before = *first.reads;
+    while (*first.reads < before + 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(Sampler, NoMeterIsReadMoreOftenThanTellsAnything) {
+    const Simulated fast, slow;
+    Meter seldom = slow.meter();
+    seldom.shortest = Seconds(10.0);
+    Sampler sampler({fast.meter(), seldom}, {.period = Seconds(0.0005), .max_share = 1.0}, {});
+    while (*fast.reads < 20) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_LE(*slow.reads, 1);
+    const SamplerStats stats = sampler.stop();
+    EXPECT_GE(stats.meters[1].period.value, 10.0);
+    EXPECT_EQ(stats.meters[1].reads, 2U);  // and once more at the end
+}
+
 TEST(Measure, PowerMetersAreIntegrated) {
     Meter constant{"constant", {{"constant", "cuda:0", Scope::gpu, Kind::power_uw, 0}}, {}};
     constant.read = [](std::vector<Sample>& samples) -> Result<void> {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -31,20 +32,14 @@ struct Options {
     bool json = false;
 };
 
-// The log is shared by the sampling threads of the meters and of the process tree.
 class Log {
   public:
     explicit Log(meter::PowerLogWriter writer) : writer_(std::move(writer)) {}
     void add(const std::vector<meter::Channel>& channels, std::span<const meter::Sample> samples) {
-        const std::lock_guard lock(mutex_);
         keep(writer_.add(channels, samples));
     }
-    void note(std::string_view line) {
-        const std::lock_guard lock(mutex_);
-        keep(writer_.note(line));
-    }
+    void note(std::string_view line) { keep(writer_.note(line)); }
     [[nodiscard]] std::optional<Error> finish() {
-        const std::lock_guard lock(mutex_);
         keep(writer_.flush());
         return failed_;
     }
@@ -53,7 +48,6 @@ class Log {
     void keep(const Result<void>& result) {
         if (!result.ok() && !failed_) failed_ = result.error();
     }
-    std::mutex mutex_;
     meter::PowerLogWriter writer_;
     std::optional<Error> failed_;
 };
@@ -74,15 +68,22 @@ Result<pid_t> start(const Options& options) {
     return child;
 }
 
-int wait_for(pid_t child) {
+// Waits until the program has ended, but leaves it to be reaped: its times can still be read.
+void wait_for_end(pid_t child) {
     const auto interrupt =
         std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the program's; we write the log to its end
     const auto quit = std::signal(SIGQUIT, SIG_IGN);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    siginfo_t about{};
+    while (::waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
     }
     std::signal(SIGINT, interrupt);
     std::signal(SIGQUIT, quit);
+}
+
+int reap(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -116,7 +117,8 @@ Result<Answer> run(const Options& options) {
     Log log(std::move(writer));
     for (const meter::Meter& one : meters) {
         VIRIDIAN_TRY(const Seconds update, meter::measure_update(one, Seconds(0.1)));
-        log.note(fmt::format("update_ns {} {}", one.name, static_cast<std::int64_t>(update.value * 1e9)));
+        log.note(fmt::format("update_ns {} {}", one.name,
+                             static_cast<std::int64_t>(std::max(update.value, one.shortest.value) * 1e9)));
         for (const meter::Channel& channel : one.channels)
             if (channel.wrap_uj > 0)
                 log.note(fmt::format("wrap_uj {} {} {} {}", channel.meter, channel.device,
@@ -131,34 +133,30 @@ Result<Answer> run(const Options& options) {
                              std::span<const meter::Sample> samples) { log.add(channels, samples); };
     const auto note = [&log](std::string_view line) { log.note(line); };
     const meter::Stamp begin = meter::stamp_now();
-    meter::Sampler power(std::move(meters), {.period = Seconds(options.period_ms * 1e-3), .max_share = 0.003},
-                         take, note);
+    meter::Sampler sampler(std::move(meters),
+                           {.period = Seconds(options.period_ms * 1e-3), .max_share = 0.0045}, take, note);
+    sampler.read_now();  // before its first instruction
     VIRIDIAN_TRY(const pid_t child, start(options));
-    Result<meter::Meter> tree = meter::open_process_tree(child);
-    std::vector<meter::Meter> trees;
-    if (tree.ok()) trees.push_back(std::move(*tree));
-    meter::Sampler process(std::move(trees), {.period = Seconds(0.02), .max_share = 0.0015},
-                           take);  // jiffies are 10 ms long
-    const int code = wait_for(child);
-    const meter::SamplerStats process_stats = process.stop();
-    const meter::SamplerStats power_stats = power.stop();
+    std::uint64_t tree = 0;
+    if (Result<meter::Meter> process = meter::open_process_tree(child); process.ok())
+        tree = sampler.add(std::move(*process), take);
+    wait_for_end(child);
+    sampler.read_now();
     const meter::Stamp end = meter::stamp_now();
+    sampler.remove(tree);
+    const meter::SamplerStats stats = sampler.stop();
+    const int code = reap(child);
     const std::optional<Error> failed = log.finish();
 
     Answer answer;
     const double seconds = 1e-9 * static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
-    const double cost = (power_stats.cpu.value + process_stats.cpu.value) / seconds;
+    const double cost = stats.cpu.value / seconds;
     answer.exit_code = code;
-    answer.json = {{"schema", "viridian.record/1"},
-                   {"command", options.command},
-                   {"exit_code", code},
-                   {"begin_ns", begin.time_ns},
-                   {"seconds", seconds},
-                   {"power", path.string()},
-                   {"devices", Json::array()},
-                   {"meters", to_json(power_stats)},
-                   {"clock_steps", power_stats.clock_steps},
-                   {"sampler_share_of_a_core", cost}};
+    answer.json = {
+        {"schema", "viridian.record/1"},  {"command", options.command}, {"exit_code", code},
+        {"begin_ns", begin.time_ns},      {"seconds", seconds},         {"power", path.string()},
+        {"devices", Json::array()},       {"meters", to_json(stats)},   {"clock_steps", stats.clock_steps},
+        {"sampler_share_of_a_core", cost}};
     answer.text =
         fmt::format("{:.3f} s, exit code {}, sampling took {:.2f} % of a core\n", seconds, code, 100 * cost);
     const Result<meter::PowerLog> written = meter::read_power_log(path);
@@ -177,7 +175,7 @@ Result<Answer> run(const Options& options) {
                                        steps.mean_power().value, source);
         }
     }
-    for (const auto& one : power_stats.meters)
+    for (const auto& one : stats.meters)
         if (one.failures > 0)
             answer.text += fmt::format("warning: {} failed {} of {} reads: {}\n", one.name, one.failures,
                                        one.reads, one.last_failure);

@@ -23,6 +23,7 @@ struct Meter {
     std::shared_ptr<const std::vector<Channel>> growing = nullptr;
     [[nodiscard]] const std::vector<Channel>& listed() const { return growing ? *growing : channels; }
     Seconds update{0.001};  // how often its values change, as far as known; `measure_update` finds out
+    Seconds shortest{0.0};  // reading it more often than this tells nothing
 };
 
 struct Finding {

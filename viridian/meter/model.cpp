@@ -9,7 +9,9 @@ namespace viridian::meter {
 namespace {
 
 struct State {
-    Path root;
+    explicit State(CpuTimesFile opened) : file(std::move(opened)) {}
+    CpuTimesFile file;
+    CpuTimes now;
     std::vector<int> packages;         // by logical CPU
     std::vector<double> static_watts;  // by package
     double busy_watts = 0.0;           // per logical CPU
@@ -17,11 +19,11 @@ struct State {
     std::int64_t begin_ns = 0;  // monotonic
 };
 
-double joules(const State& state, int package, const CpuTimes& now, double seconds) {
+double joules(const State& state, int package, double seconds) {
     double busy_seconds = 0.0;
-    for (std::size_t cpu = 0; cpu < state.packages.size() && cpu < now.busy.size(); ++cpu)
+    for (std::size_t cpu = 0; cpu < state.packages.size() && cpu < state.now.busy.size(); ++cpu)
         if (state.packages[cpu] == package)
-            busy_seconds += static_cast<double>(now.busy[cpu] - state.first.busy[cpu]) /
+            busy_seconds += static_cast<double>(state.now.busy[cpu] - state.first.busy[cpu]) /
                             static_cast<double>(jiffies_per_second());
     return state.static_watts[static_cast<std::size_t>(package)] * seconds + state.busy_watts * busy_seconds;
 }
@@ -39,10 +41,11 @@ Finding probe_model(const Places& places) {
 }
 
 Result<Meter> open_model(const Places& places) {
-    VIRIDIAN_TRY(CpuTimes first, read_cpu_times(places.root));
-    auto state = std::make_shared<State>();
+    VIRIDIAN_TRY(CpuTimesFile file, CpuTimesFile::open(places.root));
+    CpuTimes first;
+    VIRIDIAN_TRY(file.read(first));
+    auto state = std::make_shared<State>(std::move(file));
     const std::size_t cpus = first.busy.size();
-    state->root = places.root;
     state->packages = cpu_packages(places.root, cpus);
     const int count = 1 + *std::max_element(state->packages.begin(), state->packages.end());
     state->busy_watts = places.core_watts > 0.0 ? places.core_watts : default_busy_watts_per_cpu;
@@ -58,13 +61,14 @@ Result<Meter> open_model(const Places& places) {
     for (int package = 0; package < count; ++package)
         meter.channels.push_back(
             {std::string(model_name), fmt::format("cpu:{}", package), Scope::package, Kind::energy_uj, 0});
+    meter.shortest = Seconds(1.0 / static_cast<double>(jiffies_per_second()));
     meter.read = [state](std::vector<Sample>& samples) -> Result<void> {
-        VIRIDIAN_TRY(const CpuTimes now, read_cpu_times(state->root));
+        VIRIDIAN_TRY(state->file.read(state->now));
         const Stamp stamp = stamp_now();
         const double seconds = static_cast<double>(stamp.monotonic_ns - state->begin_ns) * 1e-9;
         for (std::uint32_t i = 0; i < state->static_watts.size(); ++i)
             samples.push_back({i, stamp.time_ns, stamp.monotonic_ns,
-                               std::llround(1e6 * joules(*state, static_cast<int>(i), now, seconds)), 0});
+                               std::llround(1e6 * joules(*state, static_cast<int>(i), seconds)), 0});
         return {};
     };
     return meter;

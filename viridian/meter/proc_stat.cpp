@@ -2,17 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
-#include <sstream>
-
-#include "viridian/meter/read_number.hpp"
 
 namespace viridian::meter {
 
-Result<CpuTimes> parse_cpu_times(std::string_view text) {
-    CpuTimes times;
+Result<void> parse_cpu_times(std::string_view text, CpuTimes& times) {
+    std::fill(times.busy.begin(), times.busy.end(), 0);
+    std::fill(times.idle.begin(), times.idle.end(), 0);
     while (text.starts_with("cpu")) {
         const std::size_t line_end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(3, line_end - 3);
@@ -42,17 +40,31 @@ Result<CpuTimes> parse_cpu_times(std::string_view text) {
     }
     if (times.busy.empty())
         return fail(ErrorCode::malformed, "run `viridian doctor`", "/proc/stat has no CPU times");
-    return times;
+    return {};
+}
+
+Result<CpuTimesFile> CpuTimesFile::open(const Path& root) {
+    VIRIDIAN_TRY(KernelFile file, KernelFile::open(root / "proc/stat"));
+    return CpuTimesFile(std::move(file));
+}
+
+Result<void> CpuTimesFile::read(CpuTimes& times) {
+    if (text_.empty()) text_.resize(8192);
+    while (true) {
+        VIRIDIAN_TRY(const std::size_t size, file_.read(text_));
+        const std::string_view text(text_.data(), size);
+        // The CPU lines come first, then "intr": all of the former are needed.
+        if (size < text_.size() || text.find("\nintr") != std::string_view::npos)
+            return parse_cpu_times(text, times);
+        text_.resize(2 * text_.size());
+    }
 }
 
 Result<CpuTimes> read_cpu_times(const Path& root) {
-    std::ifstream file(root / "proc/stat");
-    if (!file)
-        return fail(ErrorCode::file_not_found, "mount procfs", "`{}` cannot be opened",
-                    (root / "proc/stat").string());
-    std::array<char, 1 << 16> text;  // the CPU lines come first: no need for the rest
-    file.read(text.data(), text.size());
-    return parse_cpu_times({text.data(), static_cast<std::size_t>(file.gcount())});
+    VIRIDIAN_TRY(CpuTimesFile file, CpuTimesFile::open(root));
+    CpuTimes times;
+    VIRIDIAN_TRY(file.read(times));
+    return times;
 }
 
 std::vector<int> cpu_packages(const Path& root, std::size_t cpus) {

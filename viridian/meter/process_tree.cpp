@@ -1,53 +1,88 @@
 #include "viridian/meter/process_tree.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <unordered_map>
+#include <utility>
 
 #include "viridian/meter/proc_stat.hpp"
 
 namespace viridian::meter {
 namespace {
 
-// procfs files have no size: read until the end, into a buffer that is used again.
-bool slurp(const std::string& path, std::string& text) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    text.resize(4096);
-    std::size_t used = 0;
-    while (true) {
-        const ssize_t size = ::read(file, text.data() + used, text.size() - used);
-        if (size <= 0) break;
-        used += static_cast<std::size_t>(size);
-        if (used == text.size()) text.resize(2 * text.size());
+class File {
+  public:
+    File() = default;
+    explicit File(const std::string& path, int flags = 0)
+        : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {}
+    File(File&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(file_, other.file_);
+        return *this;
     }
-    ::close(file);
-    text.resize(used);
-    return used > 0;
-}
+    ~File() {
+        if (file_ >= 0) ::close(file_);
+    }
+    [[nodiscard]] bool open() const { return file_ >= 0; }
+    [[nodiscard]] int number() const { return file_; }
+    // From the start to the end, into a buffer that is used again: procfs files have no size.
+    [[nodiscard]] bool read(std::string& text) const {
+        if (file_ < 0) return false;
+        if (text.size() < 4096) text.resize(4096);
+        std::size_t used = 0;
+        while (true) {
+            const ssize_t size =
+                ::pread(file_, text.data() + used, text.size() - used, static_cast<off_t>(used));
+            if (size < 0) return false;
+            used += static_cast<std::size_t>(size);
+            if (used < text.size()) break;  // procfs fills the buffer where it has more
+            text.resize(2 * text.size());
+        }
+        text.resize(used);
+        return used > 0;
+    }
 
-std::vector<int> numbers_in(const std::string& folder) {
-    std::vector<int> numbers;
-    std::error_code fault;
-    for (std::filesystem::directory_iterator it(folder, fault), end; !fault && it != end;
-         it.increment(fault)) {
-        const std::string name = it->path().filename().string();
-        int number = 0;
-        const auto [at, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
-        if (bad == std::errc{} && at == name.data() + name.size()) numbers.push_back(number);
+  private:
+    int file_ = -1;
+};
+
+// The numbers among a folder's names. The folder stays open; std::filesystem's walk allocates for each entry.
+void numbers_in(const File& folder, std::vector<int>& numbers) {
+    numbers.clear();
+    if (::lseek(folder.number(), 0, SEEK_SET) != 0) return;
+    alignas(8) std::array<char, 4096> buffer;
+    while (true) {
+        const long size = ::syscall(SYS_getdents64, folder.number(), buffer.data(), buffer.size());
+        if (size <= 0) break;
+        for (long at = 0; at < size;) {  // struct linux_dirent64: length at 16, name at 19
+            std::uint16_t length = 0;
+            std::memcpy(&length, buffer.data() + at + 16, sizeof(length));
+            const char* name = buffer.data() + at + 19;
+            const char* const end = name + ::strnlen(name, static_cast<std::size_t>(length) - 19);
+            int number = 0;
+            const auto [last, fault] = std::from_chars(name, end, number);
+            if (fault == std::errc{} && last == end) numbers.push_back(number);
+            at += length;
+        }
     }
     std::sort(numbers.begin(), numbers.end());
-    return numbers;
 }
+
+constexpr std::size_t most_open_files = 256;  // of threads; more are opened for each read
 
 class Tree {
   public:
-    Tree(int process, const Path& root, std::vector<int> packages)
-        : process_(process), root_(root), proc_((root / "proc/").string()), packages_(std::move(packages)) {
+    Tree(int process, const Path& root, CpuTimesFile all, std::vector<int> packages)
+        : process_(process),
+          all_(std::move(all)),
+          proc_((root / "proc/").string()),
+          packages_(std::move(packages)) {
         const int count = 1 + *std::max_element(packages_.begin(), packages_.end());
         own_.resize(static_cast<std::size_t>(count));
         channels = std::make_shared<std::vector<Channel>>();
@@ -57,26 +92,24 @@ class Tree {
     }
 
     Result<void> read(std::vector<Sample>& samples) {
-        if (!std::filesystem::exists(proc_ + std::to_string(process_)))
-            return fail(ErrorCode::file_not_found, "nothing to do: it ended", "process {} is gone", process_);
-        VIRIDIAN_TRY(const CpuTimes all, read_cpu_times(root_));
+        VIRIDIAN_TRY(all_.read(times_));
         const Stamp now = stamp_now();
-        std::vector<int> waiting = {process_};
+        waiting_.assign(1, process_);
         ++round_;
-        while (!waiting.empty()) {
-            const int process = waiting.back();
-            waiting.pop_back();
-            const std::string tasks = fmt::format("{}{}/task/", proc_, process);
-            for (const int thread : numbers_in(tasks)) {
-                read_thread(tasks, thread, now, samples);
-                add_children(fmt::format("{}{}/children", tasks, thread), waiting);
-            }
+        bool found = false;
+        while (!waiting_.empty()) {
+            const int process = waiting_.back();
+            waiting_.pop_back();
+            found = read_process(process, now, samples) || found;
         }
-        for (auto it = threads_.begin(); it != threads_.end();)
-            it = it->second.round == round_ ? std::next(it) : threads_.erase(it);
+        if (!found)
+            return fail(ErrorCode::file_not_found, "nothing to do: it ended", "process {} is gone", process_);
+        const auto old = [this](const auto& entry) { return entry.second.round != round_; };
+        std::erase_if(threads_, old);
+        std::erase_if(processes_, old);
         std::vector<std::int64_t> busy(own_.size());
-        for (std::size_t cpu = 0; cpu < all.busy.size() && cpu < packages_.size(); ++cpu)
-            busy[static_cast<std::size_t>(packages_[cpu])] += all.busy[cpu];
+        for (std::size_t cpu = 0; cpu < times_.busy.size() && cpu < packages_.size(); ++cpu)
+            busy[static_cast<std::size_t>(packages_[cpu])] += times_.busy[cpu];
         for (std::uint32_t package = 0; package < own_.size(); ++package) {
             samples.push_back({package, now.time_ns, now.monotonic_ns, own_[package], 0});
             samples.push_back({static_cast<std::uint32_t>(own_.size()) + package, now.time_ns,
@@ -89,13 +122,38 @@ class Tree {
 
   private:
     struct Thread {
+        File stat;
         std::int64_t ticks = 0;
         int cpu = -1;
         std::uint64_t round = 0;
     };
+    struct Process {
+        File tasks;
+        std::uint64_t round = 0;
+    };
 
-    void read_thread(const std::string& tasks, int number, Stamp now, std::vector<Sample>& samples) {
-        if (!slurp(fmt::format("{}{}/stat", tasks, number), text_)) return;  // it ended meanwhile
+    bool read_process(int number, Stamp now, std::vector<Sample>& samples) {
+        Process& process = processes_[number];
+        if (process.round == round_) return true;  // a child of two threads
+        if (!process.tasks.open()) process.tasks = File(fmt::format("{}{}/task", proc_, number), O_DIRECTORY);
+        if (!process.tasks.open()) return false;
+        numbers_in(process.tasks, numbers_);
+        if (numbers_.empty()) return false;  // it ended
+        process.round = round_;
+        for (const int thread : numbers_) {
+            read_thread(number, thread, now, samples);
+            add_children(fmt::format("{}{}/task/{}/children", proc_, number, thread), waiting_);
+        }
+        return true;
+    }
+
+    void read_thread(int process, int number, Stamp now, std::vector<Sample>& samples) {
+        const auto known = threads_.find(number);
+        if (known == threads_.end() || !known->second.stat.read(text_)) {
+            File file(fmt::format("{}{}/task/{}/stat", proc_, process, number));
+            if (!file.read(text_)) return;  // it ended meanwhile
+            if (threads_.size() < most_open_files) threads_[number].stat = std::move(file);
+        }
         const Result<ThreadTimes> times = parse_thread_stat(text_);
         if (!times.ok()) return;
         Thread& thread = threads_[number];
@@ -119,7 +177,7 @@ class Tree {
     }
 
     void add_children(const std::string& path, std::vector<int>& waiting) {
-        if (!slurp(path, text_)) return;
+        if (!File(path).read(text_)) return;
         const char* at = text_.data();
         const char* const end = at + text_.size();
         while (at != end) {
@@ -131,11 +189,15 @@ class Tree {
     }
 
     int process_;
-    Path root_;
+    CpuTimesFile all_;
+    CpuTimes times_;
+    std::vector<int> waiting_;
     std::string proc_;
     std::vector<int> packages_;
     std::vector<std::int64_t> own_;  // by package
     std::unordered_map<int, Thread> threads_;
+    std::unordered_map<int, Process> processes_;
+    std::vector<int> numbers_;
     std::unordered_map<int, std::uint32_t> thread_channels_;
     std::uint64_t round_ = 0;
     std::string text_;
@@ -170,11 +232,15 @@ Result<ThreadTimes> parse_thread_stat(std::string_view line) {
 }
 
 Result<Meter> open_process_tree(int process, const Path& root) {
-    VIRIDIAN_TRY(const CpuTimes all, read_cpu_times(root));
-    const auto tree = std::make_shared<Tree>(process, root, cpu_packages(root, all.busy.size()));
+    VIRIDIAN_TRY(CpuTimesFile file, CpuTimesFile::open(root));
+    CpuTimes all;
+    VIRIDIAN_TRY(file.read(all));
+    const std::vector<int> packages = cpu_packages(root, all.busy.size());
+    const auto tree = std::make_shared<Tree>(process, root, std::move(file), packages);
     Meter meter{"process", *tree->channels, {}};
     meter.growing = tree->channels;
     meter.update = Seconds(1.0 / static_cast<double>(jiffies_per_second()));
+    meter.shortest = Seconds(0.02);  // two jiffies
     meter.read = [tree](std::vector<Sample>& samples) { return tree->read(samples); };
     return meter;
 }

@@ -22,29 +22,51 @@ Error from_errno(int code, const Path& path) {
                 std::strerror(code));
 }
 
+int open_quietly(const Path& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
+
 }  // namespace
 
-NumberFile::NumberFile(Path path, int file)
-    : path_(std::move(path)), file_(new int(file), [](int* handle) {
+KernelFile::KernelFile(const Path& path, int file)
+    : path_(std::make_shared<const Path>(path)), file_(new int(file), [](int* handle) {
           ::close(*handle);
           delete handle;
       }) {}
 
-Result<NumberFile> NumberFile::open(const Path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<KernelFile> KernelFile::open(const Path& path) {
+    const int file = open_quietly(path);
     if (file < 0) return from_errno(errno, path);
-    return NumberFile(path, file);
+    return KernelFile(path, file);
+}
+
+Result<std::size_t> KernelFile::read(std::span<char> into) const {
+    const ssize_t size = ::pread(*file_, into.data(), into.size(), 0);
+    if (size > 0) return static_cast<std::size_t>(size);
+    const int code = errno;
+    const int again = open_quietly(path());
+    if (again >= 0) {
+        ::close(*file_);
+        *file_ = again;
+        if (const ssize_t second = ::pread(again, into.data(), into.size(), 0); second > 0)
+            return static_cast<std::size_t>(second);
+    }
+    if (size == 0)
+        return fail(ErrorCode::file_unreadable, "run `viridian doctor`", "`{}` is empty", path().string());
+    return from_errno(code, path());
+}
+
+Result<NumberFile> NumberFile::open(const Path& path) {
+    VIRIDIAN_TRY(KernelFile file, KernelFile::open(path));
+    return NumberFile(std::move(file));
 }
 
 Result<std::int64_t> NumberFile::read() const {
     std::array<char, 64> text{};
-    const ssize_t size = ::pread(*file_, text.data(), text.size(), 0);
-    if (size < 0) return from_errno(errno, path_);
+    VIRIDIAN_TRY(const std::size_t size, file_.read(text));
     std::int64_t number = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + size, number);
     if (fault != std::errc{} || (end != text.data() + size && *end != '\n'))
         return fail(ErrorCode::malformed, "run `viridian doctor`", "`{}` holds `{}`, not an integer",
-                    path_.string(), std::string_view(text.data(), static_cast<std::size_t>(size)));
+                    path().string(), std::string_view(text.data(), size));
     return number;
 }
 

@@ -1,8 +1,12 @@
 #pragma once
 // A thread that reads meters at a steady pace and hands every sample on. Nothing is dropped in silence:
-// readings that came late, failed or were skipped are counted. A meter whose reads are dear is read less
-// often, so that the thread stays below `max_share` of one core.
+// readings that came late, failed or were skipped are counted. No meter is read more often than tells
+// anything
+// (`Meter::shortest`), and one whose reads are dear is read less often, so that the thread stays below
+// `max_share` of one core. Periods are multiples of the shortest, so that one waking serves all meters that
+// are due: on a virtual machine the waking is the dearest part.
 #include <condition_variable>
+#include <list>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -13,7 +17,7 @@ namespace viridian::meter {
 
 struct SamplerOptions {
     Seconds period{0.004};
-    double max_share = 0.004;  // of one core, all meters together
+    double max_share = 0.0045;  // of one core, all meters together
 };
 
 struct SamplerStats {
@@ -25,15 +29,15 @@ struct SamplerStats {
         Seconds period;            // as it is now
         std::string last_failure;
     };
-    std::vector<OfMeter> meters;
+    std::vector<OfMeter> meters;  // those of the constructor first
     std::uint64_t clock_steps = 0;
     Seconds cpu;  // CPU time of the thread
 };
 
 class Sampler {
   public:
-    // Both are called from the sampling thread. `note` gets metadata lines of the power log: clock offsets,
-    // meters lost and found.
+    // Called by the sampling thread, or by the one in `read_now`, one at a time; they must not call the
+    // sampler. `note` gets metadata lines of the power log: clock offsets, meters lost and found.
     using Take = std::function<void(const std::vector<Channel>& channels, std::span<const Sample> samples)>;
     using Note = std::function<void(std::string_view line)>;
 
@@ -42,32 +46,45 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    SamplerStats stop();  // reads every meter a last time; idempotent
+    // One meter more, read at once and from now on; the number is for `remove`.
+    std::uint64_t add(Meter meter, Take take);
+    void remove(std::uint64_t number);
+    void read_now();            // every meter, on the caller's thread: the bound of an epoch
+    void pace(Seconds period);  // from now on
+    SamplerStats stop();        // reads every meter a last time; idempotent
     [[nodiscard]] SamplerStats stats() const;
 
   private:
     struct Tracked {
+        std::uint64_t number = 0;
         Meter meter;
+        Take take;
+        SamplerStats::OfMeter stats;
         std::int64_t period_ns = 0;
         std::int64_t due_ns = 0;
+        std::int64_t spent_ns = 0;  // in this waking
         double mean_cost_ns = 0.0;
         bool lost = false;
     };
     void run();
-    void read(Tracked& tracked, SamplerStats::OfMeter& stats);
+    void read(Tracked& tracked);
+    void read_due(std::int64_t now);
+    void settle(Tracked& tracked, double cost_ns);
     void watch_clock();
+    [[nodiscard]] std::int64_t next_due(std::int64_t now) const;
 
+    mutable std::mutex mutex_;  // guards all below
     SamplerOptions options_;
-    Take take_;
     Note note_;
-    std::vector<Tracked> meters_;
+    std::list<Tracked> meters_;
+    std::uint64_t last_number_ = 0;
     std::vector<Sample> samples_;
+    std::int64_t begin_ns_ = 0;
     std::int64_t offset_ns_ = 0;
     std::int64_t cpu_ns_ = 0;
-    mutable std::mutex mutex_;
+    std::uint64_t clock_steps_ = 0;
     std::condition_variable wake_;
     bool stopping_ = false;
-    SamplerStats stats_;
     std::thread thread_;
 };
 

@@ -1,12 +1,29 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "viridian/meter/power_log.hpp"
 
 namespace viridian::meter {
+namespace {
+
+// By hand: this runs 250 times a second beside the program that is measured.
+void append(std::string& line, std::string_view text, char end) {
+    line += text;
+    line += end;
+}
+
+void append(std::string& line, std::int64_t number, char end) {
+    std::array<char, 24> digits;
+    const auto [last, fault] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    append(line, {digits.data(), static_cast<std::size_t>(last - digits.data())}, end);
+}
+
+}  // namespace
 
 struct PowerLogWriter::State {
     Path path;
@@ -54,17 +71,23 @@ Result<PowerLogWriter> PowerLogWriter::create(const Path& path) {
     if (state->file < 0)
         return fail(ErrorCode::file_not_writable, "choose another folder with -o",
                     "`{}` cannot be created: {}", path.string(), std::strerror(errno));
-    state->buffer = fmt::format("# clock realtime\n{}\n", power_log_header);
+    state->buffer.reserve(1U << 17);
+    state->buffer += fmt::format("# clock realtime\n{}\n", power_log_header);
     return PowerLogWriter(std::move(state));
 }
 
 Result<void> PowerLogWriter::add(const std::vector<Channel>& channels, std::span<const Sample> samples) {
     if (state_->failed) return *state_->failed;
+    std::string& line = state_->buffer;
     for (const Sample& sample : samples) {
         const Channel& channel = channels[sample.channel];
-        fmt::format_to(std::back_inserter(state_->buffer), "{},{},{},{},{},{},{}\n", sample.time_ns,
-                       channel.meter, channel.device, name_of(channel.scope), name_of(channel.kind),
-                       sample.value, sample.window_ns);
+        append(line, sample.time_ns, ',');
+        append(line, channel.meter, ',');
+        append(line, channel.device, ',');
+        append(line, name_of(channel.scope), ',');
+        append(line, name_of(channel.kind), ',');
+        append(line, sample.value, ',');
+        append(line, sample.window_ns, '\n');
     }
     if (state_->buffer.size() < (1U << 16)) return {};
     return state_->flush();
