@@ -7,11 +7,25 @@ namespace viridian::execute::cpu {
 
 std::span<const Family> families() {
     static const std::array list = {
-        view_family(),          concat_family(),           simd_convolution_family(),
-        simd_winograd_family(), dnnl_convolution_family(), dnnl_pooling_family(),
-        simd_matmul_family(),   dnnl_matmul_family(),      simd_rows_family(),
-        dnnl_softmax_family(),  simd_elementwise_family(), gather_family(),
-        pad_family(),           movement_family(),         typed_family(),
+        view_family(),
+        concat_family(),
+        simd_convolution_family(),
+        simd_winograd_family(),
+        dnnl_convolution_family(),
+        dnnl_pooling_family(),
+        simd_matmul_family(),
+        dnnl_matmul_family(),
+        simd_rows_family(),
+        dnnl_softmax_family(),
+        simd_elementwise_family(),
+        gather_family(),
+        pad_family(),
+        dnnl_deconvolution_family(),
+        reduction_family(),
+        group_normalization_family(),
+        resize_family(),
+        movement_family(),
+        typed_family(),
         reference_family(),
     };
     return list;

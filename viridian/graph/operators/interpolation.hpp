@@ -29,6 +29,15 @@ struct Tap {
 // The cells, clamped to the axis, and weights of output cell x.
 [[nodiscard]] std::vector<Tap> taps_of(const Resampling& axis, std::int64_t x);
 
+struct ResizedAxis {
+    std::int64_t axis;
+    Resampling how;
+};
+// What the node Resize does along each axis it resizes. Null or empty inputs are left out.
+[[nodiscard]] Result<std::vector<ResizedAxis>> how_resized(const Node& node, const Dims& dims,
+                                                           const Tensor* roi, const Tensor* scales,
+                                                           const Tensor* sizes);
+
 // Keys' cubic convolution kernel with parameter a (IEEE Trans. ASSP 29(6), 1981, eq. 4).
 [[nodiscard]] double cubic_kernel(double distance, double a);
 

@@ -12,11 +12,6 @@
 namespace viridian::graph {
 namespace {
 
-struct Target {
-    std::int64_t axis;
-    Resampling how;
-};
-
 Result<Dims> resized_axes(const Node& node, std::int64_t rank) {
     Dims axes = node.get("axes", Dims());
     if (axes.empty())
@@ -27,18 +22,19 @@ Result<Dims> resized_axes(const Node& node, std::int64_t rank) {
     return axes;
 }
 
-// What happens along each resized axis. Null or empty inputs are left out.
-Result<std::vector<Target>> targets_of(const Node& node, const Dims& dims, const Tensor* roi,
-                                       const Tensor* scales, const Tensor* sizes) {
+}  // namespace
+
+Result<std::vector<ResizedAxis>> how_resized(const Node& node, const Dims& dims, const Tensor* roi,
+                                             const Tensor* scales, const Tensor* sizes) {
     VIRIDIAN_TRY(const Dims axes, resized_axes(node, static_cast<std::int64_t>(dims.size())));
     const auto count = static_cast<std::int64_t>(axes.size());
     const bool by_size = sizes != nullptr && sizes->count() > 0;
     const Tensor* given = by_size ? sizes : scales;
     if (given == nullptr || given->count() != count)
         return wrong_shape("Resize `{}` needs {} scales or sizes", node.name, count);
-    std::vector<Target> targets;
+    std::vector<ResizedAxis> targets;
     for (std::int64_t i = 0; i < count; ++i) {
-        Target target{axes[static_cast<std::size_t>(i)], {}};
+        ResizedAxis target{axes[static_cast<std::size_t>(i)], {}};
         Resampling& how = target.how;
         how.length = dims[static_cast<std::size_t>(target.axis)];
         const auto length = static_cast<double>(how.length);
@@ -60,10 +56,12 @@ Result<std::vector<Target>> targets_of(const Node& node, const Dims& dims, const
     }
     const std::string policy = node.get("keep_aspect_ratio_policy", std::string("stretch"));
     if (by_size && policy != "stretch") {
-        const auto by_scale = [](const Target& a, const Target& b) { return a.how.scale < b.how.scale; };
+        const auto by_scale = [](const ResizedAxis& a, const ResizedAxis& b) {
+            return a.how.scale < b.how.scale;
+        };
         const auto [least, most] = std::minmax_element(targets.begin(), targets.end(), by_scale);
         const double scale = policy == "not_larger" ? least->how.scale : most->how.scale;
-        for (Target& target : targets) {
+        for (ResizedAxis& target : targets) {
             target.how.scale = scale;
             target.how.resized =
                 static_cast<std::int64_t>(std::floor(static_cast<double>(target.how.length) * scale + 0.5));
@@ -71,6 +69,8 @@ Result<std::vector<Target>> targets_of(const Node& node, const Dims& dims, const
     }
     return targets;
 }
+
+namespace {
 
 Result<void> infer_resize(Inference& inference) {
     std::optional<Shape> out = inference.shape(0);
@@ -88,10 +88,10 @@ Result<void> infer_resize(Inference& inference) {
         bool known = true;
         for (const Dimension& dimension : *out) lengths.push_back(dimension.known() ? dimension.value() : 1);
         for (const std::int64_t axis : axes) known = known && (*out)[static_cast<std::size_t>(axis)].known();
-        std::vector<Target> targets;
+        std::vector<ResizedAxis> targets;
         if (decided) {
             VIRIDIAN_TRY(targets,
-                         targets_of(inference.node(), lengths, inference.constant(1), scales, sizes));
+                         how_resized(inference.node(), lengths, inference.constant(1), scales, sizes));
         }
         for (std::size_t i = 0; i < axes.size(); ++i) {
             Dimension& dimension = (*out)[static_cast<std::size_t>(axes[i])];
@@ -105,7 +105,7 @@ Result<void> infer_resize(Inference& inference) {
 }
 
 // One axis of `x` resampled.
-std::vector<double> resample(const std::vector<double>& x, Dims& dims, const Target& target) {
+std::vector<double> resample(const std::vector<double>& x, Dims& dims, const ResizedAxis& target) {
     const Lines from(dims, target.axis);
     dims[static_cast<std::size_t>(target.axis)] = target.how.resized;
     const Lines to(dims, target.axis);
@@ -139,16 +139,17 @@ constexpr auto resize = [](auto& call) -> Result<void> {
     const Tensor roi = list(1);
     const Tensor scales = list(2);
     const Tensor sizes = list(3);
-    VIRIDIAN_TRY(const std::vector<Target> targets, targets_of(call.node, x.dims, &roi, &scales, &sizes));
+    VIRIDIAN_TRY(const std::vector<ResizedAxis> targets,
+                 how_resized(call.node, x.dims, &roi, &scales, &sizes));
     std::vector<double> values(x.real.begin(), x.real.end());
     for (const std::int64_t value : x.integer) values.push_back(static_cast<double>(value));
     Dims dims = x.dims;
-    for (const Target& target : targets)
+    for (const ResizedAxis& target : targets)
         if (target.how.resized != target.how.length || target.how.scale != 1 ||
             target.how.transformation == "tf_crop_and_resize")
             values = resample(values, dims, target);
     // tf_crop_and_resize: cells outside the input take a given value.
-    for (const Target& target : targets) {
+    for (const ResizedAxis& target : targets) {
         if (target.how.transformation != "tf_crop_and_resize") continue;
         const Lines lines(dims, target.axis);
         for (std::int64_t j = 0; j < target.how.resized; ++j) {
