@@ -69,5 +69,16 @@ TEST(Objective, a_caret_shows_what_is_wrong) {
     EXPECT_FALSE(parse_objective(std::string(900, '(')).ok());
 }
 
+// Found by fuzzing: written out, the exponents take more characters than they came in.
+TEST(Objective, WhateverIsReadCanBeReadAgainFromItsText) {
+    std::string text = "energy^.7";
+    for (int i = 1; i < 32; ++i) text += "*time^.7777777777777777";
+    const auto parsed = parse_objective(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.error().text();
+    EXPECT_TRUE(parse_objective(search::text(*parsed)).ok());
+    EXPECT_FALSE(parse_objective(text + "*time^1").ok()) << "33 terms";
+    EXPECT_FALSE(parse_objective(std::string(2001, ' ')).ok());
+}
+
 }  // namespace
 }  // namespace viridian::search

@@ -10,6 +10,9 @@ namespace {
 constexpr std::array metrics = {Metric::time, Metric::energy, Metric::power,
                                 Metric::flop, Metric::bytes,  Metric::kernels};
 constexpr int deepest = 32;  // parentheses
+// A term is written in at most 33 characters: whatever was read can be read again from its text().
+constexpr std::size_t most_terms = 32;
+constexpr std::size_t longest = 2000;
 
 class Parser {
   public:
@@ -22,6 +25,7 @@ class Parser {
         out.terms.push_back(first);
         const char joint = out.form == Objective::Form::product ? '*' : '+';
         while (accept(joint)) {
+            if (out.terms.size() == most_terms) return wrong("too many terms");
             VIRIDIAN_TRY(const Objective::Term next, term(out, false));
             out.terms.push_back(next);
         }
@@ -138,9 +142,9 @@ class Parser {
 }  // namespace
 
 Result<Objective> parse_objective(std::string_view text) {
-    if (text.size() > 1000)
+    if (text.size() > longest)
         return fail(ErrorCode::invalid_argument, "say, for example, `energy @ time<=1.02x`",
-                    "the objective has {} characters; at most 1000 are read", text.size());
+                    "the objective has {} characters; at most {} are read", text.size(), longest);
     return Parser(text).objective();
 }
 
