@@ -14,5 +14,6 @@ Command report_command();
 Command pipeline_command();
 Command account_command();
 Command record_command();
+Command meter_command();
 
 }  // namespace viridian::cli
