@@ -77,7 +77,8 @@ double integral(const std::vector<Observation>& all, double begin, double end) {
 }
 
 double idle_of(const std::vector<Observation>& all, const Response& response, Stretch idle) {
-    const double settled = idle.begin + std::max(0.0, response.lag) + 3.0 * response.window + 0.1;
+    const double memory = response.shape == Shape::mean ? response.window : 5.0 * response.window;
+    const double settled = idle.begin + std::max(0.0, response.lag) + memory + 0.05;
     double sum = 0.0, weight = 0.0;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const double since = i > 0 ? all[i - 1].time : all[i].time;
