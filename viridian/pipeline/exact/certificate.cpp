@@ -48,12 +48,10 @@ Certificate certify(const Network& network, const FlowSolution& s) {
         const Curve& curve = network.curve(u);
         const Int128 flow = s.unit[at(u)];
         certificate.primal += curve.cost(s.finish[at(u)] - s.start[at(u)]);
-        Int128 cost = curve.slowest_cost;  // the Lagrangian's minimum over a convex curve lies at a vertex
-        Int128 least = cost + flow * curve.slowest();
-        for (std::size_t j = 0; j < curve.slope.size(); ++j) {
-            cost += static_cast<Int128>(curve.slope[j]) * (curve.duration[j] - curve.duration[j + 1]);
-            least = std::min(least, cost + flow * curve.duration[j + 1]);
-        }
+        Int128 least =
+            curve.slowest_cost + flow * curve.slowest();  // of the Lagrangian, convex in the duration
+        for (std::size_t j = 0; j < curve.slope.size() && curve.slope[j] < flow; ++j)
+            least += (curve.slope[j] - flow) * (curve.duration[j] - curve.duration[j + 1]);
         certificate.dual += least + static_cast<Int128>(s.from_data[at(u)]) * network.delay[at(u)];
     }
     certificate.dual -= static_cast<Int128>(s.total) * s.time;

@@ -10,6 +10,9 @@ Result<void> check_size(const Network& network) {
     if (network.size() > most_exact_units)
         return fail(ErrorCode::limit_exceeded, "plan it with --planner tied",
                     "{} units are too many to plan exactly", network.size());
+    if (!Residual::fits(network))
+        return fail(ErrorCode::limit_exceeded, "check the energies and times of the highest clocks",
+                    "the energy per second of the highest clocks is too large to plan exactly");
     return {};
 }
 
@@ -41,28 +44,22 @@ Result<ExactFrontier> exact_frontier(const Network& network, bool certify_each) 
     ExactFrontier frontier;
     frontier.total_wait = network.total_wait();
     ParametricFlow flow(network);
+    FlowSolution solution;
     const auto record = [&](bool check) {
         frontier.points.push_back({flow.time(), flow.cost(), 0});
         if (!check) return;
-        const Certificate certificate = certify(network, flow.solution());
+        flow.solution(solution);
+        const Certificate certificate = certify(network, solution);
         invariant(certificate.proves_optimal() && certificate.primal == flow.cost(),
                   "a frontier point's primal and dual costs agree");
         ++frontier.certified;
     };
     record(true);
-    std::size_t next = 1, step = 1;  // of long frontiers every second, fourth, ... point
-    bool checked = true;
     while (flow.advance()) {
         frontier.points.back().slope = flow.slope();
-        const bool check = certify_each && frontier.points.size() >= next;
-        if (check) {
-            if (frontier.points.size() >= 512 * step) step *= 2;
-            next = frontier.points.size() + step;
-        }
-        record(check);
-        checked = check;
+        record(certify_each);
     }
-    if (!checked) {  // the fastest always is
+    if (!certify_each && frontier.points.size() > 1) {  // the fastest always is
         frontier.points.pop_back();
         record(true);
     }
@@ -93,7 +90,7 @@ Result<ExactPlan> exact_plan(const Network& network, Nanoseconds deadline) {
 }
 
 Nanoseconds cheapest_time(const Network& network) {
-    if (network.size() > most_exact_units) return evaluate(network, slowest_durations(network)).makespan;
+    if (!check_size(network).ok()) return evaluate(network, slowest_durations(network)).makespan;
     ParametricFlow flow(network);
     const double wait = network.total_wait().value * 1e9;
     Nanoseconds best = flow.time();

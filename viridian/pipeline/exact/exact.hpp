@@ -27,8 +27,8 @@ struct ExactFrontier {
 // Larger networks are refused: plan those by tying (`tied.hpp`).
 inline constexpr int most_exact_units = 1 << 19;
 
-// `certify_each`: recompute primal and dual at every breakpoint (of more than 512, at ever fewer), not only
-// at both ends. Errors: limit_exceeded.
+// `certify_each`: recompute primal and dual at every breakpoint, not only at both ends. Errors:
+// limit_exceeded.
 [[nodiscard]] Result<ExactFrontier> exact_frontier(const Network& network, bool certify_each = true);
 
 struct ExactPlan {

@@ -1,15 +1,20 @@
 #pragma once
 // The exact time-energy frontier of a network (docs/method.md §8). Minimising the sum of convex costs under a
-// deadline is the dual of a flow whose arcs are longer the slower a unit runs (Fulkerson 1961, Kelley 1961):
-// one unit is parallel arcs of length duration[j] and capacity slope[j] - slope[j - 1], the last without
-// limit. Sending flow along longest paths first visits every breakpoint of E(T), from the slowest plan to the
-// fastest; the flow sent so far is -dE/dT. Each phase is one Dijkstra over reduced lengths and one blocking
-// flow (Dinic) over the tight arcs. All lengths, flows and costs are integers: nothing is rounded on the way.
+// deadline is the dual of a flow whose arcs are longer the slower a unit runs (Fulkerson 1961, Kelley 1961).
+// Sending flow along longest paths first visits every breakpoint of E(T), from the slowest plan to the
+// fastest; the flow sent so far is -dE/dT. All lengths, flows and costs are integers: nothing is rounded.
+//
+// Between two breakpoints little changes, so everything is kept: the nodes that tight arcs (length = the time
+// between their ends) reach from the source stand still, in a tree; all others fall with the deadline, so
+// their times are kept relative to it. An arc from a standing to a falling node becomes tight at one known
+// deadline: an event. When the tree reaches the sink, flow is sent along it, and the nodes that hung on
+// closed arcs hang themselves elsewhere or fall (as in Boykov and Kolmogorov 2004). Where many paths are
+// tight at once (balanced stages) Dinic's phases finish what one path does not.
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "viridian/pipeline/network.hpp"
+#include "viridian/pipeline/exact/event_queue.hpp"
+#include "viridian/pipeline/exact/residual.hpp"
 
 namespace viridian::pipeline {
 
@@ -23,9 +28,10 @@ struct FlowSolution {
 
 class ParametricFlow {
   public:
-    explicit ParametricFlow(const Network& network);  // at the longest time: every unit at its cheapest
+    // At the longest time: every unit at its cheapest. The network must fit (`Residual::fits`).
+    explicit ParametricFlow(const Network& network);
 
-    [[nodiscard]] Nanoseconds time() const { return potential_.back(); }
+    [[nodiscard]] Nanoseconds time() const { return time_; }
     [[nodiscard]] Int128 cost() const { return cost_; }
     // -dE/dT between this time and the one before (slower); 0 at first.
     [[nodiscard]] std::int64_t slope() const { return total_; }
@@ -34,58 +40,39 @@ class ParametricFlow {
     // fastest.
     bool advance(Nanoseconds deadline = 0);
     [[nodiscard]] FlowSolution solution() const;
+    void solution(FlowSolution& into) const;  // the same, into old memory
 
   private:
-    struct UnitArc {  // residual of the parallel arcs: where flow goes next and where it came from last
-        std::int32_t piece = 0;
-        std::int64_t amount = 0;          // in that piece
-        Nanoseconds forward_length = 0;   // of that piece
-        Nanoseconds backward_length = 0;  // of the last piece with flow; -1: none
-    };
-    [[nodiscard]] int source() const { return 2 * units_; }
-    [[nodiscard]] int sink() const { return 2 * units_ + 1; }
-    [[nodiscard]] std::int64_t forward_room(int unit) const;
-    [[nodiscard]] std::int64_t backward_room(int unit) const;
-    void push_unit(int unit, std::int64_t amount);
-    void refresh(int unit);
+    enum class Side : std::uint8_t { falling, standing, orphan };
+    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-    struct Residual {
-        int to = -1;  // -1: no such arc now
-        Nanoseconds slack = 0;
-    };
-    [[nodiscard]] Residual residual(int node, int slot) const;
-    [[nodiscard]] int slots(int node) const;
-    [[nodiscard]] std::int64_t room(int node, int slot) const;
-    void push(int node, int slot, std::int64_t amount);
+    [[nodiscard]] bool tight(int a, int from) const {  // between nodes that both stand
+        return graph_.arc(a).room > 0 &&
+               value_[at(graph_.arc(a).to)] - value_[at(from)] == graph_.arc(a).length;
+    }
+    void meet(int a, int from);  // an open arc from a standing to a falling node: tight now, or later
+    void stand(int node, int by);
+    void spread();  // through tight arcs from the nodes that newly stand
+    void fall(int node);
 
-    bool reach();     // levels over tight arcs from the source; true if the sink is reached
-    bool saturate();  // blocking flow; false when it has no limit (the fastest time)
-    Nanoseconds shift(
-        Nanoseconds most);  // lowers potentials by at most `most`; returns by how much the sink fell
+    bool open();             // sends flow until the sink is not reached; false when it has no limit
+    bool send_along_tree();  // false: no limit
+    bool finish_with_phases();
+    void collect_orphans();
+    void adopt_orphans();
+    void drop_orphans();
+    bool levels();
+    bool blocking_flow();
 
-    const Network& network_;
-    int units_;
-    std::vector<std::int32_t> follower_, second_follower_;  // units that need this unit's data, or -1
-    std::vector<std::int32_t> initial_;                     // units without predecessors
-    std::vector<std::uint8_t> final_;                       // 1: without successors
-    std::vector<Nanoseconds> potential_;                    // start and finish of every unit, source, sink
-    std::vector<UnitArc> arc_;
-    std::vector<std::int64_t> flow_rank_, flow_data_, flow_source_, flow_sink_;
-    std::vector<std::int32_t> level_, queue_;
-    std::vector<std::uint16_t> next_slot_;
-    std::vector<std::int32_t> next_initial_;
-    std::vector<Nanoseconds> distance_;
-    std::vector<std::pair<Nanoseconds, std::int32_t>> heap_;
-    std::vector<std::pair<std::int32_t, std::int32_t>> path_;
+    Residual graph_;
+    std::vector<Nanoseconds> value_;  // of a falling node: minus `time_`
+    std::vector<Side> side_;
+    std::vector<std::int32_t> parent_;  // the tree's arc into a standing node
+    std::vector<std::int32_t> fresh_, orphans_, next_, level_, path_;
+    EventQueue events_;
+    Nanoseconds time_;
     std::int64_t total_ = 0;
     Int128 cost_ = 0;
-    struct Border {  // an arc out of the reached set that is not tight
-        Nanoseconds slack;
-        std::int32_t to, from;
-    };
-    std::vector<Border> border_;
-    std::vector<std::int32_t> parent_, settled_;
-    bool reached_ = false;  // levels lead to the sink
     bool fastest_ = false;
 };
 

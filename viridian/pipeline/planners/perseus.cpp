@@ -84,6 +84,9 @@ Result<PlannerAnswer> perseus(const Network& network, Nanoseconds deadline, Nano
                     vertices);
     for (Curve& curve : coarse.curves) curve = quantised(curve, quantum);
     for (Nanoseconds& delay : coarse.delay) delay /= quantum;
+    if (!Residual::fits(coarse))
+        return fail(ErrorCode::limit_exceeded, "check the energies and times of the highest clocks",
+                    "the energy per second of the highest clocks is too large to plan");
 
     ParametricFlow flow(coarse);
     const Nanoseconds slowest = flow.time();

@@ -1,0 +1,67 @@
+#pragma once
+// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990) of arcs that will become tight, latest time first. Time
+// only falls: nothing is pushed later than the last event taken.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "viridian/pipeline/curve.hpp"
+
+namespace viridian::pipeline {
+
+struct Event {
+    Nanoseconds time;
+    std::int32_t arc;
+};
+
+class EventQueue {
+  public:
+    explicit EventQueue(Nanoseconds latest) : last_(latest) {}
+
+    void push(Event event) { bucket_[place(event.time)].push_back(event); }
+
+    // The next event no earlier than `until` for which `holds` (others are dropped on the way), or false.
+    template <typename Holds>
+    bool pop(Nanoseconds until, const Holds& holds, Event& event) {
+        while (true) {
+            while (!bucket_[0].empty()) {
+                event = bucket_[0].back();
+                if (event.time < until) return false;
+                bucket_[0].pop_back();
+                if (holds(event)) return true;
+            }
+            if (!refill(until, holds)) return false;
+        }
+    }
+
+  private:
+    // 0: now; i: the highest bit in which it differs from now is i - 1.
+    [[nodiscard]] std::size_t place(Nanoseconds time) const {
+        return static_cast<std::size_t>(
+            std::bit_width(static_cast<std::uint64_t>(time) ^ static_cast<std::uint64_t>(last_)));
+    }
+
+    // Spreads the first bucket that holds anything over the ones before it.
+    template <typename Holds>
+    bool refill(Nanoseconds until, const Holds& holds) {
+        for (std::size_t i = 1; i < bucket_.size(); ++i) {
+            auto& from = bucket_[i];
+            std::erase_if(from, [&](const Event& e) { return !holds(e); });
+            if (from.empty()) continue;
+            Nanoseconds latest = from.front().time;
+            for (const Event& e : from) latest = std::max(latest, e.time);
+            if (latest < until) return false;
+            last_ = latest;
+            for (const Event& e : from) bucket_[place(e.time)].push_back(e);
+            from.clear();
+            return true;
+        }
+        return false;
+    }
+
+    Nanoseconds last_;
+    std::array<std::vector<Event>, 65> bucket_;
+};
+
+}  // namespace viridian::pipeline
