@@ -99,6 +99,7 @@ Fit fit(const Normal& normal, const Columns& columns, double mean_watts) {
     Fit out;
     out.columns = columns;
     out.ratio = std::pow(10.0, best_log);
+    out.log_evidence = solve(normal, columns, out.ratio, drift_ratio).evidence;
     out.prior = prior_precision(normal, columns, out.ratio, drift_ratio);
     Symmetric matrix = out.prior;
     matrix.add(normal.xx, 1.0);

@@ -10,6 +10,7 @@ struct Fit {
     std::vector<double> theta;
     double noise_variance = 0.0;      // W^2, of one window
     double ratio = 0.0;               // noise variance / prior variance of the kinds' watts
+    double log_evidence = 0.0;        // of the windows, up to a constant of their number
     std::vector<std::size_t> pinned;  // kinds held at 0 W
 
     // Of the posterior: (X'X + prior)^-1, without the noise variance. The prior's part for robust intervals.

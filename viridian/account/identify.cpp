@@ -58,7 +58,30 @@ std::vector<double> window_candidates(const Sensor& start) {
 
 struct Spot {
     double window_ns, shift_ns, misfit;
+    double evidence = 0.0;   // of the full fit, against a constant power
+    double deviation = 0.0;  // of the shift
 };
+
+// Log odds: those below the best by so much on part of the data are given up; those within so much of the
+// best on all of it are as likely as one in twenty.
+constexpr double hopeless = 30.0;
+constexpr double doubtful = 3.0;
+
+// Log evidence over that of a constant power, per window times all windows: windows at the ends of the trace
+// are in or out as the shift goes.
+double evidence(const Design& design, std::span<const Window> windows, Sensor sensor, const Spot& spot) {
+    sensor.window_ns = spot.window_ns;
+    sensor.shift_ns = spot.shift_ns;
+    const Columns columns = design.columns(0);
+    const Normal normal = normal_at(design, windows, sensor, {}, 0);
+    if (normal.count < 2 * columns.size() / 3 + 8) return -HUGE_VAL;
+    const double count = static_cast<double>(normal.count);
+    const double mean = normal.xy[0] / count;
+    const double constant = (normal.yy - mean * normal.xy[0]) / count;
+    const double gain = fit(normal, columns, mean + design.centre_watts).log_evidence +
+                        0.5 * (count - 1) * std::log(constant);
+    return gain * static_cast<double>(windows.size()) / count;
+}
 
 // From `spot` downhill in shift (and window), all coefficients refitted at each step.
 Spot descend(const Design& design, std::span<const Window> windows, Sensor sensor, Spot spot, int rounds,
@@ -69,7 +92,7 @@ Spot descend(const Design& design, std::span<const Window> windows, Sensor senso
     sensor.shift_ns = spot.shift_ns;
     sensor.window_ns = spot.window_ns;
     Light light = light_fit(normal_at(design, windows, sensor, {}, 0), plain);
-    Spot best{spot.window_ns, spot.shift_ns, light.misfit};
+    Spot best{spot.window_ns, spot.shift_ns, light.misfit, 0.0, 0.0};
     double limit = 60e3;  // ns a step: within the shortest operations' reach
     for (int round = 0; round < rounds && !light.theta.empty(); ++round) {
         const Normal normal = normal_at(design, windows, sensor, light.theta, slopes);
@@ -84,7 +107,7 @@ Spot descend(const Design& design, std::span<const Window> windows, Sensor senso
         next.window_ns = sensor.counter ? sensor.window_ns : std::max(1e5, sensor.window_ns + stretch);
         const Light there = light_fit(normal_at(design, windows, next, {}, 0), plain);
         if (there.misfit < best.misfit) {
-            best = {next.window_ns, next.shift_ns, there.misfit};
+            best = {next.window_ns, next.shift_ns, there.misfit, 0.0, 0.0};
             sensor = next;
             light = there;
             if (std::abs(move) < 200.0 && std::abs(stretch) < 200.0) break;
@@ -100,7 +123,7 @@ Spot descend(const Design& design, std::span<const Window> windows, Sensor senso
 
 Identified identify(const Design& design, std::span<const Window> windows, Sensor start,
                     const Search& search) {
-    Identified out{start, HUGE_VAL, HUGE_VAL, false};
+    Identified out{start, HUGE_VAL, HUGE_VAL, false, {}};
     const std::span<const Window> few =
         middle(windows, start.counter ? search.coarse_windows : search.coarse_windows / 3);
     const std::span<const Window> many = middle(windows, search.fine_windows);
@@ -115,7 +138,7 @@ Identified identify(const Design& design, std::span<const Window> windows, Senso
         for (double shift = -reach; shift <= highest; shift += step) {
             sensor.shift_ns = shift;
             const Light light = light_fit(normal_at(design, few, sensor, {}, 0), plain);
-            if (!light.theta.empty()) spots.push_back({window_ns, shift, light.misfit});
+            if (!light.theta.empty()) spots.push_back({window_ns, shift, light.misfit, 0.0, 0.0});
         }
     }
     if (spots.empty()) return out;
@@ -130,14 +153,30 @@ Identified identify(const Design& design, std::span<const Window> windows, Senso
         if (!near) tops.push_back(spot);
         if (tops.size() == 8) break;
     }
-    double ignored = 0.0;
-    for (Spot& top : tops) top = descend(design, few, start, top, 6, ignored);
-    std::sort(tops.begin(), tops.end(), [](const Spot& a, const Spot& b) { return a.misfit < b.misfit; });
+    // Downhill from each on part of the data; the light ridge's misfit does not choose among them, the full
+    // fit's evidence does: wrong shifts a few operations away can look as good to the former.
     double deviation = 0.0;
-    const Spot best = descend(design, many, start, tops.front(), 12, deviation);
+    for (Spot& top : tops) {
+        top = descend(design, few, start, top, 6, deviation);
+        top.evidence = evidence(design, few, start, top);
+    }
+    const auto better = [](const Spot& a, const Spot& b) { return a.evidence > b.evidence; };
+    std::sort(tops.begin(), tops.end(), better);
+    std::erase_if(tops, [&](const Spot& top) { return top.evidence < tops.front().evidence - hopeless; });
+    for (Spot& top : tops) {
+        top = descend(design, many, start, top, 12, deviation);
+        top.evidence = evidence(design, many, start, top);
+        top.deviation = deviation;
+    }
+    std::sort(tops.begin(), tops.end(), better);
+    const Spot best = tops.front();
+    for (const Spot& top : tops)
+        if (!out.rival_ns && std::abs(top.shift_ns - best.shift_ns) > step &&
+            top.evidence > best.evidence - doubtful)
+            out.rival_ns = top.shift_ns;
     out.sensor.window_ns = best.window_ns;
     out.sensor.shift_ns = best.shift_ns;
-    out.sensor.shift_deviation_ns = deviation;
+    out.sensor.shift_deviation_ns = best.deviation;
     out.misfit = best.misfit;
     out.at_edge = best.shift_ns < -reach + 2 * step || best.shift_ns > highest - 2 * step;
     return out;

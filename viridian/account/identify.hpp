@@ -1,6 +1,8 @@
 #pragma once
 // Which sensor is this? The window length and the total shift (sensor lag plus clock offset) that leave the
 // least misfit: a coarse grid on part of the data, then Gauss-Newton on more (method §5).
+#include <optional>
+
 #include "viridian/account/fit.hpp"
 
 namespace viridian::account {
@@ -13,9 +15,10 @@ struct Search {
 
 struct Identified {
     Sensor sensor;
-    double misfit = 0.0;   // W^2 per window there
-    double typical = 0.0;  // median misfit over the grid: what a wrong shift leaves
-    bool at_edge = false;  // the best lies at the end of the range searched
+    double misfit = 0.0;             // W^2 per window there
+    double typical = 0.0;            // median misfit over the grid: what a wrong shift leaves
+    bool at_edge = false;            // the best lies at the end of the range searched
+    std::optional<double> rival_ns;  // another shift that explains the readings almost as well
 };
 
 // `window_hint` 0: unknown. Too few windows to tell anything: the hint and no shift.

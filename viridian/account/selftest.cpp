@@ -4,6 +4,7 @@
 #include "viridian/account/selftest.hpp"
 
 #include "viridian/account/deconvolve.hpp"
+#include "viridian/account/floor.hpp"
 #include "viridian/account/recency.hpp"
 
 namespace viridian::account {
@@ -32,7 +33,8 @@ Score judge(const Truth& truth, const Attribution& attribution, std::string sens
 
 }  // namespace
 
-std::vector<Score> selftest(const Scenario& scenario, const std::function<void(std::string_view)>& progress) {
+std::vector<Score> selftest(const Scenario& scenario, std::string_view only,
+                            const std::function<void(std::string_view)>& progress) {
     const auto say = [&](std::string_view what) {
         if (progress) progress(what);
     };
@@ -41,6 +43,7 @@ std::vector<Score> selftest(const Scenario& scenario, const std::function<void(s
     const auto operations = static_cast<std::uint32_t>(truth.energy.size());
     std::vector<Score> scores;
     for (const SensorModel& sensor : sensor_models()) {
+        if (sensor.name.find(only) == std::string::npos) continue;
         say(sensor.name);
         const meter::Series series = measure(truth, sensor, scenario);
         const Steps steps = steps_of(series);
@@ -59,9 +62,50 @@ std::vector<Score> selftest(const Scenario& scenario, const std::function<void(s
         score.shift = Seconds(1e-9 * fitted.sensor.shift_ns);
         score.shift_deviation = Seconds(1e-9 * fitted.sensor.shift_deviation_ns);
         score.window = Seconds(1e-9 * fitted.sensor.window_ns);
+        score.floor = floor_error(truth, series, sensor, scenario);
         scores.push_back(score);
     }
     return scores;
+}
+
+std::vector<Spread> spread(const std::vector<std::vector<Score>>& by_seed, Seconds true_shift) {
+    std::vector<Spread> out;
+    if (by_seed.empty()) return out;
+    const auto middle_and_worst = [](std::vector<double> values, double& middle, double& worst) {
+        if (values.empty()) return;
+        std::sort(values.begin(), values.end());
+        middle = values[values.size() / 2];
+        worst = values.back();
+    };
+    for (std::size_t i = 0; i < by_seed.front().size(); ++i) {
+        Spread one;
+        one.sensor = by_seed.front()[i].sensor;
+        one.method = by_seed.front()[i].method;
+        std::vector<double> errors, misses, shifts, floors;
+        for (const std::vector<Score>& scores : by_seed) {
+            const Score& score = scores[i];
+            ++one.seeds;
+            errors.push_back(score.median_error);
+            misses.push_back(1.0 - score.coverage);
+            if (score.method != "deconvolve") continue;
+            floors.push_back(score.floor);
+            if (score.trusted)
+                shifts.push_back(std::abs((score.shift - true_shift).value));
+            else
+                ++one.refused;
+            for (const Score& other : scores)
+                if (other.sensor == score.sensor && other.method == "overlap")
+                    one.worse_than_overlap += score.median_error > other.median_error ? 1 : 0;
+        }
+        middle_and_worst(errors, one.median_error, one.worst_error);
+        middle_and_worst(misses, one.median_coverage, one.worst_coverage);
+        one.median_coverage = 1.0 - one.median_coverage;
+        one.worst_coverage = 1.0 - one.worst_coverage;
+        middle_and_worst(shifts, one.median_shift_error.value, one.worst_shift_error.value);
+        middle_and_worst(floors, one.median_floor, one.worst_floor);
+        out.push_back(std::move(one));
+    }
+    return out;
 }
 
 }  // namespace viridian::account
