@@ -122,9 +122,10 @@ Result<Answer> run(const Options& options) {
     if (std::none_of(sensors.begin(), sensors.end(), [&](const account::SensorModel& sensor) {
             return sensor.name.find(options.sensor) != std::string::npos;
         }))
-        return fail(ErrorCode::invalid_argument,
-                    "choose of `1 ms counter`, `4 ms counter`, `20 ms counter`, `25 of 100 ms`, `100 ms mean`",
-                    "no sensor has `{}` in its name", options.sensor);
+        return fail(
+            ErrorCode::invalid_argument,
+            "choose of `1 ms counter`, `4 ms counter`, `20 ms counter`, `25 of 100 ms`, `100 ms mean`",
+            "no sensor has `{}` in its name", options.sensor);
     Answer answer;
     answer.json = {{"schema", "viridian.selftest/1"}, {"scenarios", Json::array()}};
     for (account::Scenario scenario : {account::calm(), account::rough()}) {
