@@ -32,7 +32,11 @@ cost::Source launches() {
         }};
 }
 
-TEST(Outer, finds_cheaper_graphs_that_replay_and_repeats_itself) {
+class Outer : public testing::TestWithParam<OuterMethod> {};
+INSTANTIATE_TEST_SUITE_P(EveryMethod, Outer, testing::Values(OuterMethod::joint, OuterMethod::backtracking),
+                         [](const auto& p) { return std::string(name_of(p.param)); });
+
+TEST_P(Outer, finds_cheaper_graphs_that_replay_and_repeats_itself) {
     int cheaper = 0, rules = 0;
     for (const rewrite::Rule& rule : rewrite::rules()) {
         if (rule.kind != rewrite::Kind::alternative || rule.instance == nullptr) continue;
@@ -41,6 +45,7 @@ TEST(Outer, finds_cheaper_graphs_that_replay_and_repeats_itself) {
         graph::Graph graph = rule.instance(random, graph::ElementType::f32);
         ASSERT_TRUE(graph::infer_types(graph).ok());
         OuterOptions options;
+        options.method = GetParam();
         options.most_graphs = 60;
         options.alpha = 1.2;
         const auto found = outer_search(graph, launches(), Objective{}, options);

@@ -13,9 +13,11 @@ Error not_a_budget(std::string_view text) {
 }  // namespace
 
 void add_search_options(CLI::App& app, SearchOptions& options) {
-    app.add_option("--search", options.method,
-                   "Over equal graphs: backtracking (EAGO Algorithm 1), or none (only rules that always pay)")
-        ->check(CLI::IsMember({"backtracking", "none"}))
+    app.add_option(
+           "--search", options.method,
+           "Over equal graphs: joint, backtracking (EAGO Algorithm 1), or none (only rules that always "
+           "pay)")
+        ->check(CLI::IsMember({"joint", "backtracking", "none"}))
         ->capture_default_str();
     app.add_option("--alpha", options.alpha, "Search on from graphs that cost less than this times the best")
         ->check(CLI::Range(1.0, 10.0))
@@ -57,8 +59,9 @@ Result<search::OuterResult> search_graphs(const graph::Graph& graph, const cost:
                                           Progress& progress, const Interrupt& interrupt) {
     search::OuterOptions outer;
     VIRIDIAN_TRY(const Budget budget, parse_budget(options.budget));
+    VIRIDIAN_TRY(outer.method, search::parse_outer_method(options.method));
     outer.alpha = options.alpha;
-    outer.most_graphs = options.method == "none" ? 1 : budget.graphs;
+    outer.most_graphs = budget.graphs;
     outer.time_limit = budget.seconds;
     outer.assign = assign;
     outer.rules.without = options.without;

@@ -81,7 +81,8 @@ Result<Sides> sides(const Rule& rule, std::uint64_t seed, ElementType element) {
     VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(pair.before));
     for (const NodeId id : order) {
         pair.after = pair.before;
-        VIRIDIAN_TRY(const auto applied, apply(rule, pair.after, id, true));
+        VIRIDIAN_TRY(const auto applied,
+                     apply(rule, pair.after, id, {.without = {}, .verify = true, .folds = nullptr}));
         if (applied) return pair;
     }
     return fail(ErrorCode::missing_entry, "mend the rule's instance",

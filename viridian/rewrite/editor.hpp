@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "viridian/graph/graph.hpp"
+#include "viridian/rewrite/fold_cache.hpp"
 
 namespace viridian::rewrite {
 
@@ -23,7 +23,9 @@ using graph::ValueId;
 
 class Editor {
   public:
-    Editor(const Graph& before, const graph::Uses& uses) : before_(before), uses_(uses) {}
+    // `folds` may be null; else it outlives the editor.
+    Editor(const Graph& before, const graph::Uses& uses, FoldCache* folds = nullptr)
+        : before_(before), uses_(uses), folds_(folds) {}
 
     // --- reading, as the graph was before the rule
     [[nodiscard]] const Graph& graph() const { return before_; }
@@ -44,6 +46,10 @@ class Editor {
     [[nodiscard]] std::size_t use_count(ValueId value) const { return uses_.count(value); }
     [[nodiscard]] bool used_once(ValueId value) const { return use_count(value) == 1; }
     [[nodiscard]] bool is_output(ValueId value) const;
+    // What a node computes that reads constants alone.
+    [[nodiscard]] Result<std::vector<Tensor>> evaluate(const Node& node) const {
+        return folds_ != nullptr ? folds_->evaluate(before_, node) : evaluate_constants(before_, node);
+    }
     // Whether replace(value, with) is possible: an output keeps its name, so it needs a producer of its own.
     [[nodiscard]] bool replaceable(ValueId value, ValueId with) const;
 
@@ -71,6 +77,7 @@ class Editor {
 
     const Graph& before_;
     const graph::Uses& uses_;
+    FoldCache* folds_ = nullptr;
     NodeId at_ = NodeId::none;
     ValueId heir_ = ValueId::none;
     std::optional<Graph> draft_;

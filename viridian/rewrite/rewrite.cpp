@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
@@ -31,8 +32,8 @@ struct Attempt {
 };
 
 Result<Attempt> attempt(const Rule& rule, const Graph& graph, const graph::Uses& uses, NodeId at,
-                        bool check) {
-    Editor editor(graph, uses);
+                        const Options& options) {
+    Editor editor(graph, uses, options.folds);
     editor.at(at);
     if (!rule.apply(editor, at)) {
         invariant(!editor.edited(), "a rule that does not match edits nothing");
@@ -43,7 +44,7 @@ Result<Attempt> attempt(const Rule& rule, const Graph& graph, const graph::Uses&
                     "rule `{}` at node `{}`: {}", rule.name, graph.node(at).name, editor.failure()->message);
     Attempt done;
     done.graph = std::move(editor).finish(done.removed);
-    if (check)
+    if (options.verify)
         if (auto verified = verify(*done.graph); !verified.ok())
             return std::move(verified).error().within(
                 fmt::format("rule `{}` at node `{}`", rule.name, graph.node(at).name));
@@ -62,7 +63,7 @@ Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, c
     std::int64_t applied = 0;
     for (const NodeId id : order) {
         if (!graph.alive(id)) continue;
-        VIRIDIAN_TRY(Attempt done, attempt(rule, graph, uses, id, options.verify));
+        VIRIDIAN_TRY(Attempt done, attempt(rule, graph, uses, id, options));
         if (!done.graph) continue;
         Application entry{.rule = std::string(rule.name),
                           .at = id,
@@ -105,8 +106,8 @@ Result<Outcome> simplify(Graph& graph, const Options& options) {
     return outcome;
 }
 
-Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId at, bool check) {
-    VIRIDIAN_TRY(Attempt done, attempt(rule, graph, graph::uses(graph), at, check));
+Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId at, const Options& options) {
+    VIRIDIAN_TRY(Attempt done, attempt(rule, graph, graph::uses(graph), at, options));
     if (!done.graph) return std::optional<Application>();
     Application entry{.rule = std::string(rule.name),
                       .at = at,
@@ -118,15 +119,17 @@ Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId 
     return std::optional(std::move(entry));
 }
 
-Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options) {
+namespace {
+
+Result<std::vector<Alternative>> alternatives_at(const Graph& graph, std::span<const NodeId> nodes,
+                                                 const Options& options) {
     VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::alternative, options));
-    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
     const graph::Uses uses = graph::uses(graph);
     const std::uint64_t before = structural_hash(graph);
     std::vector<Alternative> found;
     for (const Rule* rule : list)
-        for (const NodeId id : order) {
-            VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options.verify));
+        for (const NodeId id : nodes) {
+            VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options));
             if (!done.graph) continue;
             Application entry{.rule = std::string(rule->name),
                               .at = id,
@@ -137,6 +140,88 @@ Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options&
             found.push_back({*std::move(done.graph), std::move(entry)});
         }
     return found;
+}
+
+// The nodes themselves, what follows within `steps`, and what reads the same inputs: where a rule may be
+// applied that sees one of them.
+std::vector<NodeId> nodes_near(const Graph& graph, const graph::Uses& uses,
+                               const std::vector<NodeId>& changed, int steps) {
+    std::set<NodeId> near;
+    std::vector<NodeId> edge;
+    for (const NodeId id : changed)
+        if (graph.alive(id) && near.insert(id).second) edge.push_back(id);
+    const auto readers_of = [&](ValueId value, std::vector<NodeId>& next) {
+        if (value == ValueId::none) return;
+        for (const NodeId reader : uses.readers[index(value)])
+            if (near.insert(reader).second) next.push_back(reader);
+    };
+    std::vector<NodeId> siblings;
+    for (const NodeId id : edge)
+        for (const ValueId input : graph.node(id).inputs)
+            if (graph.constant(input) == nullptr) readers_of(input, siblings);
+    for (int step = 0; step < steps && !edge.empty(); ++step) {
+        std::vector<NodeId> next;
+        for (const NodeId id : edge)
+            for (const ValueId output : graph.node(id).outputs) readers_of(output, next);
+        edge = std::move(next);
+    }
+    return {near.begin(), near.end()};
+}
+
+constexpr int reach = 4;  // how far behind a changed node the last node of a match is looked for
+
+}  // namespace
+
+std::vector<NodeId> changed_nodes(const Graph& before, const Graph& after) {
+    std::vector<NodeId> changed;
+    for (std::size_t slot = 0; slot < after.node_slots(); ++slot)
+        if (const auto id = static_cast<NodeId>(slot);
+            after.alive(id) && (!before.alive(id) || &before.node(id) != &after.node(id)))
+            changed.push_back(id);
+    return changed;
+}
+
+Result<Certificate> simplify_near(Graph& graph, std::vector<NodeId> changed, const Options& options) {
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::always, options));
+    Certificate certificate;
+    graph::Uses uses = graph::uses(graph);
+    std::uint64_t hash = 0;
+    for (int round = 0; round < round_limit && !changed.empty(); ++round) {
+        std::vector<NodeId> next;
+        for (const Rule* rule : list)
+            for (const NodeId id : nodes_near(graph, uses, changed, reach)) {
+                if (!graph.alive(id)) continue;
+                VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options));
+                if (!done.graph) continue;
+                if (hash == 0) hash = structural_hash(graph);
+                Application entry{.rule = std::string(rule->name),
+                                  .at = id,
+                                  .node = graph.node(id).name,
+                                  .removed = std::move(done.removed),
+                                  .before = hash,
+                                  .after = structural_hash(*done.graph)};
+                hash = entry.after;
+                certificate.push_back(std::move(entry));
+                for (const NodeId fresh : changed_nodes(graph, *done.graph)) {
+                    next.push_back(fresh);
+                    changed.push_back(fresh);
+                }
+                graph = *std::move(done.graph);
+                uses = graph::uses(graph);
+            }
+        changed = std::move(next);
+    }
+    return certificate;
+}
+
+Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options) {
+    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    return alternatives_at(graph, order, options);
+}
+
+Result<std::vector<Alternative>> alternatives_near(const Graph& graph, const std::vector<NodeId>& changed,
+                                                   const Options& options) {
+    return alternatives_at(graph, nodes_near(graph, graph::uses(graph), changed, 2), options);
 }
 
 Result<Graph> replay(Graph graph, const Certificate& certificate) {

@@ -30,6 +30,7 @@ struct RuleTime {
 struct Options {
     std::vector<std::string> without;  // names of rules not to use
     bool verify = false;               // verify the graph after every application (tests; slow)
+    FoldCache* folds = nullptr;        // where searches keep folded constants
 };
 
 struct Outcome {
@@ -43,7 +44,15 @@ struct Outcome {
 
 // One rule at one node, dead nodes removed. Returns no application where it does not match.
 [[nodiscard]] Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId at,
-                                                       bool verify = false);
+                                                       const Options& options = {});
+
+// Nodes of `after` that `before`, which it was made from, does not have or has otherwise.
+[[nodiscard]] std::vector<NodeId> changed_nodes(const Graph& before, const Graph& after);
+
+// simplify() where `changed` is all that changed since nothing matched: looks at those nodes and near them
+// alone. A rule that matches farther away is found by simplify() later. The same certificate and errors.
+[[nodiscard]] Result<Certificate> simplify_near(Graph& graph, std::vector<NodeId> changed,
+                                                const Options& options = {});
 
 struct Alternative {
     Graph graph;
@@ -51,6 +60,10 @@ struct Alternative {
 };
 // Every graph one application of a rule of kind `alternative` away, in the order of rules and nodes.
 [[nodiscard]] Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options = {});
+// The same at nodes near `changed` alone.
+[[nodiscard]] Result<std::vector<Alternative>> alternatives_near(const Graph& graph,
+                                                                 const std::vector<NodeId>& changed,
+                                                                 const Options& options = {});
 
 // The graph that `certificate` makes of `graph`. Errors: mismatch, naming the entry that cannot be followed.
 [[nodiscard]] Result<Graph> replay(Graph graph, const Certificate& certificate);

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/operators/row.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
@@ -53,12 +52,7 @@ bool apply(Editor& editor, NodeId at) {
     if (!ready || random(node) || !node.bodies.empty() || !affordable(editor.graph(), node)) return false;
     for (const ValueId output : node.outputs)
         if (output != ValueId::none && editor.is_output(output)) return false;  // an output needs a node
-    Graph alone;
-    Node copy = node;
-    for (ValueId& input : copy.inputs)
-        if (input != ValueId::none) input = alone.add_constant("c", *editor.constant(input));
-    alone.set_outputs(alone.node(alone.add_node(copy, node.outputs.size())).outputs);
-    const auto results = evaluate(alone, std::vector<Tensor>());
+    const auto results = editor.evaluate(node);
     if (!results.ok()) return false;  // the model says so again when it runs
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
         if (node.outputs[i] != ValueId::none) editor.replace(node.outputs[i], editor.constant((*results)[i]));
