@@ -18,4 +18,5 @@ def prepare():
     return lambda: session.run(None, inputs)
 
 
-worker.serve(prepare)
+if __name__ == "__main__":
+    worker.serve(prepare)

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "viridian/base/build_id.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -24,6 +25,26 @@ Result<void> bind_dimensions(graph::Graph& graph, const std::vector<std::string>
         VIRIDIAN_TRY(graph::bind_dimension(graph, binding.substr(0, equals), value));
     }
     return {};
+}
+
+// The first dimension of every input: symbols become `batch`, numbers must be it already.
+Result<void> bind_batch(graph::Graph& graph, std::int64_t batch) {
+    if (batch == 0) return {};
+    bool any = false;
+    for (const graph::ValueId id : graph.inputs()) {
+        const graph::Value& value = graph.value(id);
+        if (!value.type.shape || value.type.shape->empty()) continue;
+        const graph::Dimension first = value.type.shape->front();
+        if (!first.symbol().empty()) {
+            VIRIDIAN_TRY(graph::bind_dimension(graph, first.symbol(), batch));
+            any = true;
+        } else if (first.known()) {
+            any = any || first.value() == batch;
+        }
+    }
+    if (any) return {};
+    return fail(ErrorCode::invalid_argument, "export it with a symbolic batch dimension (dynamic axes)",
+                "the model's batch is fixed, it cannot become {}", batch);
 }
 
 Result<void> check_bound(const graph::Graph& graph) {
@@ -59,6 +80,8 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
     app.add_option("MODEL", options.model, "An .onnx file")->required();
     app.add_option("--dim", options.dimensions,
                    "Bind a symbolic dimension, as N=8; may be given several times");
+    app.add_option("--batch", options.batch, "Bind the inputs' first dimension")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
     app.add_option("--threads", options.threads, "Threads (default: physical cores)")
         ->check(CLI::Range(1, 1024));
 }
@@ -73,6 +96,7 @@ void add_cost_options(CLI::App& app, ModelOptions& options) {
 Result<graph::Graph> load_model(const ModelOptions& options) {
     VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model));
     VIRIDIAN_TRY(bind_dimensions(graph, options.dimensions));
+    VIRIDIAN_TRY(bind_batch(graph, options.batch));
     VIRIDIAN_TRY(check_bound(graph));
     VIRIDIAN_TRY(graph::infer_types(graph));
     return graph;
@@ -86,8 +110,15 @@ Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options
 }
 
 Result<cost::Database> open_database(const ModelOptions& options) {
-    return cost::Database::open(options.database.empty() ? cache_folder() / "viridian" / "cost.db"
-                                                         : Path(options.database));
+    return cost::Database::open(database_path(options));
+}
+
+Path database_path(const ModelOptions& options) {
+    return options.database.empty() ? cache_folder() / "viridian" / "cost.db" : Path(options.database);
+}
+
+ReferenceCache reference_cache(const ModelOptions& options) {
+    return {Path(database_path(options).string() + ".reference"), build_id()};
 }
 
 std::string allowances_text(const ModelOptions& options) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "viridian/cli/command.hpp"
+#include "viridian/cli/reference_cache.hpp"
 #include "viridian/cost/database.hpp"
 #include "viridian/execute/device.hpp"
 #include "viridian/graph/graph.hpp"
@@ -13,13 +14,14 @@ namespace viridian::cli {
 struct ModelOptions {
     std::string model;
     std::vector<std::string> dimensions;  // "N=8"
+    std::int64_t batch = 0;               // 0: as the model says
     int threads = 0;                      // 0: physical cores
     std::string database;                 // "": the user's cache folder
     std::vector<std::string> allow;       // "bf16"
     std::string meter;                    // "": the best there is
 };
 
-// MODEL, --dim, --threads.
+// MODEL, --dim, --batch, --threads.
 void add_model_options(CLI::App& app, ModelOptions& options);
 // --db, --allow, --meter.
 void add_cost_options(CLI::App& app, ModelOptions& options);
@@ -30,6 +32,9 @@ void add_cost_options(CLI::App& app, ModelOptions& options);
 
 [[nodiscard]] Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options);
 [[nodiscard]] Result<cost::Database> open_database(const ModelOptions& options);
+// The database's file, and where outputs of the reference kernels are kept beside it.
+[[nodiscard]] Path database_path(const ModelOptions& options);
+[[nodiscard]] ReferenceCache reference_cache(const ModelOptions& options);
 [[nodiscard]] std::string allowances_text(const ModelOptions& options);
 
 }  // namespace viridian::cli

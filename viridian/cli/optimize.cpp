@@ -4,9 +4,10 @@
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/model_session.hpp"
+#include "viridian/cli/model_tensors.hpp"
 #include "viridian/cli/optimize_result.hpp"
+#include "viridian/cli/prove_plan.hpp"
 #include "viridian/cli/search_options.hpp"
-#include "viridian/execute/check_regions.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/profile/measure_runs.hpp"
@@ -23,21 +24,25 @@ struct Options {
     std::string solver = "exact";
     std::size_t distance = 1;
     std::uint64_t seed = 1;
-    int proofs = 3;
+    std::vector<std::string> inputs;  // files
+    int proofs = 0;                   // 0: three, one for large models
     SearchOptions search;
 };
-
-using Inputs = std::vector<std::vector<graph::Tensor>>;
 
 Path beside(const Path& output, const char* extension) {
     Path path = output;
     return path.replace_extension(extension);
 }
 
-Result<Inputs> proof_inputs(const graph::Graph& graph, std::uint64_t seed, int count) {
-    Inputs sets;
+// The user's, or seeded ones.
+Result<TensorSets> proof_inputs(const graph::Graph& graph, const Options& options, int count) {
+    if (!options.inputs.empty()) {
+        VIRIDIAN_TRY(auto set, model_inputs(graph, options.inputs, options.seed));
+        return TensorSets{std::move(set)};
+    }
+    TensorSets sets;
     for (int i = 0; i < count; ++i) {
-        VIRIDIAN_TRY(auto set, execute::seeded_inputs(graph, seed + static_cast<std::uint64_t>(i)));
+        VIRIDIAN_TRY(auto set, execute::seeded_inputs(graph, options.seed + static_cast<std::uint64_t>(i)));
         sets.push_back(std::move(set));
     }
     return sets;
@@ -69,34 +74,6 @@ Json rewrites_json(const rewrite::Certificate& certificate) {
                         {"before", fmt::format("{:016x}", entry.before)},
                         {"after", fmt::format("{:016x}", entry.after)}});
     return list;
-}
-
-// Plans, proves; a plan whose outputs differ loses its most suspect kernel family and is planned again.
-struct Proven {
-    Planned planned;
-    execute::Proof proof;
-};
-Result<Proven> plan_and_prove(const graph::Graph& graph, const graph::Graph& original, const Inputs& inputs,
-                              const Inputs& expected, execute::Device& device, profile::OnDemand& costs,
-                              const search::Objective& objective, const search::AssignOptions& solver) {
-    constexpr int attempts = 4;
-    for (int attempt = 1;; ++attempt) {
-        VIRIDIAN_TRY(Planned planned, make_planned(graph, device, costs.source(), objective, solver));
-        VIRIDIAN_TRY(execute::Proof proof, execute::prove(original, inputs, expected, *planned.executable,
-                                                          execute::allowed_error(planned.plan)));
-        if (proof.passed()) return Proven{std::move(planned), std::move(proof)};
-        VIRIDIAN_TRY(auto checks,
-                     execute::check_regions(device, planned.graph, planned.plan, inputs.front()));
-        const auto worst = std::max_element(checks.begin(), checks.end(),
-                                            [](const auto& a, const auto& b) { return a.error < b.error; });
-        if (attempt == attempts || worst == checks.end())
-            return fail(
-                ErrorCode::not_equal, "please report it with the model; nothing was written",
-                "no plan gives the original's outputs; the worst kernel is `{}` at node `{}` (error {:.1e})",
-                worst == checks.end() ? "none" : worst->kernel, worst == checks.end() ? "" : worst->node,
-                worst == checks.end() ? 0.0 : worst->error);
-        costs.forbidden.push_back(worst->kernel);
-    }
 }
 
 Result<Json> frontier_of(const graph::Graph& graph, const cost::Source& source,
@@ -142,8 +119,12 @@ Result<Answer> optimize(const Options& options) {
     costs.cancelled = [&] { return interrupt.asked(); };
 
     progress.show("computing the original on the reference kernels");
-    VIRIDIAN_TRY(const Inputs inputs, proof_inputs(original, options.seed, options.proofs));
-    VIRIDIAN_TRY(const Inputs expected, execute::reference_outputs(folded, inputs));
+    VIRIDIAN_TRY(const bool large, is_large(original));
+    const int proofs = options.proofs != 0 ? options.proofs : large ? 1 : 3;
+    VIRIDIAN_TRY(TensorSets inputs, proof_inputs(original, options, proofs));
+    VIRIDIAN_TRY(ReferenceOutputs expected,
+                 reference_cache(options.model).outputs(original, inputs, device->threads()));
+    const Question question{original, std::move(inputs), std::move(expected), large};
 
     progress.show("pricing regions");
     search::AssignOptions first = solver;
@@ -156,21 +137,20 @@ Result<Answer> optimize(const Options& options) {
     const bool stopped = found.ended_by == search::EndedBy::cancelled;
     costs.cancelled = nullptr;  // whoever stopped the search gets what it found
     if (stopped) progress.show("stopped: proving the best plan so far");
-    VIRIDIAN_TRY(Proven optimized,
-                 plan_and_prove(found.graph, original, inputs, expected, *device, costs, objective, solver));
+    VIRIDIAN_TRY(Proven optimized, plan_and_prove(found.graph, question, *device, costs, objective, solver));
 
     progress.show("running before and after, interleaved");
     VIRIDIAN_TRY(auto before_out, execute::output_tensors(baseline.graph));
     VIRIDIAN_TRY(auto after_out, execute::output_tensors(optimized.planned.graph));
     std::vector<profile::Contestant> contestants = {
-        {baseline.executable.get(), inputs[0], std::move(before_out)},
-        {optimized.planned.executable.get(), inputs[0], std::move(after_out)}};
+        {baseline.executable.get(), question.inputs[0], std::move(before_out)},
+        {optimized.planned.executable.get(), question.inputs[0], std::move(after_out)}};
     VIRIDIAN_TRY(const std::vector<Summary> seconds, profile::measure_runs(contestants, {}));
     Ran before{seconds[0], {}, {}};
     Ran after{seconds[1], {}, {}};
-    VIRIDIAN_TRY(before.energy, run_energy(baseline, energy, seconds[0], inputs[0]));
-    VIRIDIAN_TRY(after.energy, run_energy(optimized.planned, energy, seconds[1], inputs[0]));
-    VIRIDIAN_TRY(after.step_seconds, step_seconds(optimized.planned, inputs[0], 21));
+    VIRIDIAN_TRY(before.energy, run_energy(baseline, energy, seconds[0], question.inputs[0]));
+    VIRIDIAN_TRY(after.energy, run_energy(optimized.planned, energy, seconds[1], question.inputs[0]));
+    VIRIDIAN_TRY(after.step_seconds, step_seconds(optimized.planned, question.inputs[0], 21));
     VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(optimized.planned, costs.source()));
     const plan::Plan& plan = optimized.planned.plan;
     VIRIDIAN_TRY(
@@ -199,7 +179,7 @@ Result<Answer> optimize(const Options& options) {
                      {"gap", assignment.gap()}}},
                    {"rewrites", rewrites_json(certificate)},
                    {"search", search_json(options.search, found)},
-                   {"verification", proof_json(optimized.proof)},
+                   {"verification", optimized.json()},
                    {"database", {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}}},
                    {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
                    {"files",
@@ -243,10 +223,13 @@ Command optimize_command() {
             app.add_option("--solver", options->solver, "exact, greedy, shortest-path or first")
                 ->capture_default_str();
             app.add_option("--distance", options->distance, "How far `greedy` looks")->capture_default_str();
+            app.add_option("--inputs", options->inputs,
+                           "Prove on these: NAME=FILE, FILE or FOLDER of .npy or .pb (default: seeded ones)");
             app.add_option("--seed", options->seed, "Of the inputs the proof uses")->capture_default_str();
-            app.add_option("--proofs", options->proofs, "Sets of inputs the proof uses")
-                ->check(CLI::Range(1, 100))
-                ->capture_default_str();
+            app.add_option(
+                   "--proofs", options->proofs,
+                   "Sets of inputs the proof uses (default: 3; above 20 GFLOP 1, and each kernel by itself)")
+                ->check(CLI::Range(1, 100));
             return [options] { return optimize(*options); };
         }};
 }

@@ -153,14 +153,22 @@ Json side_json(const Planned& planned, const Ran& ran) {
             {"memory_bytes", planned.executable->memory().value}};
 }
 
-Json proof_json(const execute::Proof& proof) {
-    Json outputs = Json::array();
-    for (const execute::OutputAgreement& output : proof.outputs)
-        outputs.push_back({{"name", output.name},
-                           {"error", output.error},
-                           {"allowed", output.allowed},
-                           {"same_nan", output.same_nan}});
-    return {{"outputs", std::move(outputs)}, {"inputs", proof.inputs}, {"passed", proof.passed()}};
+// What was proven, no more.
+std::string proof_text(const Json& verification) {
+    double error = 0;
+    for (const Json& output : verification["outputs"]) error = std::max(error, output["error"].get<double>());
+    const int inputs = verification["inputs"].get<int>();
+    const int reused = verification["reference_reused"].get<int>();
+    std::string text = fmt::format("equal to the original within {:.1e} (relative L2) on {} {}", error,
+                                   inputs, inputs == 1 ? "input" : "inputs");
+    if (verification.contains("kernels"))
+        text += fmt::format(", {} kernels each within {:.1e}",
+                            verification["kernels"]["checked"].get<std::size_t>(),
+                            verification["kernels"]["error"].get<double>());
+    if (reused > 0)
+        text += fmt::format("; the original's {} computed by an earlier run",
+                            reused == inputs ? "were" : fmt::format("of {} were", reused));
+    return text;
 }
 
 std::string optimize_text(const Json& result) {
@@ -172,9 +180,6 @@ std::string optimize_text(const Json& result) {
     };
     const double before = seconds("baseline", "ran");
     const double after = seconds("optimized", "ran");
-    double error = 0;
-    for (const Json& output : result["verification"]["outputs"])
-        error = std::max(error, output["error"].get<double>());
     const Json& assignment = result["assignment"];
     std::string out;
     out += fmt::format("{}  on {}, {} threads, objective {}\n", result["model"].get<std::string>(),
@@ -200,8 +205,7 @@ std::string optimize_text(const Json& result) {
                            : search["ended_by"] == "cancelled"
                                ? "the user"
                                : fmt::format("its budget of {}", search["ended_by"].get<std::string>()));
-    out += fmt::format("  outputs  equal to the original within {:.1e} (relative L2) on {} inputs\n", error,
-                       result["verification"]["inputs"].get<int>());
+    out += "  outputs  " + proof_text(result["verification"]) + "\n";
     for (const char* key : {"model_file", "plan_file", "page_file", "certificate_file"})
         out += fmt::format("  wrote    {}\n", result["files"][key].get<std::string>());
     return out;

@@ -1,7 +1,6 @@
 #pragma once
 // The result of `optimize` as JSON (schema viridian.optimize/1), the one source of its text and its page.
 #include "viridian/cli/planned.hpp"
-#include "viridian/execute/proof.hpp"
 
 namespace viridian::cli {
 
@@ -9,7 +8,6 @@ namespace viridian::cli {
 [[nodiscard]] Json layers_json(const Planned& planned, const std::vector<cost::Price>& prices,
                                const std::vector<double>& ran);
 [[nodiscard]] Json side_json(const Planned& planned, const Ran& ran);  // baseline, optimized
-[[nodiscard]] Json proof_json(const execute::Proof& proof);
 // What a person reads in the terminal.
 [[nodiscard]] std::string optimize_text(const Json& result);
 

@@ -1,10 +1,10 @@
 #include "viridian/cli/planned.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "viridian/execute/proof.hpp"
 #include "viridian/trace/recorder.hpp"
-#include "viridian/trace/source.hpp"
 
 namespace viridian::cli {
 
@@ -44,20 +44,25 @@ Result<std::vector<cost::Price>> step_prices(const Planned& planned, const cost:
     return prices;
 }
 
-Result<std::vector<double>> step_seconds(const Planned& planned, const std::vector<graph::Tensor>& inputs,
-                                         int runs) {
-    const std::size_t steps = planned.plan.steps.size();
-    if (steps == 0) return std::vector<double>();
+Result<std::unique_ptr<trace::Source>> record_runs(const Planned& planned,
+                                                   const std::vector<graph::Tensor>& inputs, int runs) {
+    const std::size_t events = planned.plan.steps.size() * static_cast<std::size_t>(runs);
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
-    trace::Recorder recorder(1, static_cast<std::uint32_t>(steps * static_cast<std::size_t>(runs)));
+    trace::Recorder recorder(1, static_cast<std::uint32_t>(std::max<std::size_t>(events, 1)));
     planned.executable->record(&recorder);
     Result<void> ran;
     for (int run = 0; run < runs && ran.ok(); ++run) ran = planned.executable->run(inputs, outputs);
     planned.executable->record(nullptr);
     VIRIDIAN_TRY(std::move(ran));
+    return recorder.finish();
+}
 
+Result<std::vector<double>> step_seconds(const Planned& planned, const std::vector<graph::Tensor>& inputs,
+                                         int runs) {
+    const std::size_t steps = planned.plan.steps.size();
+    if (steps == 0) return std::vector<double>();
+    VIRIDIAN_TRY(const auto events, record_runs(planned, inputs, runs));
     std::vector<std::vector<double>> times(steps);
-    const auto events = recorder.finish();
     std::size_t next = 0;
     for (;;) {
         VIRIDIAN_TRY(const auto batch, events->next());

@@ -5,6 +5,7 @@
 #include "viridian/execute/device.hpp"
 #include "viridian/profile/energy.hpp"
 #include "viridian/search/assign.hpp"
+#include "viridian/trace/source.hpp"
 
 namespace viridian::cli {
 
@@ -26,6 +27,10 @@ struct Ran {
     std::vector<double> step_seconds;  // medians, by step of the plan
 };
 
+// Records `runs` runs: one event per step and run.
+[[nodiscard]] Result<std::unique_ptr<trace::Source>> record_runs(const Planned& planned,
+                                                                 const std::vector<graph::Tensor>& inputs,
+                                                                 int runs);
 // Median seconds of each step over `runs` recorded runs.
 [[nodiscard]] Result<std::vector<double>> step_seconds(const Planned& planned,
                                                        const std::vector<graph::Tensor>& inputs, int runs);

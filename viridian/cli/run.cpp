@@ -6,14 +6,16 @@
 #include "viridian/base/statistics.hpp"
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/model_session.hpp"
+#include "viridian/cli/model_tensors.hpp"
 #include "viridian/cli/planned.hpp"
 #include "viridian/cli/units_text.hpp"
-#include "viridian/execute/inputs.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/profile/measure_runs.hpp"
 #include "viridian/profile/unpriced.hpp"
 #include "viridian/rewrite/rewrite.hpp"
+#include "viridian/trace/binary.hpp"
+#include "viridian/trace/write.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -23,9 +25,10 @@ struct Options {
     std::string device = "cpu";
     std::uint64_t seed = 1;
     std::vector<std::string> inputs;
-    std::string outputs;
-    std::string trace;
+    std::string outputs;  // folder
+    std::string trace;    // file
     int rounds = 5;
+    int traced_runs = 10;
     bool paced = false;
     bool retune = false;
 };
@@ -83,6 +86,31 @@ Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& ou
     return list;
 }
 
+// Perfetto's JSON, CSV or our own binary format, by the name (docs/trace.md).
+Result<void> write_trace(const Options& options, const Planned& planned,
+                         const std::vector<graph::Tensor>& inputs) {
+    VIRIDIAN_TRY(const auto events, record_runs(planned, inputs, options.traced_runs));
+    const std::string plain =
+        options.trace.ends_with(".gz")    ? options.trace.substr(0, options.trace.size() - 3)
+        : options.trace.ends_with(".zst") ? options.trace.substr(0, options.trace.size() - 4)
+                                          : options.trace;
+    const bool json = plain.ends_with(".json");
+    if (!json && !plain.ends_with(".csv")) return trace::write_viridian(*events, options.trace);
+    VIRIDIAN_TRY(auto out, trace::open_out(options.trace));
+    const auto sink = json ? trace::json_sink(std::move(out)) : trace::csv_sink(std::move(out));
+    return trace::copy(*events, *sink);
+}
+
+// Into the folder, when there is one; what --json says of them.
+Result<Json> outputs_json(const Options& options, const graph::Graph& graph,
+                          const std::vector<graph::Tensor>& outputs) {
+    Json list = output_json(graph, outputs);
+    if (options.outputs.empty()) return list;
+    VIRIDIAN_TRY(const std::vector<Path> files, write_outputs(graph, outputs, options.outputs));
+    for (std::size_t i = 0; i < files.size(); ++i) list[i]["file"] = files[i].string();
+    return list;
+}
+
 // For harnesses that interleave several systems: every line on stdin is a number of seconds to run for,
 // answered by one line with the seconds of each run.
 Result<void> run_paced(Planned& planned, const std::vector<graph::Tensor>& inputs, double ready) {
@@ -106,11 +134,11 @@ Result<Answer> run(const Options& options) {
     model.model = source.model.string();
     VIRIDIAN_TRY(graph::Graph graph, load_model(model));
     VIRIDIAN_TRY(rewrite::simplify(graph));  // the same rules give the same graph that the plan was made for
-    VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, execute::seeded_inputs(graph, options.seed));
+    VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, model_inputs(graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", source.model.filename().string()}};
     if (options.device == "reference") {
         VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs, graph::evaluate(graph, inputs));
-        result["outputs"] = output_json(graph, outputs);
+        VIRIDIAN_TRY(result["outputs"], outputs_json(options, graph, outputs));
         return Answer{result, result.dump(1) + "\n"};
     }
     VIRIDIAN_TRY(const auto device, open_device(model));
@@ -138,7 +166,11 @@ Result<Answer> run(const Options& options) {
     result["step_seconds"] = sum;
     result["predicted_seconds"] = planned.plan.predicted_seconds.value;
     result["memory_bytes"] = planned.executable->memory().value;
-    result["outputs"] = output_json(planned.graph, contestants[0].outputs);
+    VIRIDIAN_TRY(result["outputs"], outputs_json(options, planned.graph, contestants[0].outputs));
+    if (!options.trace.empty()) {
+        VIRIDIAN_TRY(write_trace(options, planned, inputs));
+        result["trace"] = options.trace;
+    }
     return Answer{result, fmt::format("{}: {} a run (minimum {}, {} runs), {} kernels that take {}\n",
                                       source.model.filename().string(), quantity(seconds[0].median, "s"),
                                       quantity(seconds[0].minimum, "s"), seconds[0].count, steps.size(),
@@ -148,7 +180,8 @@ Result<Answer> run(const Options& options) {
 }  // namespace
 
 Command run_command() {
-    return {"run", "Runs a model or a plan: outputs and timings", "viridian run resnet50.opt.plan.json",
+    return {"run", "Runs a model or a plan: outputs, timings, a trace",
+            "viridian run resnet50.opt.plan.json --inputs image.npy -o outputs --trace run.json",
             [](CLI::App& app) {
                 auto options = std::make_shared<Options>();
                 add_model_options(app, options->model);
@@ -156,7 +189,14 @@ Command run_command() {
                 app.add_option("--device", options->device, "cpu, or reference (slow, plain)")
                     ->check(CLI::IsMember({"cpu", "reference"}))
                     ->capture_default_str();
-                app.add_option("--seed", options->seed, "Of the inputs")->capture_default_str();
+                app.add_option("--inputs", options->inputs,
+                               "NAME=FILE, FILE or FOLDER of .npy or .pb; may be given several times");
+                app.add_option("--seed", options->seed, "Of the inputs, where no files are given")
+                    ->capture_default_str();
+                app.add_option("-o,--output", options->outputs, "Folder to write the outputs to, as .npy");
+                app.add_option(
+                    "--trace", options->trace,
+                    "Write every step of ten runs: .json (Perfetto), .csv, else binary; .gz, .zst");
                 app.add_option("--rounds", options->rounds, "Rounds of timing")
                     ->check(CLI::Range(1, 1000))
                     ->capture_default_str();

@@ -1,8 +1,10 @@
 #include "viridian/execute/proof.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "viridian/graph/evaluate.hpp"
 
@@ -54,10 +56,22 @@ double allowed_error(const plan::Plan& plan) {
 }
 
 Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original,
-                                                           const std::vector<std::vector<Tensor>>& inputs) {
+                                                           const std::vector<std::vector<Tensor>>& inputs,
+                                                           int threads) {
+    std::vector<Result<std::vector<Tensor>>> results(inputs.size(), std::vector<Tensor>());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < inputs.size(); i = next++)
+            results[i] = evaluate(original, inputs[i]);
+    };
+    std::vector<std::jthread> helpers;
+    const auto wanted = std::min(inputs.size(), static_cast<std::size_t>(std::max(threads, 1)));
+    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+    work();
+    helpers.clear();  // joins
     std::vector<std::vector<Tensor>> all;
-    for (const auto& set : inputs) {
-        VIRIDIAN_TRY(std::vector<Tensor> outputs, evaluate(original, set));
+    for (auto& result : results) {
+        VIRIDIAN_TRY(std::vector<Tensor> outputs, std::move(result));
         all.push_back(std::move(outputs));
     }
     return all;

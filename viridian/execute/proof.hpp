@@ -26,10 +26,10 @@ struct Proof {
 // The error a plan may show: f32 1e-4, 1e-3 with a Winograd kernel, 2e-2 with bf16.
 [[nodiscard]] double allowed_error(const plan::Plan& plan);
 
-// What the model means: one list of outputs per set of inputs. Slow; may be reused for every plan of the
-// model.
+// What the model means: one list of outputs per set of inputs, sets on up to `threads` threads. Slow; may be
+// reused for every plan of the model.
 [[nodiscard]] Result<std::vector<std::vector<graph::Tensor>>> reference_outputs(
-    const graph::Graph& original, const std::vector<std::vector<graph::Tensor>>& inputs);
+    const graph::Graph& original, const std::vector<std::vector<graph::Tensor>>& inputs, int threads = 1);
 
 [[nodiscard]] Result<Proof> prove(const graph::Graph& original,
                                   const std::vector<std::vector<graph::Tensor>>& inputs,

@@ -1,0 +1,40 @@
+#pragma once
+// Plans and proves (docs/method.md, 4): whole outputs against the reference kernels'; of large models also
+// every kernel by itself. A plan that fails loses its most suspect kernel and is made again.
+#include "viridian/cli/planned.hpp"
+#include "viridian/cli/reference_cache.hpp"
+#include "viridian/execute/check_regions.hpp"
+#include "viridian/execute/proof.hpp"
+#include "viridian/profile/on_demand.hpp"
+
+namespace viridian::cli {
+
+// Above this much work a run of the reference kernels takes many seconds: one set of inputs is tried end to
+// end instead of three, and each distinct kernel on what it really reads.
+inline constexpr Flop large_model = Flop(20'000'000'000);
+[[nodiscard]] Result<bool> is_large(const graph::Graph& graph);
+
+struct Question {
+    const graph::Graph& original;
+    TensorSets inputs;
+    ReferenceOutputs expected;
+    bool by_region = false;
+};
+
+struct Proven {
+    Planned planned;
+    execute::Proof proof;
+    std::vector<execute::RegionCheck> regions;  // of large models
+    int reused = 0;  // sets of inputs whose reference outputs an earlier run computed
+
+    // `verification` of the result.
+    [[nodiscard]] Json json() const;
+};
+
+// Errors: not_equal when no plan passes, those of planning and running.
+[[nodiscard]] Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& question,
+                                            execute::Device& device, profile::OnDemand& costs,
+                                            const search::Objective& objective,
+                                            const search::AssignOptions& solver);
+
+}  // namespace viridian::cli
