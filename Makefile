@@ -41,6 +41,12 @@ bench-peers: ## the same models in ONNX Runtime and OpenVINO, interleaved in one
 	@tools/build release viridian
 	@.venv/bin/python benchmarks/peers/compare.py --viridian build/release/bin/viridian --work build/peers --again
 
+bench-exports: ## networks as PyTorch exports them (TORCH=python to export with), optimised, against ONNX Runtime
+	@tools/install_packages build test
+	@tools/peers
+	@tools/build release viridian
+	@.venv/bin/python benchmarks/peers/exports.py --viridian build/release/bin/viridian --work build/exports --torch $(or $(TORCH),/usr/bin/python3)
+
 bench-prediction: ## how well the cost database predicts whole runs
 	@tools/install_packages build test
 	@tools/build release viridian prediction
@@ -65,4 +71,4 @@ reproduce-envpipe: build ## ENVPIPE's figures, Table 2 and twelve claims, by sim
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe help build demo bench-peers bench-prediction bench-chain test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe help build demo bench-peers bench-exports bench-prediction bench-chain test conformance peers check format clean
