@@ -76,6 +76,8 @@ TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
         run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--json"});
     ASSERT_EQ(warm.code, 0) << warm.err;
     EXPECT_EQ((*parse_json(warm.out, "stdout"))["database"]["misses"], 0);
+    EXPECT_EQ((*result)["verification"]["reference_reused"], 0);
+    EXPECT_EQ((*parse_json(warm.out, "stdout"))["verification"]["reference_reused"], 3);
 
     const Outcome ran = run({"run", at("fire.opt.plan.json"), "--rounds", "1", "--json"});
     ASSERT_EQ(ran.code, 0) << ran.err;

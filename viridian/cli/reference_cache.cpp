@@ -51,8 +51,8 @@ std::optional<std::vector<Tensor>> ReferenceCache::find(const Path& file) const 
     if (!whole.ok() || !whole->starts_with(magic)) return std::nullopt;
     std::string_view bytes(*whole);
     bytes.remove_prefix(magic.size());
-    if (take_number(bytes) != Hash().add(bytes.substr(std::min(word, bytes.size()))).value() || bytes.empty())
-        return std::nullopt;
+    const std::uint64_t hash = take_number(bytes);
+    if (bytes.empty() || hash != Hash().add(bytes).value()) return std::nullopt;
     std::vector<Tensor> outputs;
     while (!bytes.empty()) {
         const std::uint64_t size = take_number(bytes);
