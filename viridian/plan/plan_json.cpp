@@ -1,5 +1,6 @@
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "viridian/plan/plan.hpp"
 
@@ -16,12 +17,27 @@ Error malformed(std::string_view what) {
     return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`", "the plan {}", what);
 }
 
+// What the sidecar calls each node: its name, made unique as the ONNX writer does, in order of execution,
+// where rewrites left one several times.
+std::map<NodeId, std::string> node_keys(const Graph& graph) {
+    std::map<NodeId, std::string> keys;
+    std::set<std::string> taken;
+    const auto order = graph::topological_order(graph);
+    if (!order.ok()) return keys;
+    for (const NodeId id : *order) {
+        std::string key = graph.node(id).name;
+        for (int i = 1; !taken.insert(key).second; ++i) key = fmt::format("{}_{}", graph.node(id).name, i);
+        keys[id] = std::move(key);
+    }
+    return keys;
+}
+
 struct Names {
     std::map<std::string, NodeId, std::less<>> nodes;
     std::map<std::string, ValueId, std::less<>> values;
 
     explicit Names(const Graph& graph) {
-        for (const NodeId id : graph.nodes()) nodes.emplace(graph.node(id).name, id);
+        for (auto& [id, key] : node_keys(graph)) nodes.emplace(key, id);
         for (std::size_t i = 0; i < graph.value_count(); ++i)
             values.emplace(graph.value(static_cast<ValueId>(i)).name, static_cast<ValueId>(i));
     }
@@ -80,9 +96,10 @@ Json to_json(const Graph& graph, const Plan& plan) {
                  {"bound", plan.assignment.bound},
                  {"regions", Json::array()},
                  {"conversions", Json::array()}};
+    const auto keys = node_keys(graph);
     for (const AssignedRegion& assigned : plan.assignment.regions) {
         Json nodes = Json::array();
-        for (const NodeId id : assigned.region.nodes) nodes.push_back(graph.node(id).name);
+        for (const NodeId id : assigned.region.nodes) nodes.push_back(keys.at(id));
         json["regions"].push_back({{"nodes", std::move(nodes)}, {"choice", to_json(assigned.choice)}});
     }
     for (const Conversion& conversion : plan.assignment.conversions)
