@@ -1,8 +1,11 @@
 #include "viridian/plan/choice.hpp"
 
+#include <algorithm>
+
 namespace viridian::plan {
 namespace {
 
+constexpr std::int64_t most_workspace = std::int64_t{1} << 40U;
 constexpr std::string_view aliasing_names[] = {"none", "overwrite", "view", "gather"};
 
 std::string format_list(const std::vector<Format>& formats) {
@@ -55,14 +58,11 @@ Result<Choice> choice_from_json(const Json& json) {
     choice.kernel = json["kernel"];
     VIRIDIAN_TRY(choice.inputs, formats_from_json(json, "inputs"));
     VIRIDIAN_TRY(choice.outputs, formats_from_json(json, "outputs"));
-    const auto name = json.value("aliasing", std::string("none"));
-    bool known = false;
-    for (std::size_t i = 0; i < std::size(aliasing_names); ++i)
-        if (aliasing_names[i] == name) {
-            choice.aliasing = static_cast<Aliasing>(i);
-            known = true;
-        }
-    if (!known) return malformed("has an unknown aliasing");
+    const Json aliasing = json.contains("aliasing") ? json["aliasing"] : Json(aliasing_names[0]);
+    const auto* const known =
+        std::ranges::find_if(aliasing_names, [&](auto name) { return aliasing == name; });
+    if (known == std::end(aliasing_names)) return malformed("has an unknown aliasing");
+    choice.aliasing = static_cast<Aliasing>(known - std::begin(aliasing_names));
     if (json.contains("overwritten")) {
         if (!json["overwritten"].is_number_unsigned()) return malformed("overwrites no input");
         choice.overwritten = json["overwritten"];
@@ -71,6 +71,8 @@ Result<Choice> choice_from_json(const Json& json) {
         return malformed("overwrites an input it does not have");
     if (json.contains("workspace_bytes") && json["workspace_bytes"].is_number_integer())
         choice.workspace = Bytes(json["workspace_bytes"].get<std::int64_t>());
+    if (choice.workspace.value < 0 || choice.workspace.value > most_workspace)
+        return malformed("asks for an impossible workspace");
     return choice;
 }
 

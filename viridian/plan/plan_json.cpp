@@ -65,7 +65,10 @@ Result<AssignedRegion> region_from_json(const Graph& graph, const graph::Uses& u
     AssignedRegion assigned{make_region(graph, uses, std::move(nodes)), std::move(choice)};
     if (assigned.region.inputs.size() != assigned.choice.inputs.size() ||
         assigned.region.outputs.size() != assigned.choice.outputs.size())
-        return malformed("has a choice whose ports are not its region's");
+        return malformed(fmt::format("gives `{}` {} and {} formats for its {} inputs and {} outputs",
+                                     json["nodes"].front().get<std::string>(), assigned.choice.inputs.size(),
+                                     assigned.choice.outputs.size(), assigned.region.inputs.size(),
+                                     assigned.region.outputs.size()));
     return assigned;
 }
 
