@@ -88,6 +88,17 @@ TEST(Powercap, MeasuresAcrossTheWrap) {
     EXPECT_EQ(result->energy.provenance.text(), "measured:powercap");
 }
 
+TEST(Powercap, ACounterResetMeanwhileIsAnErrorNotAWrap) {
+    const tests::FakeTree tree;
+    tree.zone("intel-rapl:0", "package-0", 100'000'000'000, 262'143'328'850);
+    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    ASSERT_TRUE(meter.ok());
+    const auto result =
+        measure(*meter, [&] { tree.zone("intel-rapl:0", "package-0", 500, 262'143'328'850); });
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.error().message.find("reset"), std::string::npos);
+}
+
 TEST(Powercap, ACounterThatStandsStillIsAnError) {
     const tests::FakeTree tree;
     tree.zone("intel-rapl:0", "package-0", 5, 1'000'000);

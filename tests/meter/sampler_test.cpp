@@ -117,6 +117,26 @@ TEST(Measure, PowerMetersAreIntegrated) {
     EXPECT_FALSE(measure(constant, [] {}, "cuda:7").ok());
 }
 
+TEST(Measure, ACounterThatGoesRoundTwiceIsReadMeanwhile) {
+    std::atomic<std::int64_t> energy{0}, reads{0};
+    Meter meter{.name = "powercap",
+                .channels = {{"powercap", "cpu:0", Scope::package, Kind::energy_uj, 4'000'000}},
+                .read = [&](std::vector<Sample>& samples) -> Result<void> {
+                    const Stamp now = stamp_now();
+                    samples.push_back({0, now.time_ns, now.monotonic_ns, energy % 4'000'000, 0});
+                    ++reads;
+                    return {};
+                }};
+    const auto result = measure(meter, [&] {
+        for (int i = 0; i < 10; ++i) {
+            energy += 1'000'000;
+            for (const std::int64_t seen = reads; reads < seen + 2;) std::this_thread::yield();
+        }
+    });
+    ASSERT_TRUE(result.ok()) << result.error().text();
+    EXPECT_DOUBLE_EQ(result->energy.value.value, 10.0);  // both ends alone say 2 J
+}
+
 TEST(Model, IsEstimatedAndCountsIdleTime) {
     const auto meter = open_model({});
     ASSERT_TRUE(meter.ok()) << meter.error().text();

@@ -28,6 +28,9 @@ meter::Series thinned(meter::Series series, int keep_each) {
     std::vector<meter::Reading> kept;
     for (std::size_t i = 0; i < series.readings.size(); i += static_cast<std::size_t>(keep_each))
         kept.push_back(series.readings[i]);
+    for (std::size_t& at : series.broken)
+        at = std::min((at + static_cast<std::size_t>(keep_each) - 1) / static_cast<std::size_t>(keep_each),
+                      kept.size() - 1);
     series.readings = std::move(kept);
     return series;
 }

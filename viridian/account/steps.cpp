@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viridian/meter/counter.hpp"
+#include "viridian/account/counter_steps.hpp"
 
 namespace viridian::account {
 namespace {
@@ -12,28 +12,12 @@ namespace {
 constexpr std::int64_t gap_periods = 25;
 constexpr Nanoseconds shortest_gap = 100'000'000;
 
-Nanoseconds median_length(const std::vector<Step>& steps) {
-    if (steps.empty()) return 0;
-    std::vector<Nanoseconds> lengths;
-    lengths.reserve(steps.size());
-    for (const Step& step : steps) lengths.push_back(step.end - step.begin);
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    return *middle;
-}
-
 // Microwatts held for nanoseconds: 1 uW ns = 1e-9 uJ.
 Exact energy_of(std::int64_t microwatts, Nanoseconds length, UInt128& remainder) {
     const UInt128 product =
         (static_cast<UInt128>(microwatts) * static_cast<UInt128>(length) << 32) + remainder;
     remainder = product % 1'000'000'000U;
     return static_cast<Exact>(product / 1'000'000'000U);
-}
-
-void mark_gaps(Steps& steps, Nanoseconds polled) {
-    const Nanoseconds limit = std::max({shortest_gap, gap_periods * polled, 4 * steps.period});
-    for (Step& step : steps.steps)
-        if (step.end - step.begin > limit) step.gap = true;
 }
 
 void count_gaps(Steps& steps) {
@@ -44,69 +28,12 @@ void count_gaps(Steps& steps) {
             fmt::format("{} gaps between power readings; their energy is unattributed", steps.gaps));
 }
 
-// A counter that could have gone round twice between two readings says nothing of its energy: it went round
-// at least as often as we saw. Marked where the highest power seen elsewhere would wrap it in less than the
-// step.
-void doubt_wraps(Steps& steps, std::int64_t wrap_uj) {
-    if (wrap_uj <= 0) return;
-    double highest = 0.0;  // J/ns
-    for (const Step& step : steps.steps)
-        if (!step.gap)
-            highest =
-                std::max(highest, joules(step.energy).value / static_cast<double>(step.end - step.begin));
-    std::uint64_t doubtful = 0;
-    for (Step& step : steps.steps)
-        if (step.gap &&
-            highest * static_cast<double>(step.end - step.begin) > 1e-6 * static_cast<double>(wrap_uj))
-            ++doubtful;
-    if (doubtful > 0)
-        steps.warnings.push_back(fmt::format(
-            "{} gaps are long enough for the counter to have gone round unseen: the total is a lower bound",
-            doubtful));
-}
-
-Steps from_counter(const meter::Series& series, Nanoseconds shift) {
-    Steps out;
-    const auto& readings = series.readings;
-    const std::int64_t wrap = series.channel.wrap_uj;
-    // Read faster than it moves, the counter's first value is of unknown age: begin at its first move.
-    std::size_t first = 0, repeats = 0;
-    for (std::size_t i = 1; i < readings.size(); ++i)
-        repeats += readings[i].value == readings[i - 1].value ? 1 : 0;
-    if (repeats * 5 > readings.size())
-        while (first + 1 < readings.size() && readings[first].value == readings[0].value) ++first;
-    std::int64_t rises = 0;  // for the independent total: last - first + wraps + what resets lost
-    for (std::size_t i = first + 1, last = first; i < readings.size(); ++i) {
-        if (readings[i].value == readings[last].value) continue;
-        const auto difference = meter::counter_difference(readings[last].value, readings[i].value, wrap);
-        Step step{readings[last].time_ns - shift, readings[i].time_ns - shift, 0, false};
-        if (readings[i].value < readings[last].value) {
-            if (difference) {
-                ++out.wraps;
-                rises += wrap;
-            } else {
-                ++out.resets;
-                rises += readings[last].value - readings[i].value;
-                step.gap = true;
-            }
-        }
-        step.energy = exact_microjoules(difference.value_or(0));
-        out.steps.push_back(step);
-        last = i;
-    }
-    if (readings.size() > 1)
-        out.total = exact_microjoules(readings.back().value - readings[first].value + rises);
-    if (out.resets > 0)
-        out.warnings.push_back(
-            fmt::format("the counter was reset {} times; its energy meanwhile is unknown", out.resets));
-    return out;
-}
-
-Steps from_power(const meter::Series& series, Nanoseconds shift) {
+Steps from_power(const meter::Series& series, Nanoseconds shift, Nanoseconds longest) {
     Steps out;
     UInt128 remainder = 0;
     UInt128 sum = 0;  // uW ns
     std::uint64_t negative = 0;
+    double unknown = 0.0;  // seconds
     const auto& readings = series.readings;
     const bool average = series.channel.kind == meter::Kind::average_uw;
     const auto clamped = [&](std::int64_t value) {
@@ -118,13 +45,19 @@ Steps from_power(const meter::Series& series, Nanoseconds shift) {
         const std::int64_t power =
             average ? now : (std::max<std::int64_t>(readings[i - 1].value, 0) + now) / 2;
         const Nanoseconds length = readings[i].time_ns - readings[i - 1].time_ns;
-        sum += static_cast<UInt128>(power) * static_cast<UInt128>(length);
+        const bool gap = length > longest;  // what was drawn meanwhile nobody knows
+        if (!gap) sum += static_cast<UInt128>(power) * static_cast<UInt128>(length);
         out.steps.push_back({readings[i - 1].time_ns - shift, readings[i].time_ns - shift,
-                             energy_of(power, length, remainder), false});
+                             gap ? 0 : energy_of(power, length, remainder), gap});
+        if (gap) unknown += 1e-9 * static_cast<double>(length);
     }
     // `sum` < 2^95 uW ns (10^13 J): divide before shifting.
     out.total =
         static_cast<Exact>((sum / 1'000'000'000U << 32) + ((sum % 1'000'000'000U << 32) / 1'000'000'000U));
+    out.period = median_length(out.steps);
+    if (unknown > 0)
+        out.warnings.push_back(fmt::format(
+            "{:.4g} s without readings: the energy drawn meanwhile is unknown and not counted", unknown));
     if (negative > 0)
         out.warnings.push_back(fmt::format("{} readings below 0 W were taken as 0 W", negative));
     return out;
@@ -132,20 +65,35 @@ Steps from_power(const meter::Series& series, Nanoseconds shift) {
 
 }  // namespace
 
+Nanoseconds median_length(const std::vector<Step>& steps) {
+    if (steps.empty()) return 0;
+    std::vector<Nanoseconds> lengths;
+    lengths.reserve(steps.size());
+    for (const Step& step : steps) lengths.push_back(step.end - step.begin);
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return *middle;
+}
+
 Watts Steps::mean_power() const {
     if (empty()) return Watts(0);
     return joules(total) / Seconds(1e-9 * static_cast<double>(end() - begin()));
 }
 
 Steps steps_of(const meter::Series& series, Nanoseconds shift) {
-    Steps out = series.channel.kind == meter::Kind::energy_uj ? from_counter(series, shift)
-                                                              : from_power(series, shift);
-    out.period = median_length(out.steps);
     std::vector<Step> polls;
     for (std::size_t i = 1; i < series.readings.size(); ++i)
         polls.push_back({series.readings[i - 1].time_ns, series.readings[i].time_ns, 0, false});
-    mark_gaps(out, median_length(polls));
-    doubt_wraps(out, series.channel.wrap_uj);
+    const Nanoseconds longest = std::max(shortest_gap, gap_periods * median_length(polls));
+    Steps out = series.channel.kind == meter::Kind::energy_uj ? counter_steps(series, shift, longest)
+                                                              : from_power(series, shift, longest);
+    // Where the clock was set back, energy is known but not when it was drawn.
+    for (const std::size_t reading : series.broken) {
+        const Nanoseconds time = series.readings[reading].time_ns - shift;
+        const auto step = std::lower_bound(out.steps.begin(), out.steps.end(), time,
+                                           [](const Step& one, Nanoseconds at) { return one.end < at; });
+        if (step != out.steps.end() && step->begin < time) step->gap = true;
+    }
     count_gaps(out);
     return out;
 }

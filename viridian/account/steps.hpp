@@ -3,7 +3,8 @@
 // Counters: the difference of two readings that differ, wraps undone; readings that repeat a value are the
 // meter not having moved, and are merged. Averages: each reading holds since the one before. Instants: the
 // mean of both ends. Pieces whose energy cannot be trusted in time (a gap in sampling, a reset, a counter
-// that may have wrapped twice) are marked: their energy counts, but belongs to nobody.
+// that may have wrapped twice, a clock set back) are marked: what is known of their energy counts, but
+// belongs to nobody. What is not known (resets, gaps of a power meter) is not counted, and a warning says so.
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Steps {
     [[nodiscard]] Watts mean_power() const;
 };
 
+[[nodiscard]] Nanoseconds median_length(const std::vector<Step>& steps);  // 0 of none
 // `shift`: the meter lags the trace by that much (its clock included); readings are moved back.
 [[nodiscard]] Steps steps_of(const meter::Series& series, Nanoseconds shift = 0);
 // The sum of several channels of one device (package and dram), over the time that all of them cover.

@@ -16,10 +16,35 @@ Result<std::vector<Sample>> read_once(const Meter& meter) {
     return samples;
 }
 
-const Sample* last_of(const std::vector<Sample>& samples, std::uint32_t channel) {
-    const auto found = std::find_if(samples.rbegin(), samples.rend(),
-                                    [channel](const Sample& sample) { return sample.channel == channel; });
-    return found == samples.rend() ? nullptr : &*found;
+// A counter is read often enough meanwhile that it cannot go round twice unseen; nothing with one counter
+// draws more than this.
+constexpr double highest_watts = 5'000.0;
+
+Seconds counter_pace(std::int64_t wrap_uj) {
+    return Seconds(std::clamp(0.25e-6 * static_cast<double>(wrap_uj) / highest_watts, 0.001, 1.0));
+}
+
+// The joules of a counter over all its samples; none where it was reset, or where it was not read for so long
+// that it may have gone round twice.
+std::optional<Joules> counted_joules(const std::vector<Sample>& samples, std::uint32_t channel,
+                                     std::int64_t wrap_uj) {
+    const Sample* last = nullptr;
+    std::int64_t sum = 0;
+    for (const Sample& sample : samples) {
+        if (sample.channel != channel) continue;
+        if (last != nullptr) {
+            const auto difference = counter_difference(last->value, sample.value, wrap_uj);
+            const double seconds = 1e-9 * static_cast<double>(sample.monotonic_ns - last->monotonic_ns);
+            const double most = highest_watts * std::max(seconds, 0.1);
+            if (!difference || 1e-6 * static_cast<double>(*difference) > most) return std::nullopt;
+            if (wrap_uj > 0 && seconds > 0.1 + 3.0 * counter_pace(wrap_uj).value &&
+                highest_watts * seconds > 1e-6 * static_cast<double>(wrap_uj))
+                return std::nullopt;
+            sum += *difference;
+        }
+        last = &sample;
+    }
+    return last != nullptr ? std::optional(Joules(1e-6 * static_cast<double>(sum))) : std::nullopt;
 }
 
 // Trapezoids between instantaneous readings, steps for averages, held to both ends of the window.
@@ -53,9 +78,19 @@ Result<Measurement> measure(const Meter& meter, const std::function<void()>& wor
     if (wanted.empty())
         return fail(ErrorCode::missing_entry, "run `viridian doctor`", "the meter `{}` does not measure `{}`",
                     meter.name, device);
-    const bool sampled = std::any_of(wanted.begin(), wanted.end(), [&](std::uint32_t channel) {
-        return meter.channels[channel].kind != Kind::energy_uj;
-    });
+    bool sampled = false;  // meanwhile: powers, and counters that could go round twice
+    Seconds slowest(1e9);
+    for (const std::uint32_t channel : wanted) {
+        const Channel& about = meter.channels[channel];
+        if (about.kind != Kind::energy_uj)
+            sampled = true;
+        else if (about.wrap_uj > 0)
+            slowest = std::min(slowest, counter_pace(about.wrap_uj));
+    }
+    if (!sampled && slowest.value < 1e9) {
+        sampled = true;
+        period = slowest;
+    }
 
     VIRIDIAN_TRY(std::vector<Sample> samples, read_once(meter));
     const std::int64_t begin = stamp_now().monotonic_ns;
@@ -79,16 +114,14 @@ Result<Measurement> measure(const Meter& meter, const std::function<void()>& wor
         const Channel& about = meter.channels[channel];
         Joules joules;
         if (about.kind == Kind::energy_uj) {
-            const Sample* from = last_of(samples, channel);
-            const Sample* to = last_of(after, channel);
-            const auto difference = from != nullptr && to != nullptr
-                                        ? counter_difference(from->value, to->value, about.wrap_uj)
-                                        : std::nullopt;
-            if (!difference)
-                return fail(ErrorCode::device_failed, "measure again; if it stays, run `viridian doctor`",
-                            "the counter {} {} of `{}` was reset or stopped", about.device,
-                            name_of(about.scope), about.meter);
-            joules = Joules(static_cast<double>(*difference) * 1e-6);
+            const auto counted = counted_joules(all, channel, about.wrap_uj);
+            if (!counted)
+                return fail(
+                    ErrorCode::device_failed, "measure again; if it stays, run `viridian doctor`",
+                    "the counter {} {} of `{}` was reset, stopped, or lost for so long that it may have "
+                    "gone round twice",
+                    about.device, name_of(about.scope), about.meter);
+            joules = *counted;
         } else {
             joules = integrate(all, channel, about.kind == Kind::average_uw, begin, end);
         }

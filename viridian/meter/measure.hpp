@@ -11,10 +11,11 @@ struct Measurement {
     Seconds seconds;
 };
 
-// Counters are read at both ends; powers are sampled every `period` meanwhile by a thread. The interval
+// Counters are read at both ends, and those that return to zero also meanwhile, so that no second wrap goes
+// unseen; powers are sampled every `period` meanwhile by a thread. The interval
 // covers one update of the meter at each end: make the window long (at least 20 updates, method §1). `device`
-// "" means every device of the meter. Errors: missing_entry (no such device), device_failed (a counter reset
-// or stopped), and those of reading. Never 0 J in silence: a counter that did not move gives an error.
+// "" means every device of the meter. Errors: missing_entry (no such device), device_failed (a counter reset,
+// stopped or lost), and those of reading. Never 0 J in silence: a counter that did not move gives an error.
 [[nodiscard]] Result<Measurement> measure(const Meter& meter, const std::function<void()>& work,
                                           std::string_view device = "", Seconds period = Seconds(0.004));
 

@@ -26,6 +26,8 @@ struct Reading {
 struct Series {
     Channel channel;
     std::vector<Reading> readings;  // in time order
+    // Indices of readings before which others were dropped as out of order: the clock was set back.
+    std::vector<std::size_t> broken = {};
 };
 
 struct Notice {  // one kind of defect, however often it occurred

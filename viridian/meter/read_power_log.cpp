@@ -143,7 +143,7 @@ class Reader {
         if (*value < 0 && series.channel.kind != Kind::power_uw && series.channel.kind != Kind::average_uw)
             return malformed("has a negative counter");
         if (!series.readings.empty() && when < series.readings.back().time_ns)
-            ++out_of_order_;
+            ++out_of_order_, series.broken.push_back(series.readings.size());
         else if (!series.readings.empty() && when == series.readings.back().time_ns)
             series.readings.back() = {when, *value, *window};
         else
@@ -160,6 +160,10 @@ class Reader {
         if (log_.clock_steps > 0)
             warn("the clock stepped; times were put back on the first clock", log_.clock_steps);
         for (Series& series : log_.series) {
+            const auto end = std::unique(series.broken.begin(), series.broken.end());
+            series.broken.erase(std::remove_if(series.broken.begin(), end,
+                                               [&](std::size_t at) { return at >= series.readings.size(); }),
+                                series.broken.end());
             const Channel& c = series.channel;
             const auto wrap = wraps_.find(fmt::format("{},{},{}", c.meter, c.device, name_of(c.scope)));
             if (wrap != wraps_.end() && c.kind == Kind::energy_uj) series.channel.wrap_uj = wrap->second;
