@@ -29,6 +29,11 @@ cost::Entry to_entry(const execute::Timing& timing) {
     return entry;
 }
 
+plan::Region permissive(plan::Region region) {
+    region.dies.assign(region.inputs.size(), true);
+    return region;
+}
+
 // Main-memory traffic under the timing protocol: weights come from memory, activations stay in cache where
 // they fit.
 Bytes cold_bytes(const graph::Graph& graph, const plan::Region& region) {
@@ -77,17 +82,15 @@ Result<void> OnDemand::check_cancelled() const {
     return {};
 }
 
-// The list is asked for as if every input died here, and filtered by what really does, so that it depends on
-// the region's signature alone.
+// Choices are asked for and timed as if every input died here, and filtered by what really does, so that they
+// depend on the region's signature alone.
 Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, const plan::Region& region,
                                                     const std::string& subject) {
     const cost::ListKey list_key{subject, device_.fingerprint(), device_.library(), device_.threads(),
                                  options_.allowances};
     VIRIDIAN_TRY(auto stored, database_.choices(list_key));
     if (stored) return std::move(*stored);
-    plan::Region permissive = region;
-    permissive.dies.assign(region.inputs.size(), true);
-    VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive));
+    VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive(region)));
     if (std::any_of(list.begin(), list.end(),
                     [](const plan::Choice& choice) { return !is_reference(choice); }))
         std::erase_if(list, is_reference);
@@ -99,14 +102,15 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
                                     const plan::Choice& choice, const execute::TimingProtocol& protocol) {
     VIRIDIAN_TRY(check_cancelled());
     const auto start = std::chrono::steady_clock::now();
-    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, region, choice, protocol));
+    const plan::Region timed_region = permissive(region);
+    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, choice, protocol));
     cost::Entry entry = to_entry(timing);
-    VIRIDIAN_TRY(
-        entry.energy, energy_.price(timing, cold_bytes(graph, region), [&](Seconds budget) -> Result<void> {
-            VIRIDIAN_TRY(
-                device_.time(graph, region, choice, {0, budget, protocol.at_least, protocol.cached_weights}));
-            return {};
-        }));
+    VIRIDIAN_TRY(entry.energy,
+                 energy_.price(timing, cold_bytes(graph, region), [&](Seconds budget) -> Result<void> {
+                     VIRIDIAN_TRY(device_.time(graph, timed_region, choice,
+                                               {0, budget, protocol.at_least, protocol.cached_weights}));
+                     return {};
+                 }));
     counts_.measuring +=
         Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return entry;

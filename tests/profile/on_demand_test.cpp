@@ -1,0 +1,90 @@
+#include "viridian/profile/on_demand.hpp"
+
+#include <gtest/gtest.h>
+
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::profile {
+namespace {
+
+using graph::Graph;
+
+constexpr execute::TimingProtocol quick = {.precision = 1, .budget = Seconds(0.001), .at_least = 2};
+
+struct Session {
+    std::unique_ptr<execute::Device> device;
+    cost::Database database;
+    EnergyPricer energy;
+
+    static Session open() {
+        auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
+        auto database = cost::Database::temporary();
+        auto energy = EnergyPricer::open("model", 1);
+        EXPECT_TRUE(device.ok() && database.ok() && energy.ok());
+        return {*std::move(device), *std::move(database), *std::move(energy)};
+    }
+    OnDemand costs(bool measure = true) {
+        return {*device, database, energy, {.protocol = quick, .measure = measure}};
+    }
+};
+
+graph::Tensor filled(const graph::Dims& dims, float value) {
+    graph::Tensor tensor(graph::ElementType::f32, dims);
+    for (float& element : tensor.mutable_values<float>()) element = value;
+    return tensor;
+}
+
+// Relu(x) + x·W: the sum may take the buffer of Relu's result, unless that is also a result of the network.
+Graph residual(bool read_later) {
+    Graph graph;
+    const graph::TensorType type{graph::ElementType::f32, graph::shape_of({8, 64})};
+    const auto x = graph.add_input("x", type);
+    const auto side = graph.add("Relu", {x});
+    const auto product = graph.add("MatMul", {x, graph.add_constant("w", filled({64, 64}, 0.25F))});
+    const auto sum = graph.add("Add", {product, side});
+    graph.set_outputs(read_later ? std::vector{sum, side} : std::vector{sum});
+    EXPECT_TRUE(graph::infer_types(graph).ok());
+    return graph;
+}
+
+plan::Region product_and_sum(const Graph& graph) {
+    const auto nodes = graph.nodes();
+    return plan::make_region(graph, graph::uses(graph), {nodes[1], nodes[2]});
+}
+
+bool overwrites(const std::vector<cost::PricedChoice>& choices) {
+    return std::ranges::any_of(
+        choices, [](const auto& priced) { return priced.choice.aliasing == plan::Aliasing::overwrite; });
+}
+
+TEST(OnDemand, PricesAreTheSameWhereTheOperandLivesOn) {
+    Session session = Session::open();
+    const Graph lives = residual(true);
+    const Graph dies = residual(false);
+    ASSERT_EQ(plan::signature(lives, product_and_sum(lives)), plan::signature(dies, product_and_sum(dies)));
+
+    OnDemand first = session.costs();
+    const auto without = first.source().choices(lives, product_and_sum(lives));
+    ASSERT_TRUE(without.ok()) << without.error().text();
+    EXPECT_FALSE(without->empty());
+    EXPECT_FALSE(overwrites(*without));
+    EXPECT_GT(first.counts().misses, 0);
+
+    OnDemand second = session.costs(false);
+    const auto with = second.source().choices(dies, product_and_sum(dies));
+    ASSERT_TRUE(with.ok()) << with.error().text();
+    EXPECT_TRUE(overwrites(*with));
+    EXPECT_EQ(second.counts().misses, 0);
+}
+
+TEST(OnDemand, WithoutMeasuringAMissingPriceIsAnError) {
+    Session session = Session::open();
+    const Graph graph = residual(true);
+    const auto priced = session.costs(false).source().choices(graph, product_and_sum(graph));
+    ASSERT_FALSE(priced.ok());
+    EXPECT_EQ(priced.error().code, ErrorCode::missing_entry);
+}
+
+}  // namespace
+}  // namespace viridian::profile
