@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/run_cli_support.hpp"
+#include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -151,6 +152,43 @@ TEST_F(Optimize, RulesAreListedAndLeftOut) {
     EXPECT_NE(
         run({"optimize", at("fire.onnx"), "-o", at("x.onnx"), "--without", "magic"}).err.find("--list-rules"),
         std::string::npos);
+}
+
+// Prices from a file: nothing is timed or run, and what was recorded gives the same plan again.
+TEST_F(Optimize, PlansWithRecordedPricesWithoutADevice) {
+    write_model(at("fire.onnx"));
+    const std::string processor = (tests::source_folder() / "benchmarks/eago/processor.json").string();
+    const auto plan = [&](const std::string& prices, const std::string& record) {
+        return run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--recorded", prices, "--record",
+                    record, "--objective", "energy", "--frontier", "--json"});
+    };
+    const Outcome synthetic = plan(processor, at("prices.json"));
+    ASSERT_EQ(synthetic.code, 0) << synthetic.err;
+    const Outcome recorded = plan(at("prices.json"), at("again.json"));
+    ASSERT_EQ(recorded.code, 0) << recorded.err;
+    EXPECT_EQ(*read_file(at("prices.json")), *read_file(at("again.json")));
+    const Json a = *parse_json(synthetic.out, "stdout"), b = *parse_json(recorded.out, "stdout");
+    EXPECT_EQ(a["recorded"]["schema"], "viridian.processor/1");
+    EXPECT_EQ(b["recorded"]["schema"], "viridian.recording/1");
+    EXPECT_EQ(a["device"], "synthetic-gpu, seed 1");
+    EXPECT_EQ(b["device"], a["device"]);
+    EXPECT_FALSE(a["optimized"].contains("ran"));
+    const Json& energy = a["optimized"]["predicted"]["joules"];
+    EXPECT_EQ(energy["provenance"], "estimated:synthetic-gpu");
+    EXPECT_NEAR(b["optimized"]["predicted"]["joules"]["value"].get<double>(), energy["value"].get<double>(),
+                1e-4 * energy["value"].get<double>());
+    EXPECT_GE(a["frontier"]["vertices"].size(), 2U);
+    EXPECT_EQ(a["frontier"]["unresolved"], 0.0);
+    EXPECT_EQ(run({"check", at("fire.onnx"), at("fire.opt.certificate.json")}).code, 0);
+    // The plan belongs to that processor.
+    const Outcome elsewhere = run({"run", at("fire.opt.plan.json"), "--rounds", "1"});
+    EXPECT_EQ(elsewhere.code, 1);
+    EXPECT_NE(elsewhere.err.find("--retune"), std::string::npos) << elsewhere.err;
+
+    EXPECT_NE(plan(at("fire.onnx"), at("x.json")).code, 0);
+    const Outcome no_schema = plan(at("fire.opt.certificate.json"), at("x.json"));
+    EXPECT_EQ(no_schema.code, 1);
+    EXPECT_NE(no_schema.err.find("viridian.processor/1"), std::string::npos) << no_schema.err;
 }
 
 TEST_F(Optimize, BadInputGetsASentenceAndANextStep) {

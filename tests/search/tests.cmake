@@ -10,3 +10,6 @@ target_link_libraries(${target} PRIVATE ${LEMON_LIBRARY})
 if(VIRIDIAN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set_source_files_properties("${folder}/min_cut_test.cpp" PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()
+
+# recorded_test builds a network of the zoo.
+target_link_libraries(${target} PRIVATE viridian_zoo)

@@ -78,7 +78,10 @@ std::string sentence(std::string text) {
 }  // namespace
 
 std::string Error::text() const {
-    return next_step.empty() ? sentence(message) : sentence(message) + " " + sentence(next_step);
+    if (next_step.empty()) return sentence(message);
+    // A message of several lines ends with a picture, such as a caret: the next step has its own line.
+    if (message.find('\n') != std::string::npos) return message + "\n" + sentence(next_step);
+    return sentence(message) + " " + sentence(next_step);
 }
 
 Error Error::within(std::string_view context) && {

@@ -5,6 +5,8 @@
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/model_session.hpp"
 #include "viridian/cli/model_tensors.hpp"
+#include "viridian/cli/optimize_parts.hpp"
+#include "viridian/cli/optimize_recorded.hpp"
 #include "viridian/cli/optimize_result.hpp"
 #include "viridian/cli/prove_plan.hpp"
 #include "viridian/cli/search_options.hpp"
@@ -22,17 +24,13 @@ struct Options {
     std::string output;
     std::string objective = "time";
     std::string solver = "exact";
+    std::string record, recorded;  // files
     std::size_t distance = 1;
     std::uint64_t seed = 1;
     std::vector<std::string> inputs;  // files
     int proofs = 0;                   // 0: three, one for large models
     SearchOptions search;
 };
-
-Path beside(const Path& output, const char* extension) {
-    Path path = output;
-    return path.replace_extension(extension);
-}
 
 // The user's, or seeded ones.
 Result<TensorSets> proof_inputs(const graph::Graph& graph, const Options& options, int count) {
@@ -48,43 +46,6 @@ Result<TensorSets> proof_inputs(const graph::Graph& graph, const Options& option
     return sets;
 }
 
-void append(rewrite::Certificate& certificate, rewrite::Certificate more) {
-    certificate.insert(certificate.end(), std::make_move_iterator(more.begin()),
-                       std::make_move_iterator(more.end()));
-}
-
-// What every runtime does on loading, and no more: the graph that the plan is compared with.
-Result<graph::Graph> fold(const graph::Graph& original, rewrite::Certificate& certificate) {
-    rewrite::Options options;
-    for (const rewrite::Rule& rule : rewrite::rules())
-        if (rule.name != "fold_shapes" && rule.name != "fold_constants" && rule.name != "remove_no_op")
-            options.without.emplace_back(rule.name);
-    graph::Graph folded = original;
-    VIRIDIAN_TRY(rewrite::Outcome outcome, rewrite::simplify(folded, options));
-    append(certificate, std::move(outcome.certificate));
-    return folded;
-}
-
-Json rewrites_json(const rewrite::Certificate& certificate) {
-    Json list = Json::array();
-    for (const rewrite::Application& entry : certificate)
-        list.push_back({{"rule", entry.rule},
-                        {"node", entry.node},
-                        {"removed", entry.removed},
-                        {"before", fmt::format("{:016x}", entry.before)},
-                        {"after", fmt::format("{:016x}", entry.after)}});
-    return list;
-}
-
-Result<Json> frontier_of(const graph::Graph& graph, const cost::Source& source,
-                         const search::AssignOptions& solver) {
-    VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
-    VIRIDIAN_TRY(const search::Instance instance,
-                 search::Instance::make(graph, regions, source, solver.boundary));
-    VIRIDIAN_TRY(const search::Frontier frontier, search::frontier(instance, solver));
-    return frontier_json(frontier);
-}
-
 Result<Answer> optimize(const Options& options) {
     if (options.search.list_rules) return list_rules();
     if (options.model.model.empty() || options.output.empty())
@@ -98,6 +59,10 @@ Result<Answer> optimize(const Options& options) {
     search::AssignOptions solver;
     VIRIDIAN_TRY(solver.solver, search::parse_solver(options.solver));
     solver.distance = options.distance;
+    if (!options.recorded.empty())
+        return optimize_recorded({options.model, options.search, options.output, options.recorded,
+                                  options.record, objective, solver},
+                                 progress, interrupt);
 
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
@@ -129,10 +94,12 @@ Result<Answer> optimize(const Options& options) {
     progress.show("pricing regions");
     search::AssignOptions first = solver;
     first.solver = search::Solver::first;
-    VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, costs.source(), objective, first));
+    cost::Recording recording;
+    const cost::Source source = options.record.empty() ? costs.source() : recording.listen(costs.source());
+    VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, source, objective, first));
     solver.start = baseline.totals;
-    VIRIDIAN_TRY(search::OuterResult found, search_graphs(rewritten, costs.source(), objective, solver,
-                                                          options.search, progress, interrupt));
+    VIRIDIAN_TRY(search::OuterResult found,
+                 search_graphs(rewritten, source, objective, solver, options.search, progress, interrupt));
     append(certificate, std::move(found.certificate));
     const bool stopped = found.ended_by == search::EndedBy::cancelled;
     costs.cancelled = nullptr;  // whoever stopped the search gets what it found
@@ -172,11 +139,7 @@ Result<Answer> optimize(const Options& options) {
                    {"meter", energy.name()},
                    {"baseline", side_json(baseline, before)},
                    {"optimized", side_json(optimized.planned, after)},
-                   {"assignment",
-                    {{"solver", assignment.solver},
-                     {"value", assignment.value},
-                     {"bound", assignment.bound},
-                     {"gap", assignment.gap()}}},
+                   {"assignment", assignment_json(assignment)},
                    {"rewrites", rewrites_json(certificate)},
                    {"search", search_json(options.search, found)},
                    {"verification", optimized.json()},
@@ -195,6 +158,10 @@ Result<Answer> optimize(const Options& options) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
     progress.show("writing");
+    if (!options.record.empty()) {
+        recording.device = this_machine().cpu_model;
+        VIRIDIAN_TRY(write_file(options.record, to_text(recording)));
+    }
     VIRIDIAN_TRY(const std::string page, report::page(result));
     VIRIDIAN_TRY(onnx::save(optimized.planned.graph, output));
     VIRIDIAN_TRY(write_file(plan_file, plan::to_json(optimized.planned.graph, plan).dump(1) + "\n"));
@@ -223,6 +190,9 @@ Command optimize_command() {
             app.add_option("--solver", options->solver, "exact, greedy, shortest-path or first")
                 ->capture_default_str();
             app.add_option("--distance", options->distance, "How far `greedy` looks")->capture_default_str();
+            app.add_option("--recorded", options->recorded,
+                           "Plan with the prices of this file, and time nothing (docs/cost.md)");
+            app.add_option("--record", options->record, "Write the prices that the search asked for");
             app.add_option("--inputs", options->inputs,
                            "Prove on these: NAME=FILE, FILE or FOLDER of .npy or .pb (default: seeded ones)");
             app.add_option("--seed", options->seed, "Of the inputs the proof uses")->capture_default_str();

@@ -139,19 +139,30 @@ Json layers_json(const Planned& planned, const std::vector<cost::Price>& prices,
     return layers;
 }
 
-Json side_json(const Planned& planned, const Ran& ran) {
+Json predicted_json(const Planned& planned) {
     return {{"predicted",
              {{"seconds", planned.plan.predicted_seconds.value},
               {"joules", to_json(planned.plan.predicted_energy)}}},
-            {"ran",
-             {{"seconds", ran.seconds.median},
-              {"minimum", ran.seconds.minimum},
-              {"low", ran.seconds.low},
-              {"high", ran.seconds.high},
-              {"runs", ran.seconds.count},
-              {"joules", to_json(ran.energy)}}},
-            {"memory_bytes", planned.executable->memory().value}};
+            {"kernels", planned.plan.steps.size()}};
 }
+
+Json side_json(const Planned& planned, const Ran& ran) {
+    Json side = predicted_json(planned);
+    side["ran"] = {{"seconds", ran.seconds.median}, {"minimum", ran.seconds.minimum},
+                   {"low", ran.seconds.low},        {"high", ran.seconds.high},
+                   {"runs", ran.seconds.count},     {"joules", to_json(ran.energy)}};
+    side["memory_bytes"] = planned.executable->memory().value;
+    return side;
+}
+
+Json assignment_json(const plan::Assignment& assignment) {
+    return {{"solver", assignment.solver},
+            {"value", assignment.value},
+            {"bound", assignment.bound},
+            {"gap", assignment.gap()}};
+}
+
+namespace {
 
 // What was proven, no more.
 std::string proof_text(const Json& verification) {
@@ -171,27 +182,10 @@ std::string proof_text(const Json& verification) {
     return text;
 }
 
-std::string optimize_text(const Json& result) {
-    const auto seconds = [&](const char* side, const char* what) {
-        return result[side][what]["seconds"].get<double>();
-    };
-    const auto joules = [&](const char* side) {
-        return result[side]["ran"]["joules"]["value"].get<double>();
-    };
-    const double before = seconds("baseline", "ran");
-    const double after = seconds("optimized", "ran");
+// The plan, and the search that found it.
+std::string how_text(const Json& result) {
     const Json& assignment = result["assignment"];
     std::string out;
-    out += fmt::format("{}  on {}, {} threads, objective {}\n", result["model"].get<std::string>(),
-                       result["device"].get<std::string>(), result["threads"].get<int>(),
-                       result["objective"].get<std::string>());
-    out += fmt::format("  time     {:>9} -> {:>9}   {:.2f}x   (predicted {}, {:+.1f} %)\n",
-                       quantity(before, "s"), quantity(after, "s"), before / after,
-                       quantity(seconds("optimized", "predicted"), "s"),
-                       100 * (seconds("optimized", "predicted") / after - 1));
-    out += fmt::format("  energy   {:>9} -> {:>9}   {:.2f}x   {}\n", quantity(joules("baseline"), "J"),
-                       quantity(joules("optimized"), "J"), joules("baseline") / joules("optimized"),
-                       result["optimized"]["ran"]["joules"]["provenance"].get<std::string>());
     out += fmt::format("  plan     {} rewrites, {} solver, gap {}\n", result["rewrites"].size(),
                        assignment["solver"].get<std::string>(),
                        assignment["gap"].is_number() && assignment["gap"] == 0.0
@@ -205,10 +199,64 @@ std::string optimize_text(const Json& result) {
                            : search["ended_by"] == "cancelled"
                                ? "the user"
                                : fmt::format("its budget of {}", search["ended_by"].get<std::string>()));
-    out += "  outputs  " + proof_text(result["verification"]) + "\n";
+    return out;
+}
+
+std::string files_text(const Json& result) {
+    std::string out;
     for (const char* key : {"model_file", "plan_file", "page_file", "certificate_file"})
         out += fmt::format("  wrote    {}\n", result["files"][key].get<std::string>());
     return out;
+}
+
+}  // namespace
+
+std::string optimize_text(const Json& result) {
+    const auto seconds = [&](const char* side, const char* what) {
+        return result[side][what]["seconds"].get<double>();
+    };
+    const auto joules = [&](const char* side) {
+        return result[side]["ran"]["joules"]["value"].get<double>();
+    };
+    const double before = seconds("baseline", "ran");
+    const double after = seconds("optimized", "ran");
+    std::string out;
+    out += fmt::format("{}  on {}, {} threads, objective {}\n", result["model"].get<std::string>(),
+                       result["device"].get<std::string>(), result["threads"].get<int>(),
+                       result["objective"].get<std::string>());
+    out += fmt::format("  time     {:>9} -> {:>9}   {:.2f}x   (predicted {}, {:+.1f} %)\n",
+                       quantity(before, "s"), quantity(after, "s"), before / after,
+                       quantity(seconds("optimized", "predicted"), "s"),
+                       100 * (seconds("optimized", "predicted") / after - 1));
+    out += fmt::format("  energy   {:>9} -> {:>9}   {:.2f}x   {}\n", quantity(joules("baseline"), "J"),
+                       quantity(joules("optimized"), "J"), joules("baseline") / joules("optimized"),
+                       result["optimized"]["ran"]["joules"]["provenance"].get<std::string>());
+    out += how_text(result);
+    out += "  outputs  " + proof_text(result["verification"]) + "\n";
+    return out + files_text(result);
+}
+
+std::string recorded_text(const Json& result) {
+    const auto predicted = [&](const char* side) -> const Json& { return result[side]["predicted"]; };
+    const auto row = [&](const char* name, const char* unit, double before, double after) {
+        return fmt::format("  {:<8} {:>9} -> {:>9}   {:.2f}x   predicted", name, quantity(before, unit),
+                           quantity(after, unit), before / after);
+    };
+    const auto seconds = [&](const char* side) { return predicted(side)["seconds"].get<double>(); };
+    const auto joules = [&](const char* side) { return predicted(side)["joules"]["value"].get<double>(); };
+    std::string out =
+        fmt::format("{}  on {}, as {} has it, objective {}\n", result["model"].get<std::string>(),
+                    result["device"].get<std::string>(), result["recorded"]["file"].get<std::string>(),
+                    result["objective"].get<std::string>());
+    out += row("time", "s", seconds("baseline"), seconds("optimized")) + "\n";
+    out += row("energy", "J", joules("baseline"), joules("optimized")) + ", " +
+           predicted("optimized")["joules"]["provenance"].get<std::string>() + "\n";
+    out += row("power", "W", joules("baseline") / seconds("baseline"),
+               joules("optimized") / seconds("optimized")) +
+           "\n";
+    out += how_text(result);
+    out += "  outputs  not run: every price is from the file; `viridian check` replays the rewrites\n";
+    return out + files_text(result);
 }
 
 }  // namespace viridian::cli

@@ -8,7 +8,11 @@ namespace viridian::cli {
 [[nodiscard]] Json layers_json(const Planned& planned, const std::vector<cost::Price>& prices,
                                const std::vector<double>& ran);
 [[nodiscard]] Json side_json(const Planned& planned, const Ran& ran);  // baseline, optimized
+[[nodiscard]] Json predicted_json(const Planned& planned);             // of a plan that is not run
+[[nodiscard]] Json assignment_json(const plan::Assignment& assignment);
 // What a person reads in the terminal.
 [[nodiscard]] std::string optimize_text(const Json& result);
+// The same where prices came from a file.
+[[nodiscard]] std::string recorded_text(const Json& result);
 
 }  // namespace viridian::cli

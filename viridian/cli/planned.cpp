@@ -8,21 +8,27 @@
 
 namespace viridian::cli {
 
-Result<Planned> make_planned(graph::Graph graph, execute::Device& device, const cost::Source& source,
-                             const search::Objective& objective, const search::AssignOptions& options) {
+Result<Planned> make_plan_only(graph::Graph graph, const cost::Source& source,
+                               const search::Objective& objective, const search::AssignOptions& options) {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     VIRIDIAN_TRY(const search::Instance instance,
                  search::Instance::make(graph, regions, source, options.boundary));
     VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
     VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
-    plan.device = device.fingerprint();
-    plan.library = device.library();
-    plan.threads = device.threads();
     plan.predicted_seconds = Seconds(outcome.totals.seconds);
-    VIRIDIAN_TRY(auto executable, device.prepare(graph, plan));
-    Planned planned{std::move(graph), std::move(plan), std::move(executable), outcome.totals};
+    Planned planned{std::move(graph), std::move(plan), nullptr, outcome.totals};
     VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(planned, source));
     for (const cost::Price& price : prices) planned.plan.predicted_energy += price.energy;
+    return planned;
+}
+
+Result<Planned> make_planned(graph::Graph graph, execute::Device& device, const cost::Source& source,
+                             const search::Objective& objective, const search::AssignOptions& options) {
+    VIRIDIAN_TRY(Planned planned, make_plan_only(std::move(graph), source, objective, options));
+    planned.plan.device = device.fingerprint();
+    planned.plan.library = device.library();
+    planned.plan.threads = device.threads();
+    VIRIDIAN_TRY(planned.executable, device.prepare(planned.graph, planned.plan));
     return planned;
 }
 

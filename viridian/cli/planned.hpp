@@ -12,14 +12,19 @@ namespace viridian::cli {
 struct Planned {
     graph::Graph graph;
     plan::Plan plan;
-    std::unique_ptr<execute::Executable> executable;
-    search::Metrics totals;  // predicted
+    std::unique_ptr<execute::Executable> executable;  // none of a plan that is only looked at
+    search::Metrics totals;                           // predicted
 };
 
 // Regions, prices, assignment, layout of memory, kernels made ready.
 [[nodiscard]] Result<Planned> make_planned(graph::Graph graph, execute::Device& device,
                                            const cost::Source& source, const search::Objective& objective,
                                            const search::AssignOptions& options);
+
+// The same without a device: nothing that could run.
+[[nodiscard]] Result<Planned> make_plan_only(graph::Graph graph, const cost::Source& source,
+                                             const search::Objective& objective,
+                                             const search::AssignOptions& options);
 
 struct Ran {
     Summary seconds;                   // of whole runs

@@ -1,6 +1,7 @@
 #include "viridian/cost/synthetic.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "viridian/base/hash.hpp"
 #include "viridian/base/random.hpp"
@@ -14,33 +15,6 @@ using graph::Node;
 using graph::NodeId;
 using graph::OperatorClass;
 using graph::ValueId;
-
-constexpr double peak_flop = 14e12;      // per second; NVIDIA, Tesla V100 data sheet: f32, PCIe
-constexpr double reachable = 0.6;        // of it, by a kernel with enough work
-constexpr double bandwidth = 0.7e12;     // of the sheet's 900 GB/s
-constexpr double launch = 3e-6;          // seconds
-constexpr double half_occupied = 1.2e5;  // output elements that half fill the device
-constexpr double idle_watts = 45, flop_watts = 250, byte_watts = 60;
-
-struct Range {
-    double low = 1, high = 1;
-};
-// One algorithm: times the first one's seconds and watts.
-struct Algorithm {
-    std::string_view name;
-    bool channels_last = false;
-    Range seconds, watts;
-};
-// EAGO, Table 1: B takes 0.88 to 1.85 of A's seconds at 0.58 to 0.81 of its watts; C, where it exists, 0.5 at
-// 0.75.
-constexpr Algorithm convolutions[] = {{"implicit_gemm", false, {}, {}},
-                                      {"lean_gemm", false, {0.88, 1.85}, {0.58, 0.81}},
-                                      {"tensor_nhwc", true, {0.75, 1.2}, {0.75, 1.05}},
-                                      {"lean_nhwc", true, {0.95, 1.9}, {0.55, 0.8}}};
-constexpr Algorithm winograd = {"winograd", false, {0.5, 0.95}, {0.7, 0.9}};
-constexpr Algorithm others[] = {{"fast", false, {}, {}},
-                                {"lean", false, {1.02, 1.5}, {0.6, 0.9}},
-                                {"fast_nhwc", true, {0.95, 1.1}, {0.95, 1.05}}};
 
 bool is(const Graph& graph, NodeId id, std::initializer_list<std::string_view> operators) {
     const Node& node = graph.node(id);
@@ -116,12 +90,12 @@ Work work_of(const Graph& graph, const plan::Region& region) {
     return work;
 }
 
-Price price_of(double seconds, double watts) {
+Price price_of(const Processor& processor, double seconds, double watts) {
     const Joules joules(seconds * watts);
     return {Seconds(seconds),
             Seconds(seconds),
             Seconds(seconds),
-            {joules, joules, joules, {Provenance::Kind::estimated, std::string(synthetic_name)}}};
+            {joules, joules, joules, {Provenance::Kind::estimated, processor.name}}};
 }
 
 plan::Choice choice_of(const Graph& graph, const plan::Region& region, std::string kernel, bool last) {
@@ -137,7 +111,8 @@ plan::Choice choice_of(const Graph& graph, const plan::Region& region, std::stri
     return choice;
 }
 
-std::vector<PricedChoice> choices_of(const Graph& graph, const plan::Region& region, std::uint64_t seed) {
+std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& graph,
+                                     const plan::Region& region) {
     const Work work = work_of(graph, region);
     if (!work.known || !one_kernel(graph, region)) return {};
     const NodeId head = region.nodes[0];
@@ -145,49 +120,58 @@ std::vector<PricedChoice> choices_of(const Graph& graph, const plan::Region& reg
         region.inputs.size() == 1 && region.outputs.size() == 1) {
         plan::Choice view = choice_of(graph, region, "view", false);
         view.aliasing = plan::Aliasing::view;
-        return {{std::move(view), price_of(0, 0)}};
+        return {{std::move(view), price_of(processor, 0, 0)}};
     }
-    const double occupancy = work.outputs / (work.outputs + half_occupied);
-    const double by_flop = work.flop / (peak_flop * reachable * std::max(occupancy, 1e-3));
-    const double by_bytes = work.bytes / bandwidth;
-    const double seconds = launch + std::max(by_flop, by_bytes);
-    const double watts =
-        idle_watts + flop_watts * work.flop / (peak_flop * seconds) + byte_watts * by_bytes / seconds;
+    const double occupancy = work.outputs / (work.outputs + processor.half_occupied);
+    const double by_flop =
+        work.flop / (processor.peak_flop * processor.reachable * std::max(occupancy, 1e-3));
+    const double by_bytes = work.bytes / processor.bandwidth;
+    const double seconds = processor.launch + std::max(by_flop, by_bytes);
+    const double watts = processor.idle_watts +
+                         processor.flop_watts * work.flop / (processor.peak_flop * seconds) +
+                         processor.byte_watts * by_bytes / seconds;
 
-    std::vector<Algorithm> algorithms;
-    if (is(graph, head, {"Conv"})) {
-        algorithms.assign(std::begin(convolutions), std::end(convolutions));
-        if (small_kernel(graph, head)) algorithms.push_back(winograd);
-    } else {
-        algorithms.assign(std::begin(others), std::end(others));
-    }
+    const bool convolution = is(graph, head, {"Conv"});
+    std::vector<Algorithm> algorithms = convolution ? processor.convolutions : processor.others;
+    if (convolution && small_kernel(graph, head))
+        algorithms.insert(algorithms.end(), processor.small_convolutions.begin(),
+                          processor.small_convolutions.end());
     const bool last = work.rank_four && !is(graph, head, {"MatMul", "Gemm", "Transpose", "Softmax"});
     const std::string subject = plan::signature(graph, region);
     std::vector<PricedChoice> list;
     for (const Algorithm& algorithm : algorithms) {
         if (algorithm.channels_last && !last) continue;
-        Random random(Hash{}.add(seed).add(subject).add(algorithm.name).value());
+        Random random(Hash{}.add(processor.seed).add(subject).add(algorithm.name).value());
         const double slower = random.uniform(algorithm.seconds.low, algorithm.seconds.high);
         const double leaner = random.uniform(algorithm.watts.low, algorithm.watts.high);
         const double luck = random.uniform(0.95, 1.05);  // no formula knows a library's kernels
-        list.push_back({choice_of(graph, region, std::string(algorithm.name), algorithm.channels_last),
-                        price_of(seconds * slower * luck, watts * leaner)});
+        list.push_back({choice_of(graph, region, algorithm.name, algorithm.channels_last),
+                        price_of(processor, seconds * slower * luck, watts * leaner)});
     }
     return list;
 }
 
 }  // namespace
 
+Source synthetic(Processor processor) {
+    const auto shared = std::make_shared<const Processor>(std::move(processor));
+    return {
+        [shared](const Graph& graph, const plan::Region& region) -> Result<std::vector<PricedChoice>> {
+            return choices_of(*shared, graph, region);
+        },
+        [shared](const graph::Dims& dims, const plan::Format& from, const plan::Format& to) -> Result<Price> {
+            const auto bytes =
+                static_cast<double>(plan::buffer_bytes(from, dims) + plan::buffer_bytes(to, dims));
+            const double seconds = shared->launch + bytes / shared->bandwidth;
+            const double moving = bytes / shared->bandwidth / seconds;
+            return price_of(*shared, seconds, shared->idle_watts + shared->byte_watts * moving);
+        }};
+}
+
 Source synthetic(std::uint64_t seed) {
-    return {[seed](const Graph& graph, const plan::Region& region) -> Result<std::vector<PricedChoice>> {
-                return choices_of(graph, region, seed);
-            },
-            [](const graph::Dims& dims, const plan::Format& from, const plan::Format& to) -> Result<Price> {
-                const auto bytes =
-                    static_cast<double>(plan::buffer_bytes(from, dims) + plan::buffer_bytes(to, dims));
-                const double seconds = launch + bytes / bandwidth;
-                return price_of(seconds, idle_watts + byte_watts * bytes / bandwidth / seconds);
-            }};
+    Processor processor;
+    processor.seed = seed;
+    return synthetic(std::move(processor));
 }
 
 }  // namespace viridian::cost

@@ -1,0 +1,26 @@
+#pragma once
+// Steps that `optimize` takes the same way whether prices are measured or recorded.
+#include "viridian/base/file.hpp"
+#include "viridian/cost/recording.hpp"
+#include "viridian/rewrite/certificate.hpp"
+#include "viridian/search/hull.hpp"
+
+namespace viridian::cli {
+
+[[nodiscard]] Path beside(const Path& output, const char* extension);
+
+void append(rewrite::Certificate& certificate, rewrite::Certificate more);
+
+// What every runtime does on loading, and no more: the graph that the plan is compared with.
+[[nodiscard]] Result<graph::Graph> fold(const graph::Graph& original, rewrite::Certificate& certificate);
+
+[[nodiscard]] Json rewrites_json(const rewrite::Certificate& certificate);
+
+// Every best trade of time against energy on this graph, as `frontier` of the result.
+[[nodiscard]] Result<Json> frontier_of(const graph::Graph& graph, const cost::Source& source,
+                                       const search::AssignOptions& solver);
+
+// The file that `--record` writes: a line per region, so that changes can be read.
+[[nodiscard]] std::string to_text(const cost::Recording& recording);
+
+}  // namespace viridian::cli

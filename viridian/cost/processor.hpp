@@ -1,0 +1,56 @@
+#pragma once
+// A processor that does not exist, as numbers: how fast it is, what it draws, and which kernels its library
+// has. `synthetic` prices regions with it (docs/cost.md has the formulas); its file is small, and every price
+// follows from it.
+//
+//     {"schema": "viridian.processor/1", "name": "synthetic-gpu", "seed": 1,
+//      "flop_per_second": …, "reachable": …, "bytes_per_second": …, "launch_seconds": …, "half_occupied": …,
+//      "watts": {"idle": …, "flop": …, "bytes": …},
+//      "convolutions": [{"name": …, "channels_last": false, "seconds": [low, high], "watts": [low, high]},
+//      …], "small_convolutions": […], "others": […]}
+#include <string>
+#include <vector>
+
+#include "viridian/base/json.hpp"
+
+namespace viridian::cost {
+
+struct Range {
+    double low = 1, high = 1;
+};
+// One algorithm: times the first one's seconds and watts, drawn by signature and seed.
+struct Algorithm {
+    std::string name;
+    bool channels_last = false;
+    Range seconds, watts;
+};
+
+struct Processor {
+    std::string name = "synthetic-gpu";
+    std::uint64_t seed = 1;
+    double peak_flop = 14e12;      // per second; NVIDIA, Tesla V100 data sheet: f32, PCIe
+    double reachable = 0.6;        // of it, by a kernel with enough work
+    double bandwidth = 0.7e12;     // of the sheet's 900 GB/s
+    double launch = 3e-6;          // seconds
+    double half_occupied = 1.2e5;  // output elements that half fill the device
+    double idle_watts = 45, flop_watts = 250, byte_watts = 60;
+    // EAGO, Table 1: B takes 0.88 to 1.85 of A's seconds at 0.58 to 0.81 of its watts; C, where it exists,
+    // 0.5 at 0.75.
+    std::vector<Algorithm> convolutions = {{"implicit_gemm", false, {}, {}},
+                                           {"lean_gemm", false, {0.88, 1.85}, {0.58, 0.81}},
+                                           {"tensor_nhwc", true, {0.75, 1.2}, {0.75, 1.05}},
+                                           {"lean_nhwc", true, {0.95, 1.9}, {0.55, 0.8}}};
+    // Further ones of 3×3 convolutions at stride 1.
+    std::vector<Algorithm> small_convolutions = {{"winograd", false, {0.5, 0.95}, {0.7, 0.9}}};
+    std::vector<Algorithm> others = {{"fast", false, {}, {}},
+                                     {"lean", false, {1.02, 1.5}, {0.6, 0.9}},
+                                     {"fast_nhwc", true, {0.95, 1.1}, {0.95, 1.05}}};
+};
+
+inline constexpr std::string_view processor_schema = "viridian.processor/1";
+
+[[nodiscard]] Json to_json(const Processor& processor);
+// Errors: malformed, with the member's name.
+[[nodiscard]] Result<Processor> processor_from_json(const Json& json);
+
+}  // namespace viridian::cost

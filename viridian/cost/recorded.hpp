@@ -1,0 +1,19 @@
+#pragma once
+// A source from a file, by its schema: prices that were recorded, or a processor to compute them from.
+// Nothing is timed, on no machine.
+#include "viridian/base/json.hpp"
+#include "viridian/cost/source.hpp"
+
+namespace viridian::cost {
+
+struct Recorded {
+    std::string device;      // "synthetic-gpu, seed 1"
+    std::string provenance;  // of its joules: "estimated:synthetic-gpu"
+    std::string schema;
+    Source source;
+};
+
+// Errors: malformed, unsupported (another schema).
+[[nodiscard]] Result<Recorded> recorded_from_json(const Json& json);
+
+}  // namespace viridian::cost

@@ -1,0 +1,49 @@
+#pragma once
+// Prices in one JSON file that answers a solver by itself: whatever a source was asked for, kept by
+// signature. `source` knows nothing else: what was not recorded is the error missing_entry.
+//
+//     {"schema": "viridian.recording/1", "device": "synthetic-gpu, seed 1", "provenance": "estimated:…",
+//      "choices": [a plan::Choice, …],
+//      "regions": {"<hash of the signature>": [[choice, microseconds, millijoules], …]},
+//      "conversions": {"[dims] from to": [microseconds, millijoules]}}
+#include <map>
+#include <memory>
+
+#include "viridian/base/json.hpp"
+#include "viridian/cost/source.hpp"
+
+namespace viridian::cost {
+
+inline constexpr std::string_view recording_schema = "viridian.recording/1";
+
+class Recording {
+  public:
+    std::string device;
+    Provenance provenance;  // of the first price that was heard
+
+    // Asks `inner` and keeps what it says, rounded as the file rounds it. Refers to this object.
+    [[nodiscard]] Source listen(Source inner);
+    [[nodiscard]] static Source source(std::shared_ptr<const Recording> recording);
+    [[nodiscard]] std::size_t regions() const { return regions_.size(); }
+
+    [[nodiscard]] Json to_json() const;
+    // Errors: malformed.
+    [[nodiscard]] static Result<Recording> from_json(const Json& json);
+
+  private:
+    struct Priced {
+        std::size_t choice = 0;
+        double seconds = 0, joules = 0;
+    };
+    void learn(const Provenance& from);
+    [[nodiscard]] Price price(double seconds, double joules) const;
+    [[nodiscard]] std::vector<PricedChoice> usable(const std::vector<Priced>& list,
+                                                   const plan::Region& region) const;
+
+    std::vector<plan::Choice> choices_;
+    std::map<std::string, std::size_t> numbers_;  // of choices, by their JSON
+    std::map<std::uint64_t, std::vector<Priced>> regions_;
+    std::map<std::string, Priced> conversions_;
+};
+
+}  // namespace viridian::cost
