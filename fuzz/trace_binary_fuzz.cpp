@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     std::string file(binary_magic);
     while (!rest.empty()) {
-        const char kind = (rest.front() & 1) != 0 ? 'E' : 'F';
+        const char kind = (rest.front() & 3) == 3 ? 'C' : (rest.front() & 3) == 1 ? 'E' : 'F';
         rest.remove_prefix(1);
         const std::size_t length = std::min(rest.find('\xff'), rest.size());
         file += binary_block(kind, rest.substr(0, length));

@@ -15,5 +15,6 @@ Command pipeline_command();
 Command account_command();
 Command record_command();
 Command meter_command();
+Command trace_command();
 
 }  // namespace viridian::cli

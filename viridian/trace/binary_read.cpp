@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary_columns.hpp"
 #include "viridian/trace/binary_flags.hpp"
 #include "viridian/trace/varint.hpp"
 
@@ -25,7 +26,7 @@ class BinarySource : public Source {
         events_.clear();
         while (!done_ && events_.empty()) {
             VIRIDIAN_TRY(const char kind, block());
-            if (kind == 'E' && !decode_events()) stop("a damaged block of events");
+            if ((kind == 'E' || kind == 'C') && !decode_events(kind)) stop("a damaged block of events");
             if (kind == 'F') footer();
         }
         return std::span<const Event>(events_);
@@ -76,7 +77,7 @@ class BinarySource : public Source {
         const char kind = input_[at_++];
         VIRIDIAN_TRY(const std::uint64_t plain, varint());
         VIRIDIAN_TRY(const std::uint64_t packed, varint());
-        if ((kind != 'E' && kind != 'F') || plain > largest_block || packed > largest_block)
+        if ((kind != 'E' && kind != 'C' && kind != 'F') || plain > largest_block || packed > largest_block)
             return stop("a damaged block"), '\0';
         VIRIDIAN_TRY(const bool whole, fill(packed));
         if (!whole) return stop("the file is cut off inside a block"), '\0';
@@ -120,9 +121,21 @@ class BinarySource : public Source {
         return !in.failed();
     }
 
-    bool decode_events() {
+    bool decode_events(char kind) {
         Cursor in(payload_);
         if (!decode_tables(in)) return false;
+        if (!(kind == 'C' ? decode_columns(in, about_, shift_, events_) : decode_rows(in))) return false;
+        if (events_.empty()) return true;
+        if (about_.events == 0) about_.begin = about_.end = events_.front().start;
+        if (events_.front().start < last_)
+            about_.warn("blocks that start before the one before them ended", "");
+        last_ = events_.back().start;
+        for (const Event& event : events_) about_.end = std::max(about_.end, event.end);
+        about_.events += events_.size();
+        return true;
+    }
+
+    bool decode_rows(Cursor& in) {
         const std::uint64_t count = in.varint();
         if (count > most_events || count > payload_.size()) return false;
         events_.reserve(count);
@@ -165,16 +178,7 @@ class BinarySource : public Source {
             if (event.type >= names || event.scope >= paths || event.device >= about_.devices.size())
                 return false;
         }
-        if (in.failed() || !in.done()) return false;
-        if (!events_.empty()) {
-            if (about_.events == 0) about_.begin = about_.end = events_.front().start;
-            if (events_.front().start < last_)
-                about_.warn("blocks that start before the one before them ended", "");
-            last_ = events_.back().start;
-            for (const Event& event : events_) about_.end = std::max(about_.end, event.end);
-            about_.events += events_.size();
-        }
-        return true;
+        return !in.failed() && in.done();
     }
 
     void footer() {

@@ -3,25 +3,34 @@
 #include <vector>
 
 #include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary_columns.hpp"
 #include "viridian/trace/binary_flags.hpp"
 #include "viridian/trace/varint.hpp"
 
 namespace viridian::trace {
 namespace {
 
-constexpr std::size_t block_events = 1U << 14;
+constexpr std::size_t fast_events = 1U << 14, small_events = 1U << 16;  // of one block
+constexpr int fast_level = 1, small_level = 19;
 
 class BinarySink : public Sink {
   public:
-    explicit BinarySink(std::unique_ptr<Out> out) : out_(std::move(out)) {}
+    BinarySink(std::unique_ptr<Out> out, Packing packing) : out_(std::move(out)), packing_(packing) {}
 
     Result<void> take(std::span<const Event> batch, const Trace& about) override {
         for (const Event& event : batch) {
-            if (count_ == block_events) VIRIDIAN_TRY(flush(about));
+            if (count_ == (packing_ == Packing::small ? small_events : fast_events))
+                VIRIDIAN_TRY(flush(about));
             if (count_ > 0 && event.start < last_start_)
                 return fail(ErrorCode::mismatch, "read it through a Source",
                             "events to be written are out of time order");
-            encode(event, about);
+            if (packing_ == Packing::fast)
+                encode(event, about);
+            else
+                held_.push_back(event);
+            last_start_ = event.start;
+            ++count_;
+            ++total_;
         }
         return {};
     }
@@ -51,18 +60,7 @@ class BinarySink : public Sink {
   private:
     void encode(const Event& event, const Trace& about) {
         if (count_ == 0) put_signed(events_, event.start), last_start_ = event.start;
-        unsigned flags = 0;
-        const auto mark = [&](bool present, unsigned flag) { flags |= present ? flag : 0U; };
-        mark(event.parent != 0, flag_parent);
-        mark(event.owner != 0, flag_owner);
-        mark(event.forward != 0, flag_forward);
-        mark(event.correlation != 0, flag_correlation);
-        mark(event.sequence >= 0, flag_sequence);
-        mark(event.type != event.name, flag_type);
-        mark(event.scope != 0, flag_scope);
-        mark(event.kind == Kind::counter, flag_value);
-        mark(event.instance != last_instance_ + 1, flag_instance);
-        mark(event.device != about.lanes[event.lane].device, flag_device);
+        const unsigned flags = flags_for(event, about, last_instance_ + 1);
         put_varint(events_, flags);
         events_ +=
             static_cast<char>(static_cast<unsigned>(event.kind) | static_cast<unsigned>(event.pass) << 4U);
@@ -85,10 +83,7 @@ class BinarySink : public Sink {
         if ((flags & flag_scope) != 0) put_varint(events_, event.scope);
         if ((flags & flag_device) != 0) put_varint(events_, event.device);
         if ((flags & flag_value) != 0) put_double(events_, event.value);
-        last_start_ = event.start;
         last_instance_ = event.instance;
-        ++count_;
-        ++total_;
     }
 
     // The tables' new entries, then the events.
@@ -111,13 +106,19 @@ class BinarySink : public Sink {
             put_varint(block, lane.device), put_signed(block, lane.process), put_signed(block, lane.thread);
             put_text(block, lane.name);
         }
-        put_varint(block, count_);
-        block += events_;
+        if (packing_ == Packing::small) {
+            block += encode_columns(held_, about);
+        } else {
+            put_varint(block, count_);
+            block += events_;
+        }
         events_.clear();
+        held_.clear();
         count_ = 0;
         last_instance_ = 0;
         VIRIDIAN_TRY(head());
-        return out_->put(binary_block('E', block));
+        return packing_ == Packing::small ? out_->put(binary_block('C', block, small_level))
+                                          : out_->put(binary_block('E', block, fast_level));
     }
     Result<void> head() {
         if (std::exchange(headed_, true)) return {};
@@ -125,7 +126,9 @@ class BinarySink : public Sink {
     }
 
     std::unique_ptr<Out> out_;
-    std::string events_;
+    Packing packing_;
+    std::string events_;       // by rows
+    std::vector<Event> held_;  // for columns
     std::size_t count_ = 0;
     std::uint64_t total_ = 0;
     Nanoseconds last_start_ = 0;
@@ -136,12 +139,12 @@ class BinarySink : public Sink {
 
 }  // namespace
 
-std::string binary_block(char kind, std::string_view payload) {
+std::string binary_block(char kind, std::string_view payload, int level) {
     struct Free {
         void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
     };
     const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
-    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
     std::string packed(ZSTD_compressBound(payload.size()), '\0');
     const std::size_t size =
@@ -153,8 +156,8 @@ std::string binary_block(char kind, std::string_view payload) {
     return block.append(packed, 0, size);
 }
 
-std::unique_ptr<Sink> binary_sink(std::unique_ptr<Out> out) {
-    return std::make_unique<BinarySink>(std::move(out));
+std::unique_ptr<Sink> binary_sink(std::unique_ptr<Out> out, Packing packing) {
+    return std::make_unique<BinarySink>(std::move(out), packing);
 }
 
 Result<void> write_viridian(Source& source, const Path& path) {

@@ -46,8 +46,8 @@ class Cursor {
         const std::uint64_t value = varint();
         return static_cast<std::int64_t>(value >> 1U) ^ -static_cast<std::int64_t>(value & 1U);
     }
-    std::string_view text() {
-        const std::uint64_t size = varint();
+    std::string_view text() { return take(varint()); }
+    std::string_view take(std::uint64_t size) {
         if (size > static_cast<std::uint64_t>(end_ - at_))
             return failed_ = true, at_ = end_, std::string_view();
         at_ += size;

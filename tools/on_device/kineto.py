@@ -1,0 +1,100 @@
+"""One chunk of PyTorch's profiler as rows of Kineto's JSON, whatever build wrote it, on the realtime clock.
+
+Two clocks meet here: the profiler's and CLOCK_REALTIME, on which NVML stamps its readings. An anchor is a call that the
+trace shows and that Python bracketed with two readings of the clock: it bounds the difference of the two clocks."""
+import json
+
+ANCHOR, SYNCHRONIZE = "viridian.anchor", "cudaDeviceSynchronize"
+WORK = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "fill"}
+
+
+def load(path, anchors):
+    """The chunk as {"baseTimeNanoseconds", "traceEvents", ...}. Builds without Kineto write a bare list in relative
+    time: `anchors` [(name, before_ns, after_ns)] place it."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        data = json.load(file, strict=False)
+    if isinstance(data, dict):
+        data.setdefault("baseTimeNanoseconds", 0)
+        return data
+    rows = []
+    for index, row in enumerate(data):
+        name = row.get("name", "")
+        scope = "::" not in name and "Backward" not in name
+        rows.append({"ph": "X", "cat": "user_annotation" if scope else "cpu_op", "name": name, "pid": 1,
+                     "tid": row.get("tid", 0), "ts": row["ts"], "dur": row["dur"], "args": {"External id": index + 1}})
+    chunk = {"schemaVersion": 1, "baseTimeNanoseconds": 0, "traceEvents": rows}
+    low, high = clock_offset(chunk, anchors)
+    if low is None:
+        raise ValueError(f"{path} is in relative time and shows none of the anchors")
+    chunk["baseTimeNanoseconds"] = -(low + high) // 2
+    return chunk
+
+
+def times(chunk, row):
+    base = int(chunk["baseTimeNanoseconds"])
+    start = base + round(float(row["ts"]) * 1000)
+    return start, start + round(float(row.get("dur", 0)) * 1000)
+
+
+def clock_offset(chunk, anchors):
+    """(low, high): nanoseconds that the trace's clock may be ahead of the realtime clock; (None, None) where no anchor
+    was seen; low > high where they contradict each other."""
+    seen = {}
+    for row in chunk["traceEvents"]:
+        name = row.get("name", "")
+        if row.get("ph") == "X" and (name.startswith(ANCHOR) or name == SYNCHRONIZE) \
+                and not str(row.get("cat", "")).startswith("gpu"):
+            seen.setdefault(name, []).append(times(chunk, row))
+    low = high = None
+    for name, before, after in anchors:
+        if name not in seen:
+            continue
+        start, end = min(seen[name], key=lambda one: abs(one[0] + one[1] - before - after))
+        low = end - after if low is None else max(low, end - after)
+        high = start - before if high is None else min(high, start - before)
+    return low, high
+
+
+def shift(chunk, nanoseconds):
+    chunk["baseTimeNanoseconds"] = int(chunk["baseTimeNanoseconds"]) + nanoseconds
+
+
+def name_kernels(chunk):
+    """Puts the grid behind a kernel's name: one kernel at two sizes is two kinds of work."""
+    for row in chunk["traceEvents"]:
+        grid = row.get("args", {}).get("grid") if row.get("cat") == "kernel" else None
+        if grid:
+            row["name"] = "%s <%s>" % (row["name"], ",".join(map(str, grid)))
+
+
+def kernels(chunk):
+    """[(start_ns, end_ns, name, kind, device, stream)] of the accelerator, by time."""
+    found = []
+    for row in chunk["traceEvents"]:
+        kind = WORK.get(row.get("cat"))
+        if kind is not None and row.get("ph") == "X":
+            start, end = times(chunk, row)
+            arguments = row.get("args", {})
+            found.append((start, end, row["name"], kind, int(arguments.get("device", 0)),
+                          int(arguments.get("stream", 7))))
+    return sorted(found, key=lambda one: (one[0], -one[1]))
+
+
+def add_simulated(chunk, simulated):
+    """Puts `simulated` [(name, begin_ns, end_ns)] in as kernels of the innermost operator that was then running."""
+    if not simulated:
+        return
+    chunk["traceEvents"] = [row for row in chunk["traceEvents"] if row.get("name") != "PythonDispatchMode"]
+    base = int(chunk["baseTimeNanoseconds"])
+    rows = sorted(((*times(chunk, row), row["args"].get("External id", 0)) for row in chunk["traceEvents"]
+                   if row.get("cat") == "cpu_op"), key=lambda one: (one[0], -one[1]))
+    stack, next_row = [], 0
+    for number, (name, begin, end) in enumerate(sorted(simulated, key=lambda one: one[1]), 1):
+        while next_row < len(rows) and rows[next_row][0] <= begin:
+            stack.append(rows[next_row])
+            next_row += 1
+        stack = [row for row in stack if row[1] > begin]
+        owner = stack[-1][2] if stack else 0
+        chunk["traceEvents"].append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7,
+                                     "ts": (begin - base) / 1000, "dur": (end - begin) / 1000,
+                                     "args": {"External id": owner, "device": 0, "stream": 7, "correlation": 0}})

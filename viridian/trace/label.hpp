@@ -1,0 +1,32 @@
+#pragma once
+// Modules and operators for kernels that were recorded without them. A few steps of a program are recorded
+// with everything, the rest with kernels only, which costs little; a program repeats its kernels in the same
+// order, so the n-th kernel of a step has the path, type and pass that the n-th had in the full recording.
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "viridian/trace/source.hpp"
+
+namespace viridian::trace {
+
+// The accelerator's work of a full recording, in time order.
+struct Pattern {
+    struct Call {
+        NameId name = 0;
+        NameId type = 0;
+        PathId path = 0;
+        PathId scope = 0;
+        Pass pass = Pass::unknown;
+    };
+    Trace about;  // whose names and paths these are
+    std::vector<Call> calls;
+};
+// Pulls `full` to its end. Errors: those of reading; mismatch where no kernel in it has an operator.
+[[nodiscard]] Result<Pattern> pattern_of(Source& full);
+
+// `plain` with labels. Kernels are matched by name while the order holds, and found again by the next eight
+// names where it does not; what matches nowhere stays as it was and counts as `about().unowned`.
+[[nodiscard]] std::unique_ptr<Source> labelled(std::unique_ptr<Source> plain, Pattern pattern);
+
+}  // namespace viridian::trace
