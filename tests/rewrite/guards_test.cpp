@@ -1,0 +1,189 @@
+// What every guard is there for: graphs that look like a rule's left side and must be left alone.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "viridian/graph/infer.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/rewrite/sketch.hpp"
+
+namespace viridian::rewrite {
+namespace {
+
+struct Case {
+    const char* rule;
+    const char* why;
+    std::function<Graph(Sketch&)> build;
+};
+
+std::vector<ValueId> split(Sketch& s, ValueId x, std::int64_t axis, const Dims& sizes) {
+    Node node;
+    node.op = "Split";
+    node.inputs = {x, s.integers(sizes)};
+    node.attributes["axis"] = axis;
+    return s.graph.node(s.graph.add_node(node, sizes.size())).outputs;
+}
+
+ValueId conv(Sketch& s, ValueId x, Dims weights, Attributes attributes = {}) {
+    return s.add("Conv", {x, s.constant(weights)}, std::move(attributes));
+}
+
+std::vector<Case> cases() {
+    return {
+        {"group_convolutions", "groups of unequal width (TASO's axiom)",
+         [](Sketch& s) {
+             const ValueId a = conv(s, s.input({1, 2, 4, 4}), {1, 2, 3, 3});
+             return s.finish({s.add("Concat", {a, conv(s, s.input({1, 2, 4, 4}), {3, 2, 3, 3})},
+                                    {{"axis", std::int64_t{1}}})});
+         }},
+        {"fold_identity", "a window that does not keep its place",
+         [](Sketch& s) {
+             const ValueId x = s.add("Neg", {s.input({1, 3, 5, 5})});
+             return s.finish({s.add("Add", {x, conv(s, x, {3, 3, 3, 3}, {{"pads", Dims{2, 1, 0, 1}}})})});
+         }},
+        {"fold_identity", "the convolution is read twice",
+         [](Sketch& s) {
+             const ValueId x = s.add("Neg", {s.input({1, 3, 5, 5})});
+             const ValueId y = conv(s, x, {3, 3, 1, 1});
+             return s.finish({s.add("Add", {x, y}), s.used(y)});
+         }},
+        {"compose_convolutions", "a bias under padding",
+         [](Sketch& s) {
+             const ValueId y =
+                 s.add("Conv", {s.input({1, 2, 5, 5}), s.constant({3, 2, 1, 1}), s.constant({3})});
+             return s.finish({conv(s, y, {2, 3, 3, 3}, {{"pads", Dims{1, 1, 1, 1}}})});
+         }},
+        {"compose_convolutions", "neither is pointwise",
+         [](Sketch& s) {
+             return s.finish({conv(s, conv(s, s.input({1, 2, 7, 7}), {3, 2, 3, 3}), {2, 3, 3, 3})});
+         }},
+        {"average_before_convolution", "a bias that counted padding would thin",
+         [](Sketch& s) {
+             const ValueId y =
+                 s.add("Conv", {s.input({1, 2, 5, 5}), s.constant({3, 2, 1, 1}), s.constant({3})});
+             return s.finish({s.add("AveragePool", {y},
+                                    {{"kernel_shape", Dims{3, 3}},
+                                     {"pads", Dims{1, 1, 1, 1}},
+                                     {"count_include_pad", std::int64_t{1}}})});
+         }},
+        {"average_as_convolution", "padding that is not counted",
+         [](Sketch& s) {
+             return s.finish({s.add("AveragePool", {s.input({1, 2, 5, 5})},
+                                    {{"kernel_shape", Dims{3, 3}}, {"pads", Dims{1, 1, 1, 1}}})});
+         }},
+        {"scale_after_relu", "a factor below zero",
+         [](Sketch& s) {
+             return s.finish({s.add("Relu", {s.add("Mul", {s.input({2, 3}), s.scalar(-2)})})});
+         }},
+        {"function_before_split", "another function of one part",
+         [](Sketch& s) {
+             const auto parts = split(s, s.input({2, 5}), 1, {2, 3});
+             return s.finish({s.add("Relu", {parts[0]}), s.add("Tanh", {parts[1]})});
+         }},
+        {"merge_concats", "another axis",
+         [](Sketch& s) {
+             const ValueId a =
+                 s.add("Concat", {s.input({2, 3}), s.input({1, 3})}, {{"axis", std::int64_t{0}}});
+             return s.finish({s.add("Concat", {a, s.input({3, 2})}, {{"axis", std::int64_t{1}}})});
+         }},
+        {"merge_splits", "another axis",
+         [](Sketch& s) {
+             const auto parts = split(s, s.input({4, 5}), 1, {2, 3});
+             const auto pieces = split(s, parts[1], 0, {1, 3});
+             return s.finish({s.used(parts[0]), s.used(pieces[0]), s.used(pieces[1])});
+         }},
+        {"concat_matmuls", "different left operands beside each other",
+         [](Sketch& s) {
+             const ValueId a = s.add("MatMul", {s.input({2, 3}), s.input({3, 4})});
+             return s.finish({s.add("Concat", {a, s.add("MatMul", {s.input({2, 3}), s.input({3, 4})})},
+                                    {{"axis", std::int64_t{1}}})});
+         }},
+        {"transpose_before_matmul", "an operand of lower rank",
+         [](Sketch& s) {
+             const ValueId y = s.add("MatMul", {s.input({2, 3, 4}), s.input({4, 5})});
+             return s.finish({s.add("Transpose", {y}, {{"perm", Dims{0, 2, 1}}})});
+         }},
+        {"transpose_before_matmul", "a batch among the matrices",
+         [](Sketch& s) {
+             const ValueId y = s.add("MatMul", {s.input({2, 3, 4}), s.input({2, 4, 5})});
+             return s.finish({s.add("Transpose", {y}, {{"perm", Dims{1, 0, 2}}})});
+         }},
+        {"move_arithmetic_after", "different permutations",
+         [](Sketch& s) {
+             const ValueId a = s.add("Transpose", {s.input({2, 2, 2})}, {{"perm", Dims{1, 0, 2}}});
+             return s.finish(
+                 {s.add("Add", {a, s.add("Transpose", {s.input({2, 2, 2})}, {{"perm", Dims{2, 1, 0}}})})});
+         }},
+        {"move_arithmetic_after", "an operand that broadcasts",
+         [](Sketch& s) {
+             const ValueId a = s.add("Transpose", {s.input({1, 3})});
+             return s.finish({s.add("Add", {a, s.input({3, 4})})});
+         }},
+        {"fold_matmul_input_scale", "a factor per row",
+         [](Sketch& s) {
+             const ValueId x = s.add("Mul", {s.input({4, 3}), s.constant({4, 1})});
+             return s.finish({s.add("MatMul", {x, s.constant({3, 2})})});
+         }},
+        {"fold_attention_scale", "the projection is read elsewhere",
+         [](Sketch& s) {
+             const ValueId q = s.add("MatMul", {s.input({4, 3}), s.constant({3, 2})});
+             const ValueId scores = s.add("MatMul", {q, s.input({2, 5})});
+             return s.finish({s.add("Mul", {scores, s.scalar(0.5)}), s.used(q)});
+         }},
+        {"stack_matmuls", "two products without biases are merge_matmuls'",
+         [](Sketch& s) {
+             const ValueId x = s.input({4, 3});
+             return s.finish(
+                 {s.add("MatMul", {x, s.constant({3, 2})}), s.add("MatMul", {x, s.constant({3, 5})})});
+         }},
+        {"stack_convolutions", "other windows",
+         [](Sketch& s) {
+             const ValueId x = s.input({1, 2, 5, 5});
+             const ValueId a = s.add("Relu", {conv(s, x, {3, 2, 1, 1})});
+             return s.finish({a, s.add("Relu", {conv(s, x, {3, 2, 3, 3}, {{"pads", Dims{1, 1, 1, 1}}})})});
+         }},
+        {"einsum_to_matmul", "a diagonal",
+         [](Sketch& s) {
+             return s.finish({s.add("Einsum", {s.input({3, 3})}, {{"equation", std::string("ii->i")}})});
+         }},
+        {"einsum_to_matmul", "an extent of one that broadcasts",
+         [](Sketch& s) {
+             return s.finish({s.add("Einsum", {s.input({2, 1}), s.input({3, 4})},
+                                    {{"equation", std::string("ij,jk->ik")}})});
+         }},
+        {"merge_bounds", "bounds that are not known",
+         [](Sketch& s) {
+             const ValueId low = s.add("ReduceMin", {s.input({3})}, {{"keepdims", std::int64_t{0}}});
+             return s.finish({s.add("Clip", {s.add("Relu", {s.input({2, 2})}), low})});
+         }},
+        {"split_groups", "a group per channel of many",
+         [](Sketch& s) {
+             return s.finish({conv(s, s.input({1, 16, 4, 4}), {16, 1, 3, 3}, {{"group", std::int64_t{16}}})});
+         }},
+        {"factor_product", "no common factor",
+         [](Sketch& s) {
+             const ValueId a = s.add("Mul", {s.input({2, 3}), s.input({2, 3})});
+             return s.finish({s.add("Add", {a, s.add("Mul", {s.input({2, 3}), s.input({2, 3})})})});
+         }},
+    };
+}
+
+TEST(Guards, LeaveAloneWhatIsNotEqual) {
+    for (const Case& one : cases()) {
+        const Rule* rule = find_rule(one.rule);
+        ASSERT_NE(rule, nullptr) << one.rule;
+        Random random(1);
+        Sketch sketch(random, ElementType::f32);
+        Graph graph = one.build(sketch);
+        (void)infer_types(graph);  // some are wrong on purpose
+        for (const NodeId id : graph.nodes()) {
+            Graph after = graph;
+            const auto applied = apply(*rule, after, id);
+            ASSERT_TRUE(applied.ok()) << one.rule << ": " << applied.error().text();
+            EXPECT_FALSE(applied->has_value()) << one.rule << " matches " << one.why;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace viridian::rewrite
