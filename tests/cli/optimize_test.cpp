@@ -149,6 +149,8 @@ TEST_F(Optimize, RulesAreListedAndLeftOut) {
              "--without", "fold_batch_norm", "--search", "none", "--json"});
     ASSERT_EQ(without.code, 0) << without.err;
     EXPECT_EQ(without.out.find("\"fold_batch_norm\""), std::string::npos);
+    const Outcome read_again = run({"run", at("x.plan.json"), "--rounds", "1"});
+    EXPECT_EQ(read_again.code, 0) << read_again.err;
     EXPECT_NE(
         run({"optimize", at("fire.onnx"), "-o", at("x.onnx"), "--without", "magic"}).err.find("--list-rules"),
         std::string::npos);

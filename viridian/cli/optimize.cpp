@@ -10,6 +10,7 @@
 #include "viridian/cli/optimize_result.hpp"
 #include "viridian/cli/prove_plan.hpp"
 #include "viridian/cli/search_options.hpp"
+#include "viridian/cli/written.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/profile/measure_runs.hpp"
@@ -104,7 +105,8 @@ Result<Answer> optimize(const Options& options) {
     const bool stopped = found.ended_by == search::EndedBy::cancelled;
     costs.cancelled = nullptr;  // whoever stopped the search gets what it found
     if (stopped) progress.show("stopped: proving the best plan so far");
-    VIRIDIAN_TRY(Proven optimized, plan_and_prove(found.graph, question, *device, costs, objective, solver));
+    VIRIDIAN_TRY(const graph::Graph written, as_read_again(found.graph, options.search.without));
+    VIRIDIAN_TRY(Proven optimized, plan_and_prove(written, question, *device, costs, objective, solver));
 
     progress.show("running before and after, interleaved");
     VIRIDIAN_TRY(auto before_out, execute::output_tensors(baseline.graph));
@@ -164,7 +166,9 @@ Result<Answer> optimize(const Options& options) {
     }
     VIRIDIAN_TRY(const std::string page, report::page(result));
     VIRIDIAN_TRY(onnx::save(optimized.planned.graph, output));
-    VIRIDIAN_TRY(write_file(plan_file, plan::to_json(optimized.planned.graph, plan).dump(1) + "\n"));
+    Json sidecar = plan::to_json(optimized.planned.graph, plan);
+    put_without(sidecar, options.search.without);
+    VIRIDIAN_TRY(write_file(plan_file, sidecar.dump(1) + "\n"));
     VIRIDIAN_TRY(write_file(page_file, page));
     VIRIDIAN_TRY(write_file(certificate_file, rewrite::to_json(certificate).dump(1) + "\n"));
     return Answer{result, optimize_text(result)};

@@ -9,6 +9,7 @@
 #include "viridian/cli/model_tensors.hpp"
 #include "viridian/cli/planned.hpp"
 #include "viridian/cli/units_text.hpp"
+#include "viridian/cli/written.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/profile/measure_runs.hpp"
@@ -44,9 +45,15 @@ Source source_of(const std::string& name) {
     return {name, std::nullopt};
 }
 
-Result<Planned> planned_from_file(graph::Graph graph, const Path& path, execute::Device& device) {
-    VIRIDIAN_TRY(const std::string text, read_file(path));
-    VIRIDIAN_TRY(const Json json, parse_json(text, path.string()));
+// Nothing, where there is no plan.
+Result<std::optional<Json>> sidecar(const Source& source) {
+    if (!source.plan) return std::optional<Json>();
+    VIRIDIAN_TRY(const std::string text, read_file(*source.plan));
+    VIRIDIAN_TRY(Json json, parse_json(text, source.plan->string()));
+    return std::optional(std::move(json));
+}
+
+Result<Planned> planned_from_json(graph::Graph graph, const Json& json, execute::Device& device) {
     VIRIDIAN_TRY(plan::Plan plan, plan::plan_from_json(graph, json));
     if (plan.device != device.fingerprint() || plan.library != device.library() ||
         plan.threads != device.threads())
@@ -57,9 +64,9 @@ Result<Planned> planned_from_file(graph::Graph graph, const Path& path, execute:
     return Planned{std::move(graph), std::move(plan), std::move(executable), {}};
 }
 
-Result<Planned> prepare(const Options& options, const Source& source, graph::Graph graph,
+Result<Planned> prepare(const Options& options, const std::optional<Json>& plan, graph::Graph graph,
                         execute::Device& device) {
-    if (source.plan && !options.retune) return planned_from_file(std::move(graph), *source.plan, device);
+    if (plan && !options.retune) return planned_from_json(std::move(graph), *plan, device);
     search::AssignOptions solver;
     if (!options.retune) {
         solver.solver = search::Solver::first;
@@ -133,7 +140,10 @@ Result<Answer> run(const Options& options) {
     const Source source = source_of(model.model);
     model.model = source.model.string();
     VIRIDIAN_TRY(graph::Graph graph, load_model(model));
-    VIRIDIAN_TRY(rewrite::simplify(graph));  // the same rules give the same graph that the plan was made for
+    VIRIDIAN_TRY(const std::optional<Json> plan, sidecar(source));
+    // The same rules give the same graph that the plan was made for.
+    VIRIDIAN_TRY(
+        rewrite::simplify(graph, {.without = plan ? get_without(*plan) : std::vector<std::string>()}));
     VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, model_inputs(graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", source.model.filename().string()}};
     if (options.device == "reference") {
@@ -142,7 +152,7 @@ Result<Answer> run(const Options& options) {
         return Answer{result, result.dump(1) + "\n"};
     }
     VIRIDIAN_TRY(const auto device, open_device(model));
-    VIRIDIAN_TRY(Planned planned, prepare(options, source, std::move(graph), *device));
+    VIRIDIAN_TRY(Planned planned, prepare(options, plan, std::move(graph), *device));
     if (options.paced) {
         VIRIDIAN_TRY(
             run_paced(planned, inputs,
