@@ -12,7 +12,7 @@ Result<Planned> make_plan_only(graph::Graph graph, const cost::Source& source,
                                const search::Objective& objective, const search::AssignOptions& options) {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     VIRIDIAN_TRY(const search::Instance instance,
-                 search::Instance::make(graph, regions, source, options.boundary));
+                 search::Instance::make(graph, regions, source, options.boundary, options.keep_f32));
     VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
     VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
     plan.predicted_seconds = Seconds(outcome.totals.seconds);

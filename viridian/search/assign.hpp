@@ -23,6 +23,7 @@ struct AssignOptions {
     SolveOptions exact;
     EncodeOptions encode;
     Boundary boundary;
+    std::vector<graph::NodeId> keep_f32;  // of this graph: no choice rounds to bf16 there
     // Totals of the plan that mixes and limits are relative to; that of `first` where absent.
     std::optional<Metrics> start;
 };

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/plan/precision.hpp"
 
 namespace viridian::search {
 namespace {
@@ -62,11 +63,12 @@ bool moves_nothing(const plan::Choice& choice) {
 }  // namespace
 
 Result<Instance> Instance::make(const graph::Graph& graph, std::span<const plan::Region> regions,
-                                const cost::Source& source, const Boundary& boundary) {
+                                const cost::Source& source, const Boundary& boundary,
+                                std::span<const NodeId> keep_f32) {
     Instance out;
     out.graph_ = &graph;
     VIRIDIAN_TRY(out.nodes_, topological_order(graph));
-    VIRIDIAN_TRY(out.gather_candidates(regions, source));
+    VIRIDIAN_TRY(out.gather_candidates(regions, source, keep_f32));
     VIRIDIAN_TRY(out.gather_flows(boundary));
     out.drop_illegal();
     for (const NodeId node : out.nodes_)
@@ -89,7 +91,10 @@ const Flow* Instance::flow(ValueId value) const {
     return at == no_flow ? nullptr : &flows_[at];
 }
 
-Result<void> Instance::gather_candidates(std::span<const plan::Region> regions, const cost::Source& source) {
+Result<void> Instance::gather_candidates(std::span<const plan::Region> regions, const cost::Source& source,
+                                         std::span<const NodeId> keep_f32) {
+    std::vector<bool> exact = plan::f32_nodes(*graph_);
+    for (const NodeId node : keep_f32) exact[index(node)] = true;
     for (const plan::Region& region : regions) {
         VIRIDIAN_TRY(std::vector<cost::PricedChoice> choices, source.choices(*graph_, region));
         Candidate candidate{region, {}};
@@ -98,6 +103,7 @@ Result<void> Instance::gather_candidates(std::span<const plan::Region> regions, 
             invariant(priced.choice.inputs.size() == region.inputs.size() &&
                           priced.choice.outputs.size() == region.outputs.size(),
                       "a choice has a format per port of its region");
+            if (plan::rounds_at(*graph_, region, priced.choice, exact)) continue;
             Option option;
             const bool free = moves_nothing(priced.choice);
             option.metrics = {priced.price.seconds.value, priced.price.energy.value.value, free ? 0 : flop,

@@ -41,9 +41,11 @@ using Boundary = std::map<graph::ValueId, plan::Format>;  // what is missing is 
 
 class Instance {
   public:
+    // No choice rounds to bf16 where that is not safe (plan/precision.hpp), or at a node of `keep_f32`.
     // Errors: whatever the source says; unsupported when a node has no kernel or a shape is unknown.
     static Result<Instance> make(const graph::Graph& graph, std::span<const plan::Region> regions,
-                                 const cost::Source& source, const Boundary& boundary = {});
+                                 const cost::Source& source, const Boundary& boundary = {},
+                                 std::span<const graph::NodeId> keep_f32 = {});
 
     [[nodiscard]] const graph::Graph& graph() const { return *graph_; }
     [[nodiscard]] const std::vector<graph::NodeId>& nodes() const { return nodes_; }  // in topological order
@@ -55,7 +57,8 @@ class Instance {
     [[nodiscard]] const plan::Format& format(FormatId id) const { return formats_[id]; }
 
   private:
-    Result<void> gather_candidates(std::span<const plan::Region> regions, const cost::Source& source);
+    Result<void> gather_candidates(std::span<const plan::Region> regions, const cost::Source& source,
+                                   std::span<const graph::NodeId> keep_f32);
     Result<void> gather_flows(const Boundary& boundary);
     void drop_illegal();
     Result<void> price_conversions(const cost::Source& source);

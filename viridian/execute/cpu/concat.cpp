@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
@@ -85,6 +86,7 @@ std::vector<plan::Choice> offers(const Task& task) {
         }
         choices.push_back(std::move(choice));
     }
+    offer_moved(task, choices);
     return choices;
 }
 

@@ -4,11 +4,19 @@
 
 #include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/executable.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing.hpp"
 
 namespace viridian::execute {
 namespace {
+
+// The processor's instructions, as far as oneDNN was let use them.
+bool bf16_runs(const Machine& machine) {
+    const auto isa = dnnl::get_effective_cpu_isa();
+    return (machine.has("avx512_bf16") || machine.has("amx_bf16")) &&
+           (isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx);
+}
 
 class CpuDevice final : public Device {
   public:
@@ -39,6 +47,7 @@ class CpuDevice final : public Device {
             if (!task.reads_first_output() && &family != &cpu::families().back()) continue;
             for (plan::Choice& choice : family.offers(task)) all.push_back(std::move(choice));
         }
+        cpu::keep_safe(task, all);
         return all;
     }
 
@@ -68,6 +77,9 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     const Machine machine = this_machine();
     if (!machine.has("avx2"))
         return fail(ErrorCode::unsupported, "use a processor of 2013 or later", "this processor has no AVX2");
+    if (options.allowances.bf16 && !bf16_runs(machine))
+        return fail(ErrorCode::unsupported, "leave out `--allow bf16`",
+                    "this processor has no bf16 instructions (AVX512_BF16 or AMX)");
     const std::vector<int> cpus = physical_cpus();
     const int threads =
         options.threads > 0 ? options.threads : static_cast<int>(std::max<std::size_t>(1, cpus.size()));

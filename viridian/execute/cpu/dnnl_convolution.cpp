@@ -5,6 +5,7 @@
 #include "viridian/execute/cpu/convolution.hpp"
 #include "viridian/execute/cpu/dnnl_post_ops.hpp"
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -21,13 +22,14 @@ struct Weights {
     memory::desc plain, any;
 };
 
-Weights weights_of(const ConvolutionShape& shape) {
+// Stored in f32, packed in the element type of the source.
+Weights weights_of(const ConvolutionShape& shape, ElementType packed) {
     Dims dims = shape.weights;
     if (shape.groups > 1) {
         dims[0] /= shape.groups;
         dims.insert(dims.begin(), shape.groups);
     }
-    return {plain_descriptor(dims, ElementType::f32), any_descriptor(dims, ElementType::f32)};
+    return {plain_descriptor(dims, ElementType::f32), any_descriptor(dims, packed)};
 }
 
 convolution_forward::desc description(const ConvolutionShape& shape, algorithm kind,
@@ -35,7 +37,8 @@ convolution_forward::desc description(const ConvolutionShape& shape, algorithm k
     Dims dilations = shape.dilations;
     for (auto& dilation : dilations) --dilation;  // oneDNN counts from 0
     const auto forward = dnnl::prop_kind::forward_inference;
-    const memory::desc weights = weights_of(shape).any;
+    const auto packed = source.data_type() == memory::data_type::bf16 ? ElementType::bf16 : ElementType::f32;
+    const memory::desc weights = weights_of(shape, packed).any;
     if (!shape.bias)
         return {forward,       kind,      source,           weights,       result,
                 shape.strides, dilations, shape.pads_begin, shape.pads_end};
@@ -59,28 +62,34 @@ std::string_view name_of(algorithm kind) {
 // returns true.
 template <class Visit>
 void each_implementation(const Task& task, const ConvolutionShape& shape, const std::vector<Step>& steps,
-                         bool sum_in_place, Visit visit) {
+                         const Precision& precision, bool sum_in_place, Visit visit) {
     const auto rank = shape.source.size();
     std::vector<algorithm> kinds = {algorithm::convolution_direct};
-    if (task.context.allowances.winograd && rank == 4) kinds.push_back(algorithm::convolution_winograd);
-    const std::vector<std::optional<plan::Layout>> wanted = {
-        std::nullopt, plan::channels_last(rank), plan::channels_blocked(rank, 16),
-        plan::channels_blocked(rank, 8), plan::plain(rank)};
+    if (task.context.allowances.winograd && rank == 4 && precision.exact())
+        kinds.push_back(algorithm::convolution_winograd);
+    std::vector<std::optional<plan::Layout>> wanted = {std::nullopt, plan::channels_last(rank),
+                                                       plan::channels_blocked(rank, 16)};
+    if (precision.exact()) {
+        wanted.emplace_back(plan::channels_blocked(rank, 8));
+        wanted.emplace_back(plan::plain(rank));
+    }
     for (const algorithm kind : kinds)
         for (const auto& layout : wanted)
             for (const bool plain_source : {false, true}) {
                 if (plain_source && (!layout || *layout == plan::plain(rank))) continue;
+                // Images of few channels come as they are; nothing else in bf16 is plain.
+                if (plain_source && !precision.exact() && shape.source[1] > 4) continue;
                 // The post-operations of an `any` destination take its layout from the answer: plan for
                 // plain.
                 const auto operations =
                     post_ops(task, steps, shape.result, layout ? *layout : plan::channels_blocked(rank, 16),
-                             sum_in_place, shape.bias ? 2 : 1);
+                             sum_in_place, shape.bias ? 2 : 1, precision.result);
                 if (!operations) return;
-                const auto source = !layout ? any_descriptor(shape.source, ElementType::f32)
+                const auto source = !layout ? any_descriptor(shape.source, precision.source)
                                             : descriptor(plain_source ? plan::plain(rank) : *layout,
-                                                         shape.source, ElementType::f32);
-                const auto result = layout ? descriptor(*layout, shape.result, ElementType::f32)
-                                           : any_descriptor(shape.result, ElementType::f32);
+                                                         shape.source, precision.source);
+                const auto result = layout ? descriptor(*layout, shape.result, precision.result)
+                                           : any_descriptor(shape.result, precision.result);
                 try {
                     convolution_forward::primitive_desc implementation(
                         description(shape, kind, source, result), operations->attributes,
@@ -109,32 +118,34 @@ std::vector<plan::Choice> offers(const Task& task) {
     const std::size_t source = *task.input_index(task.node().inputs[0]);
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
-    for (const bool sum_in_place : {true, false})
-        each_implementation(
-            task, *shape, *steps, sum_in_place,
-            [&](algorithm kind, auto& implementation, const auto& from, const auto& to,
-                const PostOps& operations) {
-                const std::string name = implementation.impl_info_str();
-                if (!worth_offering(name)) return false;
-                // oneDNN's gemm convolution with a residual is 10 to 70 times slower than without.
-                if (name.find("gemm") != std::string::npos &&
-                    (operations.summed || !operations.arguments.empty()))
+    for (const Precision& precision : contraction_precisions(task.context))
+        for (const bool sum_in_place : {true, false})
+            each_implementation(
+                task, *shape, *steps, precision, sum_in_place,
+                [&](algorithm kind, auto& implementation, const auto& from, const auto& to,
+                    const PostOps& operations) {
+                    const std::string name = implementation.impl_info_str();
+                    if (!worth_offering(name)) return false;
+                    const bool gemm = name.find("gemm") != std::string::npos;
+                    // oneDNN's gemm convolution with a residual is 10 to 70 times slower than without,
+                    // depthwise 16 times slower than direct, in bf16 never the best.
+                    if (gemm && (operations.summed || !operations.arguments.empty() || shape->depthwise() ||
+                                 !precision.exact()))
+                        return false;
+                    plan::Choice choice =
+                        task.plain_choice(fmt::format("{}:{}:{}", family, name_of(kind), name));
+                    choice.inputs[source] = {from, precision.source, {}};
+                    choice.outputs[0] = {to, precision.result, {}};
+                    set_operand_formats(task, *steps, shape->result, choice.outputs[0], choice);
+                    if (operations.summed) {
+                        choice.aliasing = plan::Aliasing::overwrite;
+                        choice.overwritten = *operations.summed;
+                    }
+                    choice.workspace =
+                        Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
+                    if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
                     return false;
-                // Depthwise by gemm is 16 times slower than direct.
-                if (name.find("gemm") != std::string::npos && shape->depthwise()) return false;
-                plan::Choice choice = task.plain_choice(fmt::format("{}:{}:{}", family, name_of(kind), name));
-                choice.inputs[source].layout = from;
-                choice.outputs[0].layout = to;
-                set_operand_formats(task, *steps, shape->result, to, choice);
-                if (operations.summed) {
-                    choice.aliasing = plan::Aliasing::overwrite;
-                    choice.overwritten = *operations.summed;
-                }
-                choice.workspace =
-                    Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
-                if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
-                return false;
-            });
+                });
     return choices;
 }
 
@@ -147,7 +158,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     std::optional<Kernel> kernel;
     const bool sum_in_place = choice.aliasing == plan::Aliasing::overwrite;
     each_implementation(
-        task, *shape, *steps, sum_in_place,
+        task, *shape, *steps, {choice.inputs[source].element, choice.outputs[0].element}, sum_in_place,
         [&](algorithm kind, auto& implementation, const auto& from, const auto& to,
             const PostOps& operations) {
             if (choice.kernel !=
@@ -159,7 +170,8 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
                 {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()},
                 {Argument::From::constant, 0, DNNL_ARG_WEIGHTS, implementation.weights_desc()}};
             std::vector<Packed> constants = {
-                pack_constant(task, node.inputs[1], weights_of(*shape).plain, implementation.weights_desc())};
+                pack_constant(task, node.inputs[1], weights_of(*shape, choice.inputs[source].element).plain,
+                              implementation.weights_desc())};
             if (shape->bias) {
                 arguments.push_back({Argument::From::constant, 1, DNNL_ARG_BIAS, implementation.bias_desc()});
                 constants.push_back(plain_constant(task, node.inputs[2]));

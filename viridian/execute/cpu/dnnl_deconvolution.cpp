@@ -102,7 +102,7 @@ std::vector<plan::Choice> offers(const Task& task) {
             plan::Choice choice = task.plain_choice(fmt::format("{}:{}", family, name));
             choice.inputs[*task.input_index(task.node().inputs[0])].layout = layout;
             choice.outputs[0].layout = layout;
-            set_operand_formats(task, *steps, shape->result, layout, choice);
+            set_operand_formats(task, *steps, shape->result, {layout, ElementType::f32, {}}, choice);
             choice.workspace = Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
             if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
             return false;

@@ -5,6 +5,7 @@
 #include "viridian/execute/cpu/dnnl_post_ops.hpp"
 #include "viridian/execute/cpu/families.hpp"
 #include "viridian/execute/cpu/matrix.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -39,18 +40,19 @@ memory::desc transposed(memory::desc md, bool transpose) {
 
 // `layout` is that of the value, whose dims may have fewer axes than `dims` (leading ones).
 memory::desc operand(const Task& task, graph::ValueId id, const Layout& layout, const Dims& dims,
-                     bool transpose) {
+                     ElementType element, bool transpose) {
     const Dims own = task.dims(id);
-    auto md = descriptor(layout, own, ElementType::f32);
+    auto md = descriptor(layout, own, element);
     if (own.size() != dims.size()) {
         if (layout != plan::plain(own.size())) return {};
-        md = plain_descriptor(dims, ElementType::f32);
+        md = plain_descriptor(dims, element);
     }
     return transposed(md, transpose);
 }
 
 struct Formats {
     Layout a, b, result;
+    Precision precision;  // of A and B, of the result
 };
 
 template <class Visit>
@@ -58,18 +60,20 @@ void each_implementation(const Task& task, const MatrixProduct& product, const s
                          const Formats& formats, bool sum_in_place, Visit visit) {
     const auto operations = post_ops(
         task, steps, product.result, product.collapsed ? plan::plain(2) : formats.result, sum_in_place,
-        (product.constant_b ? 1U : 0U) + (product.bias != graph::ValueId::none ? 1U : 0U));
+        (product.constant_b ? 1U : 0U) + (product.bias != graph::ValueId::none ? 1U : 0U),
+        formats.precision.result);
     if (!operations) return;
+    const auto [source, target] = formats.precision;
     const auto a = product.collapsed
-                       ? plain_descriptor(product.a_dims, ElementType::f32)
-                       : operand(task, product.a, formats.a, product.a_dims, product.transpose_a);
-    const auto result = product.collapsed ? plain_descriptor(product.result, ElementType::f32)
-                                          : descriptor(formats.result, product.result, ElementType::f32);
+                       ? plain_descriptor(product.a_dims, source)
+                       : operand(task, product.a, formats.a, product.a_dims, source, product.transpose_a);
+    const auto result = product.collapsed ? plain_descriptor(product.result, target)
+                                          : descriptor(formats.result, product.result, target);
     Dims b_dims = product.b_dims;
     if (product.transpose_b) std::swap(b_dims[b_dims.size() - 1], b_dims[b_dims.size() - 2]);
     const auto b = product.constant_b
-                       ? any_descriptor(b_dims, ElementType::f32)
-                       : operand(task, product.b, formats.b, product.b_dims, product.transpose_b);
+                       ? any_descriptor(b_dims, source)
+                       : operand(task, product.b, formats.b, product.b_dims, source, product.transpose_b);
     if (a.data.ndims == 0 || b.data.ndims == 0) return;
     Dims bias_dims(product.result.size(), 1);
     bias_dims.back() = product.n;
@@ -92,11 +96,17 @@ std::vector<Formats> format_list(const Task& task, const MatrixProduct& product)
     const auto rank_a = task.dims(product.a).size();
     const auto rank_b = task.dims(product.b).size();
     const auto rank = task.dims(task.node().outputs[0]).size();
-    if (product.collapsed) return {{plan::plain(rank_a), plan::plain(rank_b), plan::plain(rank)}};
     std::vector<Formats> list;
-    for (const Layout& a : orders(rank_a, false))
-        for (const Layout& b : product.constant_b ? std::vector{plan::plain(rank_b)} : orders(rank_b, true))
-            for (const Layout& result : orders(rank, false)) list.push_back({a, b, result});
+    for (const Precision& precision : contraction_precisions(task.context)) {
+        if (product.collapsed) {
+            list.push_back({plan::plain(rank_a), plan::plain(rank_b), plan::plain(rank), precision});
+            continue;
+        }
+        for (const Layout& a : orders(rank_a, false))
+            for (const Layout& b :
+                 product.constant_b ? std::vector{plan::plain(rank_b)} : orders(rank_b, true))
+                for (const Layout& result : orders(rank, false)) list.push_back({a, b, result, precision});
+    }
     return list;
 }
 
@@ -122,18 +132,20 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!steps || !operands_fit(task, *steps, *product)) return {};
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
-    for (const bool sum_in_place : {true, false})
-        for (const Formats& formats : format_list(task, *product))
+    for (const Formats& formats : format_list(task, *product))
+        for (const bool sum_in_place : {true, false})
             each_implementation(
                 task, *product, *steps, formats, sum_in_place,
                 [&](const auto& implementation, const PostOps& operations) {
                     const std::string name = implementation.impl_info_str();
                     if (!worth_offering(name)) return false;
                     plan::Choice choice = task.plain_choice(fmt::format("{}:{}", family, name));
-                    choice.inputs[*task.input_index(product->a)].layout = formats.a;
-                    if (const auto b = task.input_index(product->b)) choice.inputs[*b].layout = formats.b;
-                    choice.outputs[0].layout = formats.result;
-                    set_operand_formats(task, *steps, task.dims(task.node().outputs[0]), formats.result,
+                    const auto [source, target] = formats.precision;
+                    choice.inputs[*task.input_index(product->a)] = {formats.a, source, {}};
+                    if (const auto b = task.input_index(product->b))
+                        choice.inputs[*b] = {formats.b, source, {}};
+                    choice.outputs[0] = {formats.result, target, {}};
+                    set_operand_formats(task, *steps, task.dims(task.node().outputs[0]), choice.outputs[0],
                                         choice);
                     if (operations.summed) {
                         choice.aliasing = plan::Aliasing::overwrite;
@@ -153,8 +165,10 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     if (!steps || !operands_fit(task, *steps, *product)) return unknown_kernel(choice);
     const std::size_t a = *task.input_index(product->a);
     const auto b = task.input_index(product->b);
-    const Formats formats{choice.inputs[a].layout, b ? choice.inputs[*b].layout : Layout{},
-                          choice.outputs[0].layout};
+    const Formats formats{choice.inputs[a].layout,
+                          b ? choice.inputs[*b].layout : Layout{},
+                          choice.outputs[0].layout,
+                          {choice.inputs[a].element, choice.outputs[0].element}};
     std::optional<Kernel> kernel;
     each_implementation(
         task, *product, *steps, formats, choice.aliasing == plan::Aliasing::overwrite,

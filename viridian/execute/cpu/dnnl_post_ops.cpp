@@ -82,7 +82,8 @@ std::optional<dnnl::algorithm> binary_of(const Step& step) {
 }
 
 std::optional<PostOps> post_ops(const Task& task, const std::vector<Step>& steps, const Dims& dims,
-                                const plan::Layout& layout, bool sum_in_place, std::size_t first_constant) {
+                                const plan::Layout& layout, bool sum_in_place, std::size_t first_constant,
+                                graph::ElementType element) {
     PostOps result;
     result.attributes = user_scratchpad();
     for (const Step& step :
@@ -111,7 +112,7 @@ std::optional<PostOps> post_ops(const Task& task, const std::vector<Step>& steps
             result.summed = input;
             continue;
         }
-        const auto md = input && whole ? descriptor(layout, dims, graph::ElementType::f32)
+        const auto md = input && whole ? descriptor(layout, dims, element)
                                        : plain_descriptor(shape, graph::ElementType::f32);
         list.append_binary(*algorithm, md);
         const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1;
@@ -128,11 +129,11 @@ std::optional<PostOps> post_ops(const Task& task, const std::vector<Step>& steps
 }
 
 void set_operand_formats(const Task& task, const std::vector<Step>& steps, const Dims& dims,
-                         const plan::Layout& layout, plan::Choice& choice) {
+                         const plan::Format& format, plan::Choice& choice) {
     for (const Step& step : steps)
         if (is_binary(step.function))
             if (const auto input = task.input_index(step.operand); input && task.dims(step.operand) == dims)
-                choice.inputs[*input].layout = layout;
+                choice.inputs[*input] = format;
 }
 
 }  // namespace viridian::execute::cpu

@@ -12,16 +12,18 @@ struct PostOps {
     std::vector<graph::ValueId> constants;  // binary operands to be given as constants, in argument order
 };
 
-// For a destination of `dims` in `layout`; operands of the destination's shape are read in that layout too.
+// For a destination of `dims` in `layout`; operands of the destination's shape are read in that layout and
+// `element` type too.
 // `sum_in_place`: add the first dying full-size residual by overwriting it. Nothing where oneDNN cannot.
 // Constants get indices from `first_constant` on.
 [[nodiscard]] std::optional<PostOps> post_ops(const Task& task, const std::vector<Step>& steps,
                                               const graph::Dims& dims, const plan::Layout& layout,
-                                              bool sum_in_place, std::size_t first_constant);
+                                              bool sum_in_place, std::size_t first_constant,
+                                              graph::ElementType element = graph::ElementType::f32);
 
 // Sets the formats of the epilogue's own inputs in a choice.
 void set_operand_formats(const Task& task, const std::vector<Step>& steps, const graph::Dims& dims,
-                         const plan::Layout& layout, plan::Choice& choice);
+                         const plan::Format& format, plan::Choice& choice);
 
 // One step as an oneDNN eltwise algorithm: {algorithm, alpha, beta}.
 struct Eltwise {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/graph/evaluate.hpp"
 
@@ -43,7 +44,9 @@ bool moves(const Task& task) {
 
 std::vector<plan::Choice> offers(const Task& task) {
     if (!moves(task)) return {};
-    return {task.plain_choice(std::string(family))};
+    std::vector<plan::Choice> choices = {task.plain_choice(std::string(family))};
+    offer_moved(task, choices);
+    return choices;
 }
 
 // Each output's elements by where they came from, counted from 1; 0 is the fill.
@@ -104,13 +107,16 @@ Moves moves_of(std::span<const std::int64_t> from) {
     return moves;
 }
 
-// The element that padding writes; none: zero bytes.
-std::uint64_t fill_of(const Task& task) {
+// The element that padding writes, of the result's type; none: zero bytes.
+std::uint64_t fill_of(const Task& task, ElementType type) {
     const Node& node = task.node();
     std::uint64_t fill = 0;
     const Tensor* value =
         node.op == "Pad" && node.input(2) != ValueId::none ? task.graph.constant(node.inputs[2]) : nullptr;
-    if (value != nullptr && value->count() > 0)
+    if (value == nullptr || value->count() == 0) return fill;
+    if (type == ElementType::bf16 && value->type() == ElementType::f32)
+        fill = graph::to_bfloat16(static_cast<float>(value->number(0)));
+    else
         std::memcpy(&fill, value->bytes(), static_cast<std::size_t>(graph::size_of(value->type())));
     return fill;
 }
@@ -153,9 +159,11 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
         if (made[i].dims() != task.dims(task.region.outputs[i])) return unknown_kernel(choice);
         all.push_back(moves_of(made[i].values<std::int64_t>()));
     }
+    if (choice.outputs.empty()) return unknown_kernel(choice);
     Kernel kernel;
-    kernel.run = [all = std::move(all), fill = fill_of(task), threads = task.context.threads,
-                  size = graph::size_of(task.type(task.region.inputs[0]).element)](const Pointers& pointers) {
+    kernel.run = [all = std::move(all), fill = fill_of(task, choice.outputs[0].element),
+                  threads = task.context.threads,
+                  size = graph::size_of(choice.inputs[0].element)](const Pointers& pointers) {
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto copy = [&](auto word) {
                 move<decltype(word)>(all[i], pointers.inputs[0], pointers.outputs[i], fill, threads);

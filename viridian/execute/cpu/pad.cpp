@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
@@ -67,6 +68,7 @@ std::vector<plan::Choice> offers(const Task& task) {
         choice.inputs[0].layout = choice.outputs[0].layout = layout;
         choices.push_back(std::move(choice));
     }
+    offer_moved(task, choices);
     return choices;
 }
 
@@ -91,12 +93,13 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     std::int64_t rows = 1;
     for (const Axis& axis : axes) rows *= axis.to;
     Kernel kernel;
-    kernel.run = [=, value = padding->value, threads = task.context.threads](const Pointers& pointers) {
-        const auto* source = reinterpret_cast<const float*>(pointers.inputs[0]);
-        auto* result = reinterpret_cast<float*>(pointers.outputs[0]);
+    const auto pad = [=, threads = task.context.threads](const Pointers& pointers, auto value) {
+        using Element = decltype(value);
+        const auto* source = reinterpret_cast<const Element*>(pointers.inputs[0]);
+        auto* result = reinterpret_cast<Element*>(pointers.outputs[0]);
         const auto work_on = [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t row = first; row < last; ++row) {
-                float* to = result + row * inner.to * tile;
+                Element* to = result + row * inner.to * tile;
                 std::int64_t left = row, stride = 1, at = 0;
                 bool inside = true;
                 for (std::size_t i = axes.size(); i-- > 0; left /= axes[i].to, stride *= axes[i].from) {
@@ -119,6 +122,11 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
             work_on(first, last);
         });
     };
+    const float value = padding->value;
+    if (in_bf16(choice.outputs[0]))
+        kernel.run = [pad, value = graph::to_bfloat16(value)](const Pointers& p) { pad(p, value); };
+    else
+        kernel.run = [pad, value](const Pointers& p) { pad(p, value); };
     return kernel;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -155,7 +156,7 @@ std::vector<plan::Choice> slices(const Task& task) {
     return parts(task, cut->first, {cut->second});
 }
 
-std::vector<plan::Choice> offers(const Task& task) {
+std::vector<plan::Choice> exact_offers(const Task& task) {
     if (task.region.nodes.size() != 1 || task.region.inputs.size() != 1 || task.region.outputs.empty())
         return {};
     const Node& node = task.node();
@@ -172,6 +173,12 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (is_one_of(node, {"Transpose"})) return transposes(task);
     if (is_one_of(node, {"Slice"})) return slices(task);
     return {};
+}
+
+std::vector<plan::Choice> offers(const Task& task) {
+    std::vector<plan::Choice> choices = exact_offers(task);
+    offer_moved(task, choices);
+    return choices;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
+#include "viridian/execute/cpu/simd/brain.hpp"
 #include "viridian/execute/cpu/simd/operands.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -77,6 +79,8 @@ std::vector<plan::Choice> offers(const Task& task) {
             }
         choices.push_back(std::move(choice));
     }
+    offer_widened(
+        task, [&](std::size_t i) { return task.dims(task.region.inputs[i]) == work->dims; }, choices);
     return choices;
 }
 
@@ -85,22 +89,32 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     if (!work) return unknown_kernel(choice);
     Kernel kernel;
     const plan::Layout& layout = choice.outputs[0].layout;
-    auto chain = simd::Chain::make(task, work->steps, work->dims, layout, kernel.constants);
+    auto chain = simd::Chain::make(task, work->steps, work->dims, layout, kernel.constants, &choice);
     if (!chain) return unknown_kernel(choice);
     const std::int64_t count = plan::padded_elements(layout, work->dims);
     kernel.run = [chain = *std::move(chain), count, source = work->source,
+                  reads_bf16 = in_bf16(choice.inputs[work->source]), writes_bf16 = in_bf16(choice.outputs[0]),
                   threads = task.context.threads](const Pointers& pointers) {
-        const auto* from = reinterpret_cast<const float*>(pointers.inputs[source]);
-        auto* to = reinterpret_cast<float*>(pointers.outputs[0]);
+        const std::byte* from = pointers.inputs[source];
+        std::byte* to = pointers.outputs[0];
         const std::int64_t chunks = (count + chunk - 1) / chunk;
         const auto work_on = [&](std::int64_t first, std::int64_t last) {
             alignas(64) float scratch[chunk];
             // An operand may lie where the result goes: each chunk is made apart, then stored.
             alignas(64) float made[chunk];
             for (std::int64_t c = first; c < last; ++c) {
-                const std::int64_t n = std::min(chunk, count - c * chunk);
-                chain.run(pointers, from + c * chunk, made, c * chunk, n, scratch);
-                std::copy_n(made, n, to + c * chunk);
+                const std::int64_t at = c * chunk;
+                const std::int64_t n = std::min(chunk, count - at);
+                const float* read = reinterpret_cast<const float*>(from) + at;
+                if (reads_bf16) {
+                    simd::widen(reinterpret_cast<const std::uint16_t*>(from) + at, made, n);
+                    read = made;
+                }
+                chain.run(pointers, read, made, at, n, scratch);
+                if (writes_bf16)
+                    simd::narrow(made, reinterpret_cast<std::uint16_t*>(to) + at, n);
+                else
+                    std::copy_n(made, n, reinterpret_cast<float*>(to) + at);
             }
         };
         if (chunks < 8) return work_on(0, chunks);

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 
+#include "viridian/execute/cpu/precision.hpp"
+#include "viridian/execute/cpu/simd/brain.hpp"
 #include "viridian/execute/cpu/simd/loops.hpp"
 
 namespace viridian::execute::cpu::simd {
 using graph::Dims;
 
 std::optional<Chain> Chain::make(const Task& task, const std::vector<Step>& steps, const Dims& dims,
-                                 const plan::Layout& layout, std::vector<Packed>& constants) {
+                                 const plan::Layout& layout, std::vector<Packed>& constants,
+                                 const plan::Choice* choice) {
     Chain chain;
     for (const Step& step : steps) {
-        Link link{step, Link::From::none, 0, false, {}};
+        Link link{step, Link::From::none, 0, false, false, {}};
         if (is_binary(step.function)) {
             if (step.function == Function::pow) return std::nullopt;
             Dims own = task.dims(step.operand);
@@ -20,6 +23,8 @@ std::optional<Chain> Chain::make(const Task& task, const std::vector<Step>& step
             if (input) {
                 link.from = Link::From::input;
                 link.index = *input;
+                link.bf16 = choice != nullptr && in_bf16(choice->inputs[*input]);
+                if (link.bf16 && !link.whole) return std::nullopt;
             } else {
                 link.from = Link::From::constant;
                 link.index = constants.size();
@@ -43,7 +48,12 @@ void Chain::run(const Pointers& pointers, const float* from, float* to, std::int
             const std::byte* memory =
                 link.from == Link::From::input ? pointers.inputs[link.index] : pointers.constants[link.index];
             operand = reinterpret_cast<const float*>(memory);
-            operand = link.whole ? operand + first : link.spread->chunk(operand, first, n, scratch);
+            if (link.bf16) {
+                widen(reinterpret_cast<const std::uint16_t*>(memory) + first, scratch, n);
+                operand = scratch;
+            } else {
+                operand = link.whole ? operand + first : link.spread->chunk(operand, first, n, scratch);
+            }
         }
         apply(link.step, to, from, operand, n);
         from = to;

@@ -8,12 +8,13 @@ namespace viridian::execute::cpu::simd {
 
 class Chain {
   public:
-    // Steps on values of `dims` in `layout` (dense). Operands of full size lie in the same layout, smaller
-    // region inputs are row-major, constants are spread or packed here into `constants`.
+    // Steps on values of `dims` in `layout` (dense). Operands of full size lie in the same layout, in f32 or
+    // as the choice's ports say in bf16; smaller region inputs are row-major f32, constants are spread or
+    // packed here into `constants`.
     // Nothing where an operand cannot be had that way.
     static std::optional<Chain> make(const Task& task, const std::vector<Step>& steps,
                                      const graph::Dims& dims, const plan::Layout& layout,
-                                     std::vector<Packed>& constants);
+                                     std::vector<Packed>& constants, const plan::Choice* choice = nullptr);
 
     [[nodiscard]] bool empty() const { return links_.empty(); }
     // Applies the steps to elements [first, first + n) of the memory: from `from` into `to` (may be equal).
@@ -27,6 +28,7 @@ class Chain {
         enum class From : std::uint8_t { none, input, constant } from = From::none;
         std::size_t index = 0;
         bool whole = false;            // of full size in the same layout
+        bool bf16 = false;             // and so stored
         std::optional<Spread> spread;  // else
     };
     std::vector<Link> links_;

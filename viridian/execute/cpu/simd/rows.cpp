@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
+#include "viridian/execute/cpu/precision.hpp"
+#include "viridian/execute/cpu/simd/brain.hpp"
 #include "viridian/execute/cpu/simd/loops.hpp"
 #include "viridian/execute/cpu/simd/operands.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -99,6 +101,8 @@ std::vector<plan::Choice> offers(const Task& task) {
         in_place.overwritten = rows->source;
         choices.insert(choices.begin(), std::move(in_place));
     }
+    offer_widened(
+        task, [&](std::size_t i) { return task.dims(task.region.inputs[i]) == rows->dims; }, choices);
     return choices;
 }
 
@@ -107,8 +111,8 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     if (!rows) return unknown_kernel(choice);
     Kernel kernel;
     const plan::Layout layout = plan::plain(rows->dims.size());
-    auto before = simd::Chain::make(task, rows->before, rows->dims, layout, kernel.constants);
-    auto after = simd::Chain::make(task, rows->after, rows->dims, layout, kernel.constants);
+    auto before = simd::Chain::make(task, rows->before, rows->dims, layout, kernel.constants, &choice);
+    auto after = simd::Chain::make(task, rows->after, rows->dims, layout, kernel.constants, &choice);
     if (!before || !after) return unknown_kernel(choice);
     enum class Norm : std::uint8_t { softmax, log_softmax, layer_norm } norm = Norm::softmax;
     std::size_t scale = 0, shift = 0;
@@ -129,10 +133,11 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const std::int64_t room = (n + 15) / 16 * 16;
     const int threads = task.context.threads;
     kernel.workspace = Bytes(room * 2 * 4 * threads);
-    kernel.run = [=, before = *std::move(before), after = *std::move(after),
-                  source = rows->source](const Pointers& pointers) {
-        const auto* from = reinterpret_cast<const float*>(pointers.inputs[source]);
-        auto* to = reinterpret_cast<float*>(pointers.outputs[0]);
+    kernel.run = [=, before = *std::move(before), after = *std::move(after), source = rows->source,
+                  reads_bf16 = in_bf16(choice.inputs[rows->source]),
+                  writes_bf16 = in_bf16(choice.outputs[0])](const Pointers& pointers) {
+        const std::byte* from = pointers.inputs[source];
+        std::byte* to = pointers.outputs[0];
         const auto constant = [&](std::size_t i) {
             return reinterpret_cast<const float*>(pointers.constants[i]);
         };
@@ -140,10 +145,14 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
             float* row = reinterpret_cast<float*>(pointers.workspace) + thread * 2 * room;
             float* scratch = row + room;
             for (std::int64_t r = first; r < last; ++r) {
-                if (before.empty())
-                    std::copy_n(from + r * n, n, row);
-                else
-                    before.run(pointers, from + r * n, row, r * n, n, scratch);
+                const float* read = reinterpret_cast<const float*>(from) + r * n;
+                if (reads_bf16) {
+                    simd::widen(reinterpret_cast<const std::uint16_t*>(from) + r * n, row, n);
+                    read = row;
+                } else if (before.empty()) {
+                    std::copy_n(read, n, row);
+                }
+                if (!before.empty()) before.run(pointers, read, row, r * n, n, scratch);
                 switch (norm) {
                     case Norm::softmax:
                         simd::softmax_row(row, n);
@@ -157,7 +166,10 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
                         break;
                 }
                 after.run(pointers, row, row, r * n, n, scratch);
-                std::copy_n(row, n, to + r * n);
+                if (writes_bf16)
+                    simd::narrow(row, reinterpret_cast<std::uint16_t*>(to) + r * n, n);
+                else
+                    std::copy_n(row, n, reinterpret_cast<float*>(to) + r * n);
             }
         };
         if (count * n < 8192) return work_on(0, 0, count);
