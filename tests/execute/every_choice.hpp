@@ -9,6 +9,7 @@
 #include "viridian/execute/greedy.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/plan/precision.hpp"
 
 namespace viridian::execute {
 
@@ -45,11 +46,27 @@ inline double distance(const graph::Tensor& a, const graph::Tensor& b) {
     return std::sqrt(difference / std::max(size, 1e-30));
 }
 
+inline graph::Tensor rounded_to_bf16(graph::Tensor tensor) {
+    for (float& value : tensor.mutable_values<float>())
+        value = graph::from_bfloat16(graph::to_bfloat16(value));
+    return tensor;
+}
+
 // Runs the graph once per choice of the region made of all its nodes (one chain). Returns the kernels tried.
+// `bf16_tolerance`, where given: inputs and constants are bf16 numbers, and only choices that round are
+// tried.
 inline std::vector<std::string> check_region(Device& device, graph::Graph graph, Random& random,
-                                             double tolerance) {
+                                             double tolerance,
+                                             std::optional<double> bf16_tolerance = std::nullopt) {
     EXPECT_TRUE(infer_types(graph).ok());
-    const auto inputs = random_inputs(graph, random);
+    auto inputs = random_inputs(graph, random);
+    if (bf16_tolerance) {
+        for (auto& input : inputs) input = rounded_to_bf16(std::move(input));
+        for (std::size_t i = 0; i < graph.value_count(); ++i)
+            if (const auto id = static_cast<graph::ValueId>(i);
+                graph.constant(id) != nullptr && graph.constant(id)->type() == graph::ElementType::f32)
+                graph.make_constant(id, rounded_to_bf16(*graph.constant(id)));
+    }
     const auto expected = evaluate(graph, inputs);
     EXPECT_TRUE(expected.ok()) << expected.error().text();
     const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
@@ -58,6 +75,8 @@ inline std::vector<std::string> check_region(Device& device, graph::Graph graph,
     std::vector<std::string> tried;
     for (std::size_t c = 0; c < choices->size(); ++c) {
         const auto key = (*choices)[c].key();
+        const bool rounds = plan::rounds(graph, region, (*choices)[c]);
+        if (bf16_tolerance && !rounds) continue;
         auto assignment = assign(device, graph, {region}, [&](const auto&, const auto&) { return c; });
         EXPECT_TRUE(assignment.ok());
         const auto plan = plan::make_plan(graph, *std::move(assignment));
@@ -72,7 +91,7 @@ inline std::vector<std::string> check_region(Device& device, graph::Graph graph,
             EXPECT_TRUE(ran.ok()) << key << ran.error().text();
         }
         for (std::size_t i = 0; i < outputs.size(); ++i)
-            EXPECT_LE(distance(outputs[i], (*expected)[i]), tolerance)
+            EXPECT_LE(distance(outputs[i], (*expected)[i]), rounds ? *bf16_tolerance : tolerance)
                 << key << " " << text(graph.value(graph.outputs()[i]).type);
         tried.push_back((*choices)[c].kernel);
     }
@@ -83,6 +102,14 @@ inline std::unique_ptr<Device> test_device(int threads = 1) {
     auto device = make_cpu_device({.threads = threads, .pin = false, .allowances = {}});
     EXPECT_TRUE(device.ok());
     return *std::move(device);
+}
+
+// Null where this processor has no bf16 instructions.
+inline std::unique_ptr<Device> bf16_device(int threads = 1) {
+    auto device = make_cpu_device({.threads = threads, .pin = false, .allowances = {.bf16 = true}});
+    if (device.ok()) return *std::move(device);
+    EXPECT_THAT(device.error().text(), testing::HasSubstr("no bf16 instructions"));
+    return nullptr;
 }
 
 }  // namespace viridian::execute

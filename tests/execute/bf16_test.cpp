@@ -1,0 +1,188 @@
+// Every kernel that reads or writes bf16, on bf16 numbers, against the reference in f64: what is left is the
+// rounding of the result, 2^-9 of each element at most.
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::ValueId;
+
+constexpr double exact = 1e-4;
+constexpr double rounded = 2.5e-3;
+constexpr double rounded_twice = 4e-3;  // a residual that a kernel rounds before it adds on
+
+class Bf16 : public testing::Test {
+  protected:
+    void SetUp() override {
+        device_ = bf16_device(2);
+        if (device_ == nullptr) GTEST_SKIP() << "this processor has no bf16 instructions";
+    }
+    std::vector<std::string> check(const Graph& graph, double tolerance = rounded) {
+        const auto kernels = check_region(*device_, graph, random_, exact, tolerance);
+        tried_.insert(tried_.end(), kernels.begin(), kernels.end());
+        return kernels;
+    }
+    ValueId constant(Graph& graph, const Dims& dims) {
+        return graph.add_constant("c", random_tensor(random_, dims));
+    }
+    Random random_{1};
+    std::unique_ptr<Device> device_;
+    std::vector<std::string> tried_;
+};
+
+TEST_F(Bf16, Convolutions) {
+    for (int i = 0; i < 12; ++i) {
+        const std::int64_t kernel = random_.chance(0.5) ? 1 : 3;
+        const bool depthwise = i % 4 == 3;
+        const std::int64_t c = i % 5 == 0 ? 3 : 16 * random_.between(1, 3),
+                           m = depthwise ? c : random_.between(3, 48);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({random_.between(1, 2), c, 9, 11}));
+        std::vector<ValueId> inputs = {x, constant(graph, {m, depthwise ? 1 : c, kernel, kernel})};
+        if (random_.chance(0.5)) inputs.push_back(constant(graph, {m}));
+        ValueId y = graph.add("Conv", inputs,
+                              {{"pads", Dims(4, kernel / 2)},
+                               {"strides", Dims(2, random_.between(1, 2))},
+                               {"group", depthwise ? c : std::int64_t{1}}});
+        if (random_.chance(0.5)) {
+            ASSERT_TRUE(infer_types(graph).ok());
+            y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        }
+        if (random_.chance(0.7)) y = graph.add("Relu", {y});
+        graph.set_outputs({y});
+        check(graph, rounded_twice);
+    }
+    EXPECT_THAT(tried_, testing::Contains(testing::HasSubstr("bf16")));
+}
+
+TEST_F(Bf16, Products) {
+    for (int i = 0; i < 12; ++i) {
+        const auto m = random_.between(1, 20), k = random_.between(1, 70), n = random_.between(1, 70);
+        Graph graph;
+        ValueId y{};
+        if (i % 3 == 0)
+            y = graph.add("Gemm",
+                          {graph.add_input("x", f32({m, k})), constant(graph, {n, k}), constant(graph, {n})},
+                          {{"transB", std::int64_t{1}}});
+        if (i % 3 == 1)
+            y = graph.add("MatMul", {graph.add_input("x", f32({2, m, k})), constant(graph, {k, n})});
+        if (i % 3 == 2)
+            y = graph.add("MatMul",
+                          {graph.add_input("x", f32({2, 3, m, k})), graph.add_input("y", f32({2, 3, k, n}))});
+        if (i % 3 != 2 && random_.chance(0.5)) {
+            ASSERT_TRUE(infer_types(graph).ok());
+            y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        }
+        if (i % 3 != 2 && random_.chance(0.5)) y = graph.add("Gelu", {y});
+        graph.set_outputs({y});
+        EXPECT_FALSE(check(graph, rounded_twice).empty());
+    }
+}
+
+TEST_F(Bf16, Pools) {
+    for (const char* op : {"MaxPool", "AveragePool", "GlobalAveragePool"}) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({1, 32, 9, 9}));
+        const bool global = std::string_view(op).starts_with("Global");
+        graph.set_outputs({global ? graph.add(op, {x})
+                                  : graph.add(op, {x},
+                                              {{"kernel_shape", Dims{3, 3}},
+                                               {"strides", Dims{2, 2}},
+                                               {"pads", Dims{1, 1, 1, 1}}})});
+        EXPECT_FALSE(check(graph).empty()) << op;
+    }
+}
+
+TEST_F(Bf16, ElementwiseChains) {
+    for (int i = 0; i < 24; ++i) {
+        const Dims dims = i % 2 == 0 ? Dims{2, 16, 5, 7} : Dims{3, random_.between(1, 2500)};
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32(dims));
+        ValueId y = random_.chance(0.5) ? graph.add("Add", {x, graph.add_input("r", f32(dims))})
+                                        : graph.add("Mul", {x, constant(graph, Dims(dims.size(), 1))});
+        if (random_.chance(0.5)) y = graph.add("Sigmoid", {y});
+        if (random_.chance(0.5)) y = graph.add("Mul", {graph.add_input("s", f32(dims)), y});
+        graph.set_outputs({y});
+        EXPECT_THAT(check(graph), testing::Contains("simd:elementwise"));
+    }
+}
+
+TEST_F(Bf16, RowsReadBf16AndComputeInF32) {
+    for (const char* op : {"Softmax", "LayerNormalization"}) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({3, 5, 77}));
+        const ValueId sum = graph.add("Add", {x, graph.add_input("r", f32({3, 5, 77}))});
+        std::vector<ValueId> inputs = {sum};
+        if (*op == 'L') inputs.insert(inputs.end(), {constant(graph, {77}), constant(graph, {77})});
+        graph.set_outputs({graph.add(op, inputs)});
+        const auto kernels = check(graph);
+        EXPECT_THAT(kernels, testing::SizeIs(testing::Ge(3))) << "bf16 in and out, in alone, out alone";
+        EXPECT_THAT(kernels, testing::Each(std::string("simd:rows")));
+    }
+    Graph graph;  // along channels: the library's
+    graph.set_outputs(
+        {graph.add("Softmax", {graph.add_input("x", f32({2, 32, 5, 5}))}, {{"axis", std::int64_t{1}}})});
+    check(graph);
+}
+
+TEST_F(Bf16, Movement) {
+    const auto moved = [&](const char* op, graph::Attributes attributes,
+                           std::vector<graph::Tensor> parameters) {
+        Graph graph;
+        std::vector<ValueId> inputs = {graph.add_input("x", f32({2, 32, 6, 6}))};
+        for (auto& tensor : parameters) inputs.push_back(graph.add_constant("p", std::move(tensor)));
+        graph.set_outputs({graph.add(op, inputs, std::move(attributes))});
+        // What was a bf16 number stays one.
+        EXPECT_FALSE(check_region(*device_, graph, random_, exact, 0.0).empty()) << op;
+    };
+    const auto integers = [](std::vector<std::int64_t> list) {
+        return graph::Tensor::i64({static_cast<std::int64_t>(list.size())}, list);
+    };
+    moved("Transpose", {{"perm", Dims{0, 2, 3, 1}}}, {});
+    moved("Reshape", {}, {integers({2, -1})});
+    moved("Slice", {}, {integers({3}), integers({9}), integers({1})});
+    moved("Pad", {}, {integers({0, 0, 1, 1, 0, 0, 2, 0}), graph::Tensor::scalar(-1.5F)});
+    moved("DepthToSpace", {{"blocksize", std::int64_t{2}}}, {});
+    Graph graph;
+    graph.set_outputs({graph.add(
+        "Concat", {graph.add_input("x", f32({1, 16, 3, 3})), graph.add_input("y", f32({1, 32, 3, 3}))},
+        {{"axis", std::int64_t{1}}})});
+    EXPECT_FALSE(check_region(*device_, graph, random_, exact, 0.0).empty());
+}
+
+TEST_F(Bf16, DeniedOperatorsAreNotOffered) {
+    for (const char* op : {"Exp", "Floor"}) {
+        Graph graph;
+        graph.set_outputs({graph.add(op, {graph.add_input("x", f32({4, 64}))})});
+        EXPECT_THAT(check(graph), testing::IsEmpty()) << op;
+    }
+    Graph graph;  // a chain may read bf16 before a denied operator, not write what that made
+    const ValueId sum = graph.add("Add", {graph.add_input("x", f32({4, 64})), constant(graph, {64})});
+    graph.set_outputs({graph.add("Exp", {sum})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto choices = device_->choices(graph, plan::make_region(graph, graph::uses(graph), graph.nodes()));
+    ASSERT_TRUE(choices.ok());
+    bool reads = false;
+    for (const plan::Choice& choice : *choices) {
+        EXPECT_EQ(choice.outputs[0].element, graph::ElementType::f32) << choice.key();
+        reads = reads || choice.inputs[0].element == graph::ElementType::bf16;
+    }
+    EXPECT_TRUE(reads);
+}
+
+TEST(Bf16Kernels, AreOfferedOnlyWhereAllowed) {
+    const auto device = test_device();
+    Graph graph;
+    graph.set_outputs({graph.add("Relu", {graph.add_input("x", f32({4, 64}))})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    const auto choices = device->choices(graph, region);
+    ASSERT_TRUE(choices.ok());
+    for (const plan::Choice& choice : *choices)
+        EXPECT_FALSE(plan::rounds(graph, region, choice)) << choice.key();
+}
+
+}  // namespace
+}  // namespace viridian::execute
