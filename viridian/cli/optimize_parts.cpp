@@ -40,7 +40,7 @@ Result<Json> frontier_of(const graph::Graph& graph, const cost::Source& source,
                          const search::AssignOptions& solver) {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     VIRIDIAN_TRY(const search::Instance instance,
-                 search::Instance::make(graph, regions, source, solver.boundary));
+                 search::Instance::make(graph, regions, source, solver.boundary, solver.keep_f32));
     VIRIDIAN_TRY(const search::Frontier frontier, search::frontier(instance, solver));
     return frontier_json(frontier);
 }
