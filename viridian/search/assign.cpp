@@ -100,7 +100,8 @@ Result<Outcome> solve(const Instance& instance, const Objective& objective, cons
 Result<plan::Assignment> assign(const graph::Graph& graph, std::span<const plan::Region> regions,
                                 const cost::Source& source, const Objective& objective,
                                 const AssignOptions& options) {
-    VIRIDIAN_TRY(const Instance instance, Instance::make(graph, regions, source, options.boundary, options.keep_f32));
+    VIRIDIAN_TRY(const Instance instance,
+                 Instance::make(graph, regions, source, options.boundary, options.keep_f32));
     VIRIDIAN_TRY(Outcome outcome, solve(instance, objective, options));
     return std::move(outcome.assignment);
 }
