@@ -33,13 +33,35 @@ Result<std::map<ValueId, Tensor>> border_values(const Graph& graph, const plan::
     return values;
 }
 
-Result<plan::Plan> plan_alone(const Graph& alone, const plan::Choice& choice) {
+// A copy of input `i` that the region reads instead: a kernel that overwrites it leaves the caller's alone.
+NodeId copy_input(Graph& alone, std::size_t i) {
+    const ValueId input = alone.inputs()[i];
+    const ValueId copied = alone.add("Identity", {input}, {}, "copy");
+    alone.set_type(copied, alone.value(input).type);
+    alone.replace_uses(input, copied);
+    const NodeId copy = alone.value(copied).producer;
+    graph::Node node = alone.node(copy);
+    node.inputs = {input};
+    alone.set_node(copy, std::move(node));
+    return copy;
+}
+
+Result<plan::Plan> plan_alone(Graph& alone, const plan::Choice& choice) {
     plan::Assignment assignment;
-    const plan::Region region = plan::make_region(alone, graph::uses(alone), alone.nodes());
+    const std::vector<NodeId> nodes = alone.nodes();
     const auto plain = [&](ValueId id) {
         const auto& type = alone.value(id).type;
         return plan::Format{plan::plain(type.shape->size()), type.element, {}};
     };
+    if (choice.aliasing == plan::Aliasing::overwrite) {
+        const NodeId copy = copy_input(alone, choice.overwritten);
+        plan::Choice copies;
+        copies.kernel = "reference";
+        copies.inputs = copies.outputs = {plain(alone.node(copy).outputs[0])};
+        assignment.regions.push_back({plan::make_region(alone, graph::uses(alone), {copy}), copies});
+    }
+    plan::Region region = plan::make_region(alone, graph::uses(alone), nodes);
+    if (choice.aliasing == plan::Aliasing::overwrite) region.dies[choice.overwritten] = true;
     for (std::size_t i = 0; i < region.inputs.size(); ++i)
         if (plain(region.inputs[i]) != choice.inputs[i])
             assignment.conversions.push_back({region.inputs[i], plain(region.inputs[i]), choice.inputs[i]});
@@ -86,7 +108,7 @@ Result<std::vector<RegionCheck>> check_regions(Device& device, const Graph& grap
     for (const plan::Step& step : plan.steps) {
         if (step.kind != plan::Step::Kind::kernel) continue;
         if (!seen.insert(plan::signature(graph, step.region) + step.choice.key()).second) continue;
-        const Graph alone = extract(graph, step.region);
+        Graph alone = extract(graph, step.region);
         VIRIDIAN_TRY(const plan::Plan single, plan_alone(alone, step.choice));
         VIRIDIAN_TRY(const auto executable, device.prepare(alone, single));
         std::vector<Tensor> given;
