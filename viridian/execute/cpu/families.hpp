@@ -20,6 +20,7 @@ Family group_normalization_family();
 Family resize_family();
 Family dnnl_deconvolution_family();
 Family movement_family();
+Family recurrent_family();
 Family typed_family();
 Family view_family();
 Family concat_family();

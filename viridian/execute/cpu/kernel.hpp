@@ -62,6 +62,7 @@ struct Family {
     std::vector<plan::Choice> (*offers)(const Task&);
     // `choice` was offered for a region of equal signature. Errors: unsupported.
     Result<Kernel> (*prepare)(const Task&, const plan::Choice&);
+    bool any_outputs = false;  // copes with regions whose first output is not read
 };
 
 // All families, best known first, the reference last.

@@ -24,6 +24,7 @@ std::span<const Family> families() {
         reduction_family(),
         group_normalization_family(),
         resize_family(),
+        recurrent_family(),
         movement_family(),
         typed_family(),
         reference_family(),

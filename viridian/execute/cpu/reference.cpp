@@ -82,6 +82,6 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
 
 }  // namespace
 
-Family reference_family() { return {"reference", offers, prepare}; }
+Family reference_family() { return {"reference", offers, prepare, true}; }
 
 }  // namespace viridian::execute::cpu
