@@ -85,21 +85,9 @@ constexpr auto bit_cast = [](auto& call) -> Result<void> {
     return {};
 };
 
-constexpr OperatorRow row(std::string_view name, Arity inputs, Result<void> (*infer)(Inference&),
-                          Reference reference) {
-    return {.name = name,
-            .domain = "",
-            .inputs = inputs,
-            .outputs = {1, 1},
-            .operator_class = OperatorClass::movement,
-            .safety = NumericSafety::clear,
-            .infer = infer,
-            .reference = reference};
-}
-
 constexpr OperatorRow rows[] = {
-    row("TensorScatter", {2, 3}, infer_scatter, polynomial_kernel(scatter)),
-    row("BitCast", {1, 1}, infer_bit_cast, real_kernel(bit_cast)),
+    movement_row("TensorScatter", {2, 3}, infer_scatter, polynomial_kernel(scatter)),
+    movement_row("BitCast", {1, 1}, infer_bit_cast, real_kernel(bit_cast)),
 };
 
 }  // namespace

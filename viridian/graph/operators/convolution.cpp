@@ -107,11 +107,8 @@ Flop convolution_flop(const Operation& operation) {
 }
 
 IterationSpace convolution_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
     const Dims w = operation.inputs[1].dims();
-    for (std::size_t i = 1; i < w.size(); ++i) space.push_back({w[i], true});
-    return space;
+    return summed_over(operation, std::span(w).subspan(1));
 }
 
 constexpr OperatorRow rows[] = {

@@ -48,10 +48,7 @@ Flop lrn_flop(const Operation& operation) {
 }
 
 IterationSpace lrn_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    space.push_back({operation.node.integer("size", 1), true});
-    return space;
+    return summed_over(operation, operation.node.integer("size", 1));
 }
 
 Result<void> infer_lp(Inference& inference) {

@@ -23,18 +23,8 @@ constexpr auto matmul = [](auto& call) -> Result<void> {
     const Array<Scalar>& a = *call.input(0);
     const Array<Scalar>& b = *call.input(1);
     Array<Scalar>& y = call.outputs[0];
-    Dims a_dims = a.dims;
-    Dims b_dims = b.dims;
-    if (a_dims.size() == 1) a_dims.insert(a_dims.begin(), 1);
-    if (b_dims.size() == 1) b_dims.push_back(1);
-    const std::int64_t m = a_dims.end()[-2];
-    const std::int64_t k = a_dims.back();
-    const std::int64_t n = b_dims.back();
-    a_dims.resize(a_dims.size() - 2);
-    b_dims.resize(b_dims.size() - 2);
-    VIRIDIAN_TRY(const Dims batch, broadcast(a_dims, b_dims));
-    const std::vector<std::int64_t> from_a = broadcast_index(a_dims, batch);
-    const std::vector<std::int64_t> from_b = broadcast_index(b_dims, batch);
+    VIRIDIAN_TRY(const Products products, products_of(a.dims, b.dims));
+    const auto& [m, n, k, a_dims, b_dims, from_a, from_b] = products;
     std::vector<Accumulator<Scalar>> sums(static_cast<std::size_t>(m * n));
     for (std::size_t i = 0; i < from_a.size(); ++i) {
         std::fill(sums.begin(), sums.end(), Accumulator<Scalar>(0));
@@ -51,10 +41,7 @@ Flop matmul_flop(const Operation& operation) {
 }
 
 IterationSpace matmul_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    space.push_back({operation.inputs[0].dims().back(), true});
-    return space;
+    return summed_over(operation, operation.inputs[0].dims().back());
 }
 
 // Y = alpha · op(A) · op(B) + beta · C, op transposing where transA, transB say so.

@@ -178,10 +178,7 @@ Flop fused_matmul_flop(const Operation& operation) {
     return Flop((2 * summed(operation) + 1) * count_of(operation.outputs[0]));
 }
 IterationSpace fused_matmul_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    space.push_back({summed(operation), true});
-    return space;
+    return summed_over(operation, summed(operation));
 }
 
 // --- GELU with a bias over the last axis

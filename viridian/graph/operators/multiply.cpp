@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "viridian/graph/operators/broadcasting.hpp"
+
 namespace viridian::graph {
 namespace {
 
@@ -26,6 +28,18 @@ void pack(const Scalar* data, std::int64_t across, std::int64_t along, std::int6
 }
 
 }  // namespace
+
+Result<Products> products_of(Dims a, Dims b) {
+    if (a.size() == 1) a.insert(a.begin(), 1);
+    if (b.size() == 1) b.push_back(1);
+    Products products{a.end()[-2], b.back(), a.back(), {}, {}, {}, {}};
+    products.a_batch.assign(a.begin(), a.end() - 2);
+    products.b_batch.assign(b.begin(), b.end() - 2);
+    VIRIDIAN_TRY(const Dims batch, broadcast(products.a_batch, products.b_batch));
+    products.from_a = broadcast_index(products.a_batch, batch);
+    products.from_b = broadcast_index(products.b_batch, batch);
+    return products;
+}
 
 template <class Scalar>
 void multiply_add(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Scalar> a, Matrix<Scalar> b,

@@ -12,6 +12,16 @@ struct Matrix {
     std::int64_t column;
 };
 
+// numpy's matmul of [batch_a…, m, k] and [batch_b…, k, n]: which matrices meet, batches broadcast. A vector
+// is one row on the left, one column on the right.
+struct Products {
+    std::int64_t m, n, k;
+    Dims a_batch, b_batch;
+    std::vector<std::int64_t> from_a, from_b;  // per product, the matrix of each side
+};
+// Errors: mismatch (batches that do not broadcast).
+[[nodiscard]] Result<Products> products_of(Dims a, Dims b);
+
 // sums[m × n], contiguous, += a[m × k] · b[k × n]; each sum runs along k in order.
 template <class Scalar>
 void multiply_add(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Scalar> a, Matrix<Scalar> b,

@@ -179,11 +179,7 @@ Flop pool_flop(const Operation& operation) {
 }
 
 IterationSpace pool_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    for (const std::int64_t extent : operation.node.get("kernel_shape", Dims()))
-        space.push_back({extent, true});
-    return space;
+    return summed_over(operation, operation.node.get("kernel_shape", Dims()));
 }
 
 constexpr OperatorRow row(std::string_view name, int outputs, NumericSafety safety,

@@ -4,6 +4,7 @@
 
 #include "viridian/graph/operators/broadcasting.hpp"
 #include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/multiply.hpp"
 #include "viridian/graph/operators/prepare.hpp"
 #include "viridian/graph/operators/quantized.hpp"
 #include "viridian/graph/operators/rules.hpp"
@@ -82,18 +83,8 @@ Result<void> multiply(CallType& call) {
     const auto& a = *call.input(places.a);
     const auto& b = *call.input(places.b);
     auto& y = call.outputs[0];
-    Dims a_dims = a.dims;
-    Dims b_dims = b.dims;
-    if (a_dims.size() == 1) a_dims.insert(a_dims.begin(), 1);
-    if (b_dims.size() == 1) b_dims.push_back(1);
-    const std::int64_t m = a_dims.end()[-2];
-    const std::int64_t k = a_dims.back();
-    const std::int64_t n = b_dims.back();
-    a_dims.resize(a_dims.size() - 2);
-    b_dims.resize(b_dims.size() - 2);
-    VIRIDIAN_TRY(const Dims batch, broadcast(a_dims, b_dims));
-    const auto from_a = broadcast_index(a_dims, batch);
-    const auto from_b = broadcast_index(b_dims, batch);
+    VIRIDIAN_TRY(const Products products, products_of(a.dims, b.dims));
+    const auto& [m, n, k, a_dims, b_dims, from_a, from_b] = products;
     const std::int64_t a_count = product(a_dims);
     const std::int64_t b_count = product(b_dims);
     VIRIDIAN_TRY(const auto a_zero, per_line(place(call, places.a_zero), m, a_count, std::int64_t{0}));
@@ -201,20 +192,14 @@ Flop convolution_flop(const Operation& operation) {
 }
 template <const Places& places>
 IterationSpace convolution_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
     const Dims w = operation.inputs[places.b].dims();
-    for (std::size_t i = 1; i < w.size(); ++i) space.push_back({w[i], true});
-    return space;
+    return summed_over(operation, std::span(w).subspan(1));
 }
 Flop product_flop(const Operation& operation) {
     return Flop(2 * count_of(operation.outputs[0]) * operation.inputs[0].dims().back());
 }
 IterationSpace product_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    space.push_back({operation.inputs[0].dims().back(), true});
-    return space;
+    return summed_over(operation, operation.inputs[0].dims().back());
 }
 
 constexpr OperatorRow row(std::string_view name, Arity inputs, Result<void> (*infer)(Inference&),

@@ -78,6 +78,13 @@ std::int64_t product(std::span<const std::int64_t> dims) {
     return count;
 }
 
+IterationSpace summed_over(const Operation& operation, std::span<const std::int64_t> sizes) {
+    IterationSpace space;
+    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
+    for (const std::int64_t size : sizes) space.push_back({size, true});
+    return space;
+}
+
 std::int64_t count_of(const TensorType& type) { return product(type.dims()); }
 
 }  // namespace viridian::graph

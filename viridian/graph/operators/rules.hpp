@@ -43,6 +43,11 @@ template <class... Arguments>
                                                         std::size_t b);
 
 [[nodiscard]] std::int64_t product(std::span<const std::int64_t> dims);
+// Every element of output 0, summed over loops of these sizes.
+[[nodiscard]] IterationSpace summed_over(const Operation& operation, std::span<const std::int64_t> sizes);
+[[nodiscard]] inline IterationSpace summed_over(const Operation& operation, std::int64_t size) {
+    return summed_over(operation, std::span(&size, 1));
+}
 // Elements of a type whose dimensions are known.
 [[nodiscard]] std::int64_t count_of(const TensorType& type);
 

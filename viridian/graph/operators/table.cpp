@@ -1,6 +1,7 @@
 #include <map>
 
 #include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/rules.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -123,9 +124,7 @@ Bytes bytes_written(const Operation& operation) { return bytes_of(operation.outp
 IterationSpace iteration_space(const Operation& operation) {
     const OperatorRow* row = find_operator(operation.node);
     if (row != nullptr && row->iteration_space != nullptr) return row->iteration_space(operation);
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    return space;
+    return summed_over(operation, Dims());
 }
 
 }  // namespace viridian::graph

@@ -127,12 +127,9 @@ Flop transposed_flop(const Operation& operation) {
 }
 
 IterationSpace transposed_space(const Operation& operation) {
-    IterationSpace space;
-    for (const std::int64_t dimension : operation.outputs[0].dims()) space.push_back({dimension, false});
-    const Dims w = operation.inputs[1].dims();
-    space.push_back({w[0], true});
-    for (std::size_t i = 2; i < w.size(); ++i) space.push_back({w[i], true});
-    return space;
+    Dims w = operation.inputs[1].dims();
+    w.erase(w.begin() + 1);
+    return summed_over(operation, w);
 }
 
 constexpr OperatorRow rows[] = {
