@@ -13,6 +13,7 @@ set(VIRIDIAN_ROOMS
     "rewrite  : graph"
     "plan     : graph"
     "account  : meter trace"
+    "serve    : meter"
     "cost     : graph plan"
     "execute  : graph plan trace"
     "profile  : graph plan execute meter cost"
@@ -20,7 +21,7 @@ set(VIRIDIAN_ROOMS
     "pipeline : graph plan cost"
     "train    : graph gradient plan execute meter trace pipeline"
     "report   :"
-    "cli      : base graph meter trace onnx zoo gradient rewrite plan account cost execute profile search pipeline train report"
+    "cli      : base graph meter trace onnx zoo gradient rewrite plan account cost execute profile search pipeline train report serve"
 )
 
 # A room's library holds every .cpp below its folder. A room may add vendor libraries, generated sources and

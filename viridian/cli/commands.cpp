@@ -14,7 +14,7 @@ std::vector<Command> commands() {
         report_command(),
         pipeline_command(),
         account_command(),
-        record_command(), meter_command(), trace_command(),
+        record_command(), serve_command(), meter_command(), trace_command(),
     };
 }
 // clang-format on

@@ -14,6 +14,7 @@ Command report_command();
 Command pipeline_command();
 Command account_command();
 Command record_command();
+Command serve_command();
 Command meter_command();
 Command trace_command();
 

@@ -6,7 +6,12 @@ namespace viridian::cli {
 
 meter::Places places() {
     meter::Places here;
-    if (const char* nvml = std::getenv("VIRIDIAN_NVML"); nvml != nullptr && *nvml != '\0') here.nvml = nvml;
+    const auto told = [](const char* name, auto& place) {
+        if (const char* value = std::getenv(name); value != nullptr && *value != '\0') place = value;
+    };
+    told("VIRIDIAN_NVML", here.nvml);
+    told("VIRIDIAN_AMDSMI", here.amdsmi);
+    told("VIRIDIAN_ROOT", here.root);  // sysfs and procfs below another folder: a container's host, a test
     return here;
 }
 

@@ -78,8 +78,9 @@ constexpr std::size_t most_open_files = 256;  // of threads; more are opened for
 
 class Tree {
   public:
-    Tree(int process, const Path& root, CpuTimesFile all, std::vector<int> packages)
+    Tree(int process, const Path& root, CpuTimesFile all, std::vector<int> packages, bool placement)
         : process_(process),
+          placement_(placement),
           all_(std::move(all)),
           proc_((root / "proc/").string()),
           packages_(std::move(packages)) {
@@ -162,7 +163,7 @@ class Tree {
         const auto package = static_cast<std::size_t>(cpu < packages_.size() ? packages_[cpu] : 0);
         own_[package] += std::max<std::int64_t>(0, times->ticks - thread.ticks);
         thread.ticks = times->ticks;
-        if (thread.cpu == times->cpu) return;
+        if (!placement_ || thread.cpu == times->cpu) return;
         thread.cpu = times->cpu;
         samples.push_back({channel_of(number), now.time_ns, now.monotonic_ns, thread.cpu, 0});
     }
@@ -189,6 +190,7 @@ class Tree {
     }
 
     int process_;
+    bool placement_;
     CpuTimesFile all_;
     CpuTimes times_;
     std::vector<int> waiting_;
@@ -231,12 +233,12 @@ Result<ThreadTimes> parse_thread_stat(std::string_view line) {
     return times;
 }
 
-Result<Meter> open_process_tree(int process, const Path& root) {
+Result<Meter> open_process_tree(int process, const Path& root, bool placement) {
     VIRIDIAN_TRY(CpuTimesFile file, CpuTimesFile::open(root));
     CpuTimes all;
     VIRIDIAN_TRY(file.read(all));
     const std::vector<int> packages = cpu_packages(root, all.busy.size());
-    const auto tree = std::make_shared<Tree>(process, root, std::move(file), packages);
+    const auto tree = std::make_shared<Tree>(process, root, std::move(file), packages, placement);
     Meter meter{"process", *tree->channels, {}};
     meter.growing = tree->channels;
     meter.update = Seconds(1.0 / static_cast<double>(jiffies_per_second()));

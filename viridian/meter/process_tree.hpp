@@ -7,8 +7,9 @@
 
 namespace viridian::meter {
 
-// Errors while reading: file_not_found once the process is gone.
-[[nodiscard]] Result<Meter> open_process_tree(int process, const Path& root = "/");
+// Errors while reading: file_not_found once the process is gone. Without `placement` there are no channels of
+// threads: the list of channels then never grows.
+[[nodiscard]] Result<Meter> open_process_tree(int process, const Path& root = "/", bool placement = true);
 
 struct ThreadTimes {
     std::int64_t ticks = 0;

@@ -125,11 +125,11 @@ void Sampler::read(Tracked& tracked) {
         ++tracked.stats.failures;
         tracked.stats.last_failure = result.error().message;
     }
-    if (result.ok() != tracked.lost) return;
-    tracked.lost = !result.ok();
+    if (result.ok() != tracked.stats.lost) return;
+    tracked.stats.lost = !result.ok();
     if (note_)
-        note_(fmt::format("{} {} {}{}", tracked.lost ? "lost" : "found", tracked.meter.name,
-                          stamp_now().time_ns, tracked.lost ? " " + result.error().message : ""));
+        note_(fmt::format("{} {} {}{}", tracked.stats.lost ? "lost" : "found", tracked.meter.name,
+                          stamp_now().time_ns, tracked.stats.lost ? " " + result.error().message : ""));
 }
 
 // The period that keeps this meter's cost affordable: a multiple of the fastest meter's.

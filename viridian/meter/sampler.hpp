@@ -28,6 +28,7 @@ struct SamplerStats {
         std::uint64_t missed = 0;  // periods that passed without a read: the machine was too busy
         Seconds period;            // as it is now
         std::string last_failure;
+        bool lost = false;  // the last read failed
     };
     std::vector<OfMeter> meters;  // those of the constructor first
     std::uint64_t clock_steps = 0;
@@ -64,7 +65,6 @@ class Sampler {
         std::int64_t due_ns = 0;
         std::int64_t spent_ns = 0;  // in this waking
         double mean_cost_ns = 0.0;
-        bool lost = false;
     };
     void run();
     void read(Tracked& tracked);

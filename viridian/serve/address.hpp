@@ -1,0 +1,28 @@
+#pragma once
+// Where to listen: `unix:/path`, `127.0.0.1:50417`, `[::1]:50417`, `localhost:0` (0: any free port), or a
+// port alone, which means loopback.
+#include <string>
+#include <string_view>
+
+#include "viridian/base/file.hpp"
+
+namespace viridian::serve {
+
+struct Address {
+    Path socket = {};       // a unix socket; empty: TCP
+    std::string host = {};  // numeric
+    int port = 0;
+    bool loopback = true;  // only this machine can connect
+
+    [[nodiscard]] std::string text() const;
+};
+
+// Errors: invalid_argument.
+[[nodiscard]] Result<Address> parse_address(std::string_view text);
+
+// Whether somebody may listen there, found out by doing so for a moment; a socket that a dead server left
+// behind is removed. Errors: invalid_argument (taken, or not an address of this machine), no_permission,
+// file_not_found (the socket's folder).
+[[nodiscard]] Result<void> can_listen(const Address& address);
+
+}  // namespace viridian::serve

@@ -1,0 +1,38 @@
+#pragma once
+// The last samples of all meters, in one piece of memory that never grows. Readers hold a place in the
+// sequence; who is too slow learns how many samples it missed.
+#include <cstdint>
+#include <vector>
+
+#include "viridian/meter/sample.hpp"
+
+namespace viridian::serve {
+
+struct RingSample {
+    meter::Sample sample;
+    std::uint64_t owner = 0;  // the session whose process it is about; 0: everybody's
+};
+
+class Ring {
+  public:
+    explicit Ring(std::size_t capacity) : capacity_(capacity) {}
+    void push(const RingSample& sample) {
+        if (samples_.size() < capacity_)
+            samples_.push_back(sample);
+        else
+            samples_[static_cast<std::size_t>(end_ % capacity_)] = sample;
+        ++end_;
+    }
+    [[nodiscard]] std::uint64_t end() const { return end_; }
+    [[nodiscard]] std::uint64_t begin() const { return end_ - samples_.size(); }
+    [[nodiscard]] const RingSample& operator[](std::uint64_t place) const {
+        return samples_[static_cast<std::size_t>(place % capacity_)];
+    }
+
+  private:
+    std::size_t capacity_;
+    std::vector<RingSample> samples_;
+    std::uint64_t end_ = 0;
+};
+
+}  // namespace viridian::serve

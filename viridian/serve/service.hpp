@@ -1,0 +1,39 @@
+#pragma once
+// The gRPC service: messages to requests, epochs to messages. Nothing is decided here.
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "viridian/serve/monitor.grpc.pb.h"
+#include "viridian/serve/monitor.hpp"
+
+namespace viridian::serve {
+
+[[nodiscard]] grpc::Status to_status(const Error& error);
+
+class Service final : public monitor::v1::Monitor::Service {
+  public:
+    explicit Service(Monitor& sessions) : sessions_(&sessions) {}
+    void stop();  // every stream ends
+
+    grpc::Status Start(grpc::ServerContext* context, const monitor::v1::StartRequest* request,
+                       monitor::v1::StartReply* reply) override;
+    grpc::Status Read(grpc::ServerContext* context, const monitor::v1::ReadRequest* request,
+                      monitor::v1::Epoch* reply) override;
+    grpc::Status Stop(grpc::ServerContext* context, const monitor::v1::StopRequest* request,
+                      monitor::v1::StopReply* reply) override;
+    grpc::Status Stream(grpc::ServerContext* context, const monitor::v1::StreamRequest* request,
+                        grpc::ServerWriter<monitor::v1::Batch>* writer) override;
+
+  private:
+    bool wait(const grpc::ServerContext& context, std::int64_t milliseconds);  // false: the stream ends
+    Monitor* sessions_;
+    std::atomic<int> streams_{0};  // each has a thread
+    std::mutex mutex_;
+    std::condition_variable stopped_;
+    bool stopping_ = false;
+};
+
+}  // namespace viridian::serve
