@@ -34,7 +34,7 @@ TEST(Totals, CountersGoRoundAndNothingIsLost) {
         take(totals, i * second / 2000, (start + truth) % 999'999);
         truth += static_cast<std::int64_t>(random.below(600'000));
     }
-    take(totals, 3 * second, (start + truth) % 999'999);
+    take(totals, 5 * second / 2, (start + truth) % 999'999);
     EXPECT_EQ(totals.at(3 * second)[0].microjoules, static_cast<double>(truth));
     EXPECT_EQ(totals.at(3 * second)[0].doubts, 0U);
 }
