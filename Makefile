@@ -35,11 +35,11 @@ peers: ## .venv with the runtimes we compare with, pinned, from PyPI
 	@tools/install_packages build test
 	@tools/peers
 
-bench-peers: ## the same models in ONNX Runtime and OpenVINO, interleaved in one run
+bench-peers: ## the same models in ONNX Runtime, OpenVINO and PyTorch (TORCH=python that has it), interleaved in one run
 	@tools/install_packages build test
 	@tools/peers
 	@tools/build release viridian
-	@.venv/bin/python benchmarks/peers/compare.py --viridian build/release/bin/viridian --work build/peers --again
+	@.venv/bin/python benchmarks/peers/compare.py --viridian build/release/bin/viridian --work build/peers --again $(if $(TORCH),--torch $(TORCH))
 
 bench-exports: ## networks as PyTorch exports them (TORCH=python to export with), optimised, against ONNX Runtime
 	@tools/install_packages build test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""compare.py --viridian BIN --work DIR [--models a,b] [--rounds N] [--threads N]: the same model, threads and run,
+"""compare.py --viridian BIN --work DIR [--models a,b] [--rounds N] [--threads N] [--torch PYTHON]: the same model, threads and run,
 interleaved turn by turn, each system in its own process. Prints a table of minimum and median times, the ratio of medians
-round by round, peak memory and time to be ready."""
+round by round, peak memory and time to be ready. A peer is NAME or NAME:ARGUMENT of worker_NAME.py; `torch` runs in PYTHON."""
 import argparse
 import json
 import math
@@ -59,10 +59,11 @@ def compare(options, name):
     model, plan = prepared_model(options, name)
     bound, threads = "2", str(options.threads)  # indices below 2 fit every table
     systems = [System("viridian", [options.viridian, "run", plan, "--paced", "--threads", threads])]
-    python = options.python
     for peer in options.peers.split(","):
         if peer:
-            systems.append(System(peer, [python, f"worker_{peer}.py", model, threads, bound]))
+            worker, *more = peer.split(":")
+            python = options.torch if worker == "torch" else options.python
+            systems.append(System(peer, [python, f"worker_{worker}.py", model, threads, bound, *more]))
     for _ in range(options.rounds):
         for system in systems:
             system.turn(options.seconds)
@@ -89,6 +90,8 @@ def main():
     parser.add_argument("--models", default="squeezenet1_1,resnet50,inception_v3,mobilenet_v2,bert_base")
     parser.add_argument("--peers", default="onnxruntime,openvino")
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peers torch and torch:compile")
+    parser.add_argument("--plan-only", action="store_true", help="make the plans, compare nothing")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--threads", type=int, default=2)
@@ -97,6 +100,12 @@ def main():
     options = parser.parse_args()
     options.viridian = str(pathlib.Path(options.viridian).resolve())
     options.work = str(pathlib.Path(options.work).resolve())
+    if options.torch:
+        options.peers += ",torch:eager,torch:compile"
+    if options.plan_only:
+        for name in options.models.split(","):
+            prepared_model(options, name)
+        return
     print("| model | system | median ms | minimum ms | time / viridian's | peak MiB | ready s | runs |")
     print("|---|---|---|---|---|---|---|---|")
     rows = []

@@ -91,6 +91,35 @@ TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
                     1e-4 * (1 + std::abs(slow[i].get<double>())));
 }
 
+TEST_F(Optimize, ProfileFillsTheDatabaseAndSaysBeforehandHowLongItTakes) {
+    write_model(at("fire.onnx"));
+    const auto profile = [&](const char* more) {
+        std::vector<std::string> arguments = {"profile", at("fire.onnx"), "--db", at("cost.db"), "--json"};
+        if (*more != 0) arguments.emplace_back(more);
+        const Outcome done = run(arguments);
+        EXPECT_EQ(done.code, 0) << done.err;
+        return *parse_json(done.out, "stdout");
+    };
+    const Json forecast = profile("--dry-run");
+    EXPECT_EQ(forecast["known"], 0);
+    EXPECT_GT(forecast["missing"], 0);
+    EXPECT_GT(forecast["expected_seconds"], 0);
+    EXPECT_EQ(forecast["measured"], 0);
+    const Json first = profile("");
+    EXPECT_EQ(first["missing"], forecast["missing"]);
+    EXPECT_EQ(first["measured"], forecast["missing"]);
+    const Json second = profile("");
+    EXPECT_EQ(second["known"], forecast["missing"]);
+    EXPECT_EQ(second["missing"], 0);
+    EXPECT_EQ(second["measured"], 0);
+    const Outcome optimized = run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db",
+                                   at("cost.db"), "--proofs", "1", "--search", "none", "--json"});
+    ASSERT_EQ(optimized.code, 0) << optimized.err;
+    const Json database = (*parse_json(optimized.out, "stdout"))["database"];
+    EXPECT_EQ(database["misses"], 0);
+    EXPECT_GT(database["again"], 0);  // what it chose, and close rivals
+}
+
 TEST_F(Optimize, APlanForAnotherMachineOrModelIsRefused) {
     write_model(at("fire.onnx"));
     ASSERT_EQ(

@@ -1,6 +1,7 @@
 #include "viridian/cost/database.hpp"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +41,31 @@ class DatabaseFile : public testing::Test {
     Path folder_;
     Path path_;
 };
+
+// As version 1 wrote it: entries say nothing of their looks.
+TEST_F(DatabaseFile, AFileOfTheFirstVersionIsReadAndWritten) {
+    {
+        auto database = Database::open(path_);
+        ASSERT_TRUE(database.ok() && database->put(key(1), entry(0.5)).ok());
+    }
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(raw, "alter table entry drop column looks; pragma user_version = 1;", nullptr,
+                           nullptr, nullptr),
+              SQLITE_OK)
+        << sqlite3_errmsg(raw);
+    sqlite3_close(raw);
+    for (int again = 0; again < 2; ++again) {
+        auto database = Database::open(path_);
+        ASSERT_TRUE(database.ok()) << database.error().text();
+        auto found = database->get(key(1));
+        ASSERT_TRUE(found.ok() && found->has_value());
+        EXPECT_EQ((*found)->median, Seconds(0.5));
+        EXPECT_EQ((*found)->looks, again == 0 ? 1 : 4);
+        (*found)->looks = 4;
+        ASSERT_TRUE(database->put(key(1), **found).ok());
+    }
+}
 
 TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
     {

@@ -86,5 +86,41 @@ TEST(OnDemand, WithoutMeasuringAMissingPriceIsAnError) {
     EXPECT_EQ(priced.error().code, ErrorCode::missing_entry);
 }
 
+TEST(OnDemand, ASurveyMeasuresNothingAndIsEmptyAfterwards) {
+    Session session = Session::open();
+    const Graph graph = residual(true);
+    const plan::Region region = product_and_sum(graph);
+    OnDemand costs = session.costs();
+    Survey before;
+    ASSERT_TRUE(costs.counting(before).choices(graph, region).ok());
+    EXPECT_TRUE(before.known.empty());
+    EXPECT_EQ(costs.counts().misses, 0);
+    ASSERT_TRUE(costs.source().choices(graph, region).ok());
+    EXPECT_EQ(static_cast<std::size_t>(costs.counts().misses), before.missing.size());
+    Survey after;
+    ASSERT_TRUE(costs.counting(after).choices(graph, region).ok());
+    EXPECT_TRUE(after.missing.empty());
+    EXPECT_EQ(after.known, before.missing);
+}
+
+TEST(OnDemand, ConfirmsOnceAndKeepsWhatItFound) {
+    Session session = Session::open();
+    const Graph graph = residual(true);
+    const plan::Region region = product_and_sum(graph);
+    OnDemand costs = session.costs();
+    const auto priced = costs.source().choices(graph, region);
+    ASSERT_TRUE(priced.ok());
+    const std::vector<plan::AssignedRegion> doubtful = {{region, priced->front().choice}};
+    EXPECT_EQ(*costs.confirm(graph, doubtful), 1U);
+    EXPECT_EQ(*costs.confirm(graph, doubtful), 0U);
+    EXPECT_EQ(costs.counts().again, 1);
+    const auto again = costs.source().choices(graph, region);
+    const auto elsewhere = session.costs(false).source().choices(graph, region);
+    ASSERT_TRUE(again.ok() && elsewhere.ok());
+    EXPECT_EQ(again->front().price.seconds, elsewhere->front().price.seconds);
+    EXPECT_LE(again->front().price.low, again->front().price.seconds);
+    EXPECT_GE(again->front().price.high, again->front().price.seconds);
+}
+
 }  // namespace
 }  // namespace viridian::profile

@@ -9,6 +9,7 @@ std::vector<Command> commands() {
         zoo_command(),
         inspect_command(),
         run_command(),
+        profile_command(),
         optimize_command(),
         check_command(),
         report_command(),

@@ -8,6 +8,7 @@ Command doctor_command();
 Command zoo_command();
 Command inspect_command();
 Command run_command();
+Command profile_command();
 Command optimize_command();
 Command check_command();
 Command report_command();

@@ -2,6 +2,7 @@
 #include "viridian/base/hash.hpp"
 #include "viridian/base/machine.hpp"
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/confirm.hpp"
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/model_session.hpp"
 #include "viridian/cli/model_tensors.hpp"
@@ -97,6 +98,7 @@ Result<Answer> optimize(const Options& options) {
     first.solver = search::Solver::first;
     cost::Recording recording;
     const cost::Source source = options.record.empty() ? costs.source() : recording.listen(costs.source());
+    VIRIDIAN_TRY(confirm_prices(folded, costs, objective, first, false));
     VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, source, objective, first));
     solver.start = baseline.totals;
     VIRIDIAN_TRY(search::OuterResult found,
@@ -106,6 +108,8 @@ Result<Answer> optimize(const Options& options) {
     costs.cancelled = nullptr;  // whoever stopped the search gets what it found
     if (stopped) progress.show("stopped: proving the best plan so far");
     VIRIDIAN_TRY(const graph::Graph written, as_read_again(found.graph, options.search.without));
+    if (!stopped) VIRIDIAN_TRY(confirm_prices(written, costs, objective, solver, true));
+    progress.show("proving the plan");
     VIRIDIAN_TRY(Proven optimized, plan_and_prove(written, question, *device, costs, objective, solver));
 
     progress.show("running before and after, interleaved");
@@ -131,27 +135,29 @@ Result<Answer> optimize(const Options& options) {
     const Path page_file = beside(output, ".html");
     const Path certificate_file = beside(output, ".certificate.json");
     const plan::Assignment& assignment = plan.assignment;
-    Json result = {{"schema", "viridian.optimize/1"},
-                   {"model", Path(options.model.model).filename().string()},
-                   {"device", this_machine().cpu_model},
-                   {"fingerprint", plan.device},
-                   {"library", plan.library},
-                   {"threads", plan.threads},
-                   {"objective", search::text(objective)},
-                   {"meter", energy.name()},
-                   {"baseline", side_json(baseline, before)},
-                   {"optimized", side_json(optimized.planned, after)},
-                   {"assignment", assignment_json(assignment)},
-                   {"rewrites", rewrites_json(certificate)},
-                   {"search", search_json(options.search, found)},
-                   {"verification", optimized.json()},
-                   {"database", {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}}},
-                   {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
-                   {"files",
-                    {{"model_file", output.string()},
-                     {"plan_file", plan_file.string()},
-                     {"page_file", page_file.string()},
-                     {"certificate_file", certificate_file.string()}}}};
+    Json result = {
+        {"schema", "viridian.optimize/1"},
+        {"model", Path(options.model.model).filename().string()},
+        {"device", this_machine().cpu_model},
+        {"fingerprint", plan.device},
+        {"library", plan.library},
+        {"threads", plan.threads},
+        {"objective", search::text(objective)},
+        {"meter", energy.name()},
+        {"baseline", side_json(baseline, before)},
+        {"optimized", side_json(optimized.planned, after)},
+        {"assignment", assignment_json(assignment)},
+        {"rewrites", rewrites_json(certificate)},
+        {"search", search_json(options.search, found)},
+        {"verification", optimized.json()},
+        {"database",
+         {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}, {"again", costs.counts().again}}},
+        {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
+        {"files",
+         {{"model_file", output.string()},
+          {"plan_file", plan_file.string()},
+          {"page_file", page_file.string()},
+          {"certificate_file", certificate_file.string()}}}};
     if (options.search.frontier) {
         progress.show("best trades of time against energy");
         VIRIDIAN_TRY(result["frontier"], frontier_of(optimized.planned.graph, costs.source(), solver));

@@ -5,7 +5,7 @@
 namespace viridian::cost {
 namespace {
 
-constexpr int schema_version = 1;
+constexpr int schema_version = 2;
 
 // WITHOUT ROWID keeps a subject's entries side by side: one look-up reads them all.
 constexpr const char* schema = R"(
@@ -14,7 +14,7 @@ create table if not exists entry (
     protocol integer not null, choice text not null,
     minimum real not null, median real not null, low real not null, high real not null, count integer not null,
     joules real not null, joules_low real not null, joules_high real not null, provenance text not null,
-    workspace integer not null, error real,
+    workspace integer not null, error real, looks integer not null default 1,
     primary key (subject, device, library, threads, protocol, choice)) without rowid;
 create table if not exists choice_list (
     subject text not null, device text not null, library text not null, threads integer not null,
@@ -27,13 +27,29 @@ create table if not exists residual (
 
 constexpr std::string_view entry_columns =
     "choice, minimum, median, low, high, count, joules, joules_low, joules_high, provenance, workspace, "
-    "error";
+    "error, looks";
+
+// What version 1 lacked.
+constexpr const char* from_first_version = "alter table entry add column looks integer not null default 1;";
 
 // Its own function, so that its read transaction ends before anything is written.
 Result<std::int64_t> version_of(sqlite3* handle) {
     VIRIDIAN_TRY(Statement version, Statement::prepare(handle, "pragma user_version"));
     VIRIDIAN_TRY(version.step());
     return version.integer(0);
+}
+
+// Another process may do the same: whoever comes second finds it done.
+Result<void> bring_up_to_date(sqlite3* handle) {
+    VIRIDIAN_TRY(execute_sql(handle, "begin immediate"));
+    const auto version = version_of(handle);
+    const std::string change = !version.ok() || *version == schema_version
+                                   ? std::string("commit")
+                                   : fmt::format("{} pragma user_version = {}; commit;",
+                                                 *version == 0 ? schema : from_first_version, schema_version);
+    auto done = execute_sql(handle, change.c_str());
+    if (!done.ok()) (void)execute_sql(handle, "rollback");
+    return done;
 }
 
 Result<Entry> read_entry(const Statement& row) {
@@ -50,6 +66,7 @@ Result<Entry> read_entry(const Statement& row) {
     VIRIDIAN_TRY(entry.energy, energy_from_json(energy));
     entry.workspace = Bytes(row.integer(10));
     entry.error = row.number(11);
+    entry.looks = row.integer(12);
     return entry;
 }
 
@@ -90,9 +107,7 @@ Result<Database> Database::open_name(const std::string& name) {
         return fail(ErrorCode::mismatch, "use that version, or choose another file with --db",
                     "the cost database `{}` was written by a newer version", name);
     if (version < schema_version) {
-        const std::string create =
-            fmt::format("begin immediate; {} pragma user_version = {}; commit;", schema, schema_version);
-        VIRIDIAN_TRY(execute_sql(raw, create.c_str()));
+        VIRIDIAN_TRY(bring_up_to_date(raw));
     }
     return Database(std::move(handle));
 }
@@ -135,7 +150,7 @@ Result<void> Database::put(const Key& key, const Entry& entry) {
     VIRIDIAN_TRY(
         Statement put,
         Statement::prepare(handle_.get(),
-                           "insert or replace into entry values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+                           "insert or replace into entry values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
     put.bind(key.subject)
         .bind(key.device)
         .bind(key.library)
@@ -148,7 +163,7 @@ Result<void> Database::put(const Key& key, const Entry& entry) {
         .bind(entry.high.value)
         .bind(entry.count);
     put.bind(entry.energy.value.value).bind(entry.energy.low.value).bind(entry.energy.high.value);
-    put.bind(entry.energy.provenance.text()).bind(entry.workspace.value).bind(entry.error);
+    put.bind(entry.energy.provenance.text()).bind(entry.workspace.value).bind(entry.error).bind(entry.looks);
     VIRIDIAN_TRY(put.step());
     return {};
 }

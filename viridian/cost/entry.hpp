@@ -19,6 +19,7 @@ struct Key {
 struct Entry {
     Seconds minimum, median, low, high;  // of one run; low and high bound the median (95 %)
     std::int64_t count = 0;              // timings behind it
+    std::int64_t looks = 1;              // separate occasions on which it was timed
     Energy energy;                       // of one run
     Bytes workspace;
     double error = 0;  // relative L2 against the reference kernel; NaN: not checked

@@ -34,6 +34,10 @@ plan::Region permissive(plan::Region region) {
     return region;
 }
 
+std::string conversion_subject(const graph::Dims& dims, const plan::Format& from, const plan::Format& to) {
+    return fmt::format("convert [{}] {} {}", fmt::join(dims, ","), text(from), text(to));
+}
+
 // Main-memory traffic under the timing protocol: weights come from memory, activations stay in cache where
 // they fit.
 Bytes cold_bytes(const graph::Graph& graph, const plan::Region& region) {
@@ -116,17 +120,23 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
     return entry;
 }
 
+Result<std::vector<std::optional<cost::Entry>>> OnDemand::stored(
+    const std::string& subject, const std::vector<plan::Choice>& list) const {
+    VIRIDIAN_TRY(const auto stored, database_.get_all(key(subject, "")));
+    std::vector<std::optional<cost::Entry>> entries(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+        for (const auto& [choice, entry] : stored)
+            if (choice == list[i].key()) entries[i] = entry;
+    return entries;
+}
+
 Result<std::vector<cost::PricedChoice>> OnDemand::choices(const graph::Graph& graph,
                                                           const plan::Region& region) {
     const std::string subject = plan::signature(graph, region);
     auto known = known_.find(subject);
     if (known == known_.end()) {
         VIRIDIAN_TRY(const std::vector<plan::Choice> list, offered(graph, region, subject));
-        VIRIDIAN_TRY(const auto stored, database_.get_all(key(subject, "")));
-        std::vector<std::optional<cost::Entry>> entries(list.size());
-        for (std::size_t i = 0; i < list.size(); ++i)
-            for (const auto& [choice, entry] : stored)
-                if (choice == list[i].key()) entries[i] = entry;
+        VIRIDIAN_TRY(std::vector<std::optional<cost::Entry>> entries, stored(subject, list));
 
         // A quick look at all that are missing, then a long one at those that may win.
         std::vector<bool> quick(list.size(), false);
@@ -173,7 +183,7 @@ Result<std::vector<cost::PricedChoice>> OnDemand::choices(const graph::Graph& gr
 Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Format& from,
                                          const plan::Format& to) {
     if (from == to) return cost::Price{};
-    const std::string subject = fmt::format("convert [{}] {} {}", fmt::join(dims, ","), text(from), text(to));
+    const std::string subject = conversion_subject(dims, from, to);
     if (const auto known = conversions_.find(subject); known != conversions_.end()) return known->second;
     VIRIDIAN_TRY(std::optional<cost::Entry> entry, database_.get(key(subject, "")));
     if (entry) {
@@ -195,6 +205,32 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
         if (progress) progress(subject);
     }
     return conversions_.emplace(subject, entry->price()).first->second;
+}
+
+cost::Source OnDemand::counting(Survey& survey) {
+    return {[this, &survey](const graph::Graph& graph,
+                            const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+                const std::string subject = plan::signature(graph, region);
+                VIRIDIAN_TRY(const std::vector<plan::Choice> list, offered(graph, region, subject));
+                VIRIDIAN_TRY(const auto entries, stored(subject, list));
+                std::vector<cost::PricedChoice> priced;
+                for (std::size_t i = 0; i < list.size(); ++i) {
+                    const plan::Choice& choice = list[i];
+                    if (!is_free(choice))
+                        (entries[i] ? survey.known : survey.missing).insert(subject + '\n' + choice.key());
+                    if (choice.aliasing != plan::Aliasing::overwrite || region.dies[choice.overwritten])
+                        priced.push_back({choice, entries[i] ? entries[i]->price() : cost::Price()});
+                }
+                return priced;
+            },
+            [this, &survey](const graph::Dims& dims, const plan::Format& from,
+                            const plan::Format& to) -> Result<cost::Price> {
+                if (from == to) return cost::Price{};
+                const std::string subject = conversion_subject(dims, from, to);
+                VIRIDIAN_TRY(const std::optional<cost::Entry> entry, database_.get(key(subject, "")));
+                (entry ? survey.known : survey.missing).insert(subject);
+                return entry ? entry->price() : cost::Price();
+            }};
 }
 
 }  // namespace viridian::profile

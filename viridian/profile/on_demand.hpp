@@ -2,10 +2,12 @@
 // A cost source that measures: what the database lacks is asked of the device, timed, priced in joules and
 // stored, so that the next run finds it (docs/method.md, 1).
 #include <map>
+#include <set>
 
 #include "viridian/cost/database.hpp"
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
+#include "viridian/plan/assignment.hpp"
 #include "viridian/profile/energy.hpp"
 
 namespace viridian::profile {
@@ -22,7 +24,13 @@ struct OnDemandOptions {
 struct OnDemandCounts {
     std::int64_t hits = 0;
     std::int64_t misses = 0;
-    Seconds measuring;  // spent on the device
+    std::int64_t again = 0;  // timed again by `confirm`
+    Seconds measuring;       // spent on the device
+};
+
+// What the database holds of the prices that were asked for, and what it lacks; each once.
+struct Survey {
+    std::set<std::string> known, missing;
 };
 
 class OnDemand {
@@ -36,6 +44,13 @@ class OnDemand {
 
     // Refers to this object.
     [[nodiscard]] cost::Source source();
+    // Measures nothing: fills `survey`, prices are those stored, else zero. Refers to this object and it.
+    [[nodiscard]] cost::Source counting(Survey& survey);
+    // Times these again, all of them in each of several rounds, so that what disturbs one disturbs the
+    // others; the price becomes the median of all occasions. What was confirmed before is left. Returns how
+    // many were timed.
+    Result<std::size_t> confirm(const graph::Graph& graph,
+                                const std::vector<plan::AssignedRegion>& contenders);
     [[nodiscard]] const OnDemandCounts& counts() const { return counts_; }
     // Called after each measurement with what was measured.
     std::function<void(const std::string& what)> progress;
@@ -50,6 +65,8 @@ class OnDemand {
     Result<cost::Price> conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to);
     Result<std::vector<plan::Choice>> offered(const graph::Graph& graph, const plan::Region& region,
                                               const std::string& subject);
+    Result<std::vector<std::optional<cost::Entry>>> stored(const std::string& subject,
+                                                           const std::vector<plan::Choice>& list) const;
     Result<cost::Entry> timed(const graph::Graph& graph, const plan::Region& region,
                               const plan::Choice& choice, const execute::TimingProtocol& protocol);
     [[nodiscard]] cost::Key key(std::string subject, std::string choice) const;

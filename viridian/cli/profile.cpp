@@ -1,0 +1,120 @@
+// Fills the cost database for a model, so that `optimize` and `run --retune` need not measure.
+#include <chrono>
+
+#include "viridian/cli/commands.hpp"
+#include "viridian/cli/interrupt.hpp"
+#include "viridian/cli/model_session.hpp"
+#include "viridian/cli/optimize_parts.hpp"
+#include "viridian/cli/progress.hpp"
+#include "viridian/cli/units_text.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/search/instance.hpp"
+
+namespace viridian::cli {
+namespace {
+
+struct Options {
+    ModelOptions model;
+    bool dry_run = false;
+};
+
+// Asks `source` for every price that a solver could ask for.
+Result<void> ask(const std::vector<graph::Graph>& graphs, const cost::Source& source) {
+    for (const graph::Graph& graph : graphs) {
+        VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
+        VIRIDIAN_TRY(search::Instance::make(graph, regions, source));
+    }
+    return {};
+}
+
+// Every choice gets a quick look, up to a third of them a long one; that many were found to be within reach
+// of the best on the zoo's networks (docs/profile.md).
+Seconds expected(std::size_t missing, const execute::TimingProtocol& protocol) {
+    return static_cast<double>(missing) * (1.0 / 8 + 1.0 / 3) * protocol.budget;
+}
+Seconds at_most(std::size_t missing, const execute::TimingProtocol& protocol) {
+    return static_cast<double>(missing) * 1.5 * protocol.budget;
+}
+
+double since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Result<Answer> profile(const Options& options) {
+    const auto started = std::chrono::steady_clock::now();
+    Progress progress;
+    const Interrupt interrupt;
+    progress.show("reading the model");
+    VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
+    rewrite::Certificate unused;
+    VIRIDIAN_TRY(const graph::Graph folded, fold(original, unused));
+    graph::Graph rewritten = folded;
+    VIRIDIAN_TRY(rewrite::simplify(rewritten));
+    const std::vector<graph::Graph> graphs = {folded, rewritten};
+
+    VIRIDIAN_TRY(const auto device, open_device(options.model));
+    VIRIDIAN_TRY(cost::Database database, open_database(options.model));
+    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open(options.model.meter, device->threads()));
+    const profile::OnDemandOptions how{.protocol = {}, .allowances = allowances_text(options.model)};
+    profile::OnDemand costs(*device, database, energy, how);
+    costs.price_for(folded);
+
+    progress.show("asking the device for its kernels");
+    profile::Survey survey;
+    VIRIDIAN_TRY(ask(graphs, costs.counting(survey)));
+    const std::size_t missing = survey.missing.size();
+    const Seconds expect = expected(missing, how.protocol);
+    const std::string forecast = missing == 0
+                                     ? fmt::format("all {} prices are known", survey.known.size())
+                                     : fmt::format("{} prices known, {} to measure: about {}, at most {}",
+                                                   survey.known.size(), missing, quantity(expect.value, "s"),
+                                                   quantity(at_most(missing, how.protocol).value, "s"));
+    Json result = {{"schema", "viridian.profile/1"},
+                   {"model", Path(options.model.model).filename().string()},
+                   {"fingerprint", device->fingerprint()},
+                   {"library", device->library()},
+                   {"threads", device->threads()},
+                   {"meter", energy.name()},
+                   {"database", database_path(options.model).string()},
+                   {"known", survey.known.size()},
+                   {"missing", missing},
+                   {"expected_seconds", expect.value},
+                   {"at_most_seconds", at_most(missing, how.protocol).value}};
+    std::string text = forecast + "\n";
+    if (!options.dry_run && missing > 0) {
+        progress.clear();
+        fmt::print(stderr, "{}\n", forecast);
+        const auto measuring = std::chrono::steady_clock::now();
+        costs.cancelled = [&] { return interrupt.asked(); };
+        costs.progress = [&](const std::string& what) {
+            const auto done = static_cast<double>(costs.counts().misses);
+            const double left = since(measuring) / done * (static_cast<double>(missing) - done);
+            progress.show(fmt::format("{} of {}, {} left: {}", costs.counts().misses, missing,
+                                      quantity(std::max(left, 0.0), "s"), what));
+        };
+        VIRIDIAN_TRY(ask(graphs, costs.source()));
+        text = fmt::format("{}measured {} prices in {}\n", text, costs.counts().misses,
+                           quantity(since(measuring), "s"));
+    }
+    result["measured"] = costs.counts().misses;
+    result["elapsed_seconds"] = since(started);
+    return Answer{std::move(result), std::move(text)};
+}
+
+}  // namespace
+
+Command profile_command() {
+    return {"profile", "Measures what a model's kernels cost here, into the cost database",
+            "viridian profile resnet50.onnx --db costs.db", [](CLI::App& app) {
+                auto options = std::make_shared<Options>();
+                add_model_options(app, options->model);
+                add_cost_options(app, options->model);
+                app.add_flag("--dry-run", options->dry_run, "Only say what is missing and how long it takes");
+                app.footer(
+                    "Stopped with Ctrl-C, it goes on from there the next time. `optimize` measures by "
+                    "itself what it needs.");
+                return [options] { return profile(*options); };
+            }};
+}
+
+}  // namespace viridian::cli
