@@ -94,6 +94,34 @@ TEST(Convolution, EpiloguesAndResiduals) {
     EXPECT_GT(tried.size(), 24U);
 }
 
+// Kernels of one row or column, of images no tile fits, with and without padding and epilogue.
+TEST(Convolution, LinesByMinimalFiltering) {
+    Random random(8);
+    const auto device = test_device(2);
+    for (const std::int64_t taps : {3, 5, 7})
+        for (int i = 0; i < 6; ++i) {
+            const bool row = i % 2 == 0, padded = random.chance(0.7);
+            const bool chained = i >= 2 && i % 3 == 0;  // not clipped as it is stored: whole blocks only
+            const std::int64_t c = random.between(8, 70), m = chained ? 48 : random.between(1, 70);
+            const std::int64_t pad = padded ? taps / 2 : 0;
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({random.chance(0.8) ? 1 : 2, c,
+                                                        random.between(taps, 20), random.between(taps, 20)}));
+            ValueId y = graph.add("Conv",
+                                  {x,
+                                   graph.add_constant("w", random_tensor(random, row ? Dims{m, c, 1, taps}
+                                                                                     : Dims{m, c, taps, 1})),
+                                   graph.add_constant("b", random_tensor(random, {m}))},
+                                  {{"pads", row ? Dims{0, pad, 0, pad} : Dims{pad, 0, pad, 0}}}, "conv");
+            if (i >= 2) y = graph.add(chained ? "Sigmoid" : "Relu", {y});
+            graph.set_outputs({y});
+            const auto kernels = check_region(*device, graph, random, 3e-5);
+            for (const int results : {6, 4})
+                EXPECT_THAT(kernels,
+                            testing::Contains(fmt::format("simd:winograd:line:{}x{}:pixels", results, taps)));
+        }
+}
+
 // conv → conv + skip: the skip dies in the second region and may be overwritten.
 TEST(Convolution, OverwritesADyingResidual) {
     Random random(3);

@@ -1,7 +1,7 @@
-// 3x3 convolutions of stride 1 by Winograd's F(2×2, 3×3) and F(4×4, 3×3) on nChw16c: transform the sources of
-// a batch of tiles, one product per component, transform back with bias, residual and clip.
-// `pixels`: each thread makes its own tiles; `channels`: each thread makes some output channels of all tiles,
-// so that each weight is read by one thread only.
+// 3x3 convolutions of stride 1 by Winograd's F(2×2, 3×3) and F(4×4, 3×3), those of one row or column by F(4,
+// r) and F(6, r), on nChw16c: transform the sources of a batch of tiles, one product per component, transform
+// back with bias, residual and clip. `pixels`: each thread makes its own tiles; `channels`: each thread makes
+// some output channels of all tiles, so that each weight is read by one thread only.
 #include <algorithm>
 
 #include "viridian/execute/cpu/convolution.hpp"
@@ -10,6 +10,7 @@
 #include "viridian/execute/cpu/simd/strip.hpp"
 #include "viridian/execute/cpu/simd/weights.hpp"
 #include "viridian/execute/cpu/simd/winograd.hpp"
+#include "viridian/execute/cpu/simd/winograd_line.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
@@ -20,7 +21,9 @@ using simd::block;
 constexpr std::string_view family = "simd:winograd";
 
 struct Work {
-    int m = 4;  // results of a tile along each side
+    int m = 4;  // results of a tile along each side, or along the kernel's line
+    std::optional<simd::LineTransform> line;
+    std::int64_t tile_y, tile_x, reach_y, reach_x;  // results and sources of a tile
     std::int64_t images, channels, height, width, out_height, out_width, pad_y, pad_x;
     std::int64_t tiles_x, tiles_y;
     std::int64_t batch;  // tiles at once
@@ -31,7 +34,7 @@ struct Work {
     std::size_t source = 0;
     int threads = 1;
 
-    [[nodiscard]] std::int64_t components() const { return (m + 2) * (m + 2); }
+    [[nodiscard]] std::int64_t components() const { return reach_y * reach_x; }
     [[nodiscard]] std::int64_t source_blocks() const { return (channels + block - 1) / block; }
     [[nodiscard]] std::int64_t tiles() const { return tiles_x * tiles_y; }
     // Scratch of one batch: transformed sources, and the products of one group.
@@ -49,20 +52,20 @@ struct Work {
 // Transforms tile `tile` of channel block `cb`, the `slot`-th of a batch of `count`.
 void transform_source(const Work& w, const float* image, const float* zeroes, std::int64_t tile,
                       std::int64_t cb, std::int64_t slot, std::int64_t count, float* sources) {
-    const int n = w.m + 2;
     const float* pixels[36];
-    const std::int64_t y0 = tile / w.tiles_x * w.m - w.pad_y;
-    const std::int64_t x0 = tile % w.tiles_x * w.m - w.pad_x;
+    const std::int64_t y0 = tile / w.tiles_x * w.tile_y - w.pad_y;
+    const std::int64_t x0 = tile % w.tiles_x * w.tile_x - w.pad_x;
     const float* plane = image + cb * w.height * w.width * block;
-    const bool inside = y0 >= 0 && x0 >= 0 && y0 + n <= w.height && x0 + n <= w.width;
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) {
+    const bool inside = y0 >= 0 && x0 >= 0 && y0 + w.reach_y <= w.height && x0 + w.reach_x <= w.width;
+    for (std::int64_t i = 0; i < w.reach_y; ++i)
+        for (std::int64_t j = 0; j < w.reach_x; ++j) {
             const std::int64_t y = y0 + i, x = x0 + j;
             const bool in = inside || (y >= 0 && y < w.height && x >= 0 && x < w.width);
-            pixels[i * n + j] = in ? plane + (y * w.width + x) * block : zeroes;
+            pixels[i * w.reach_x + j] = in ? plane + (y * w.width + x) * block : zeroes;
         }
-    simd::winograd_source(w.m, pixels, sources + (cb * count + slot) * block,
-                          w.source_blocks() * count * block);
+    float* to = sources + (cb * count + slot) * block;
+    const std::int64_t step = w.source_blocks() * count * block;
+    w.line ? simd::line_source(*w.line, pixels, to, step) : simd::winograd_source(w.m, pixels, to, step);
 }
 
 // All components of one group of output channels for a batch, and back.
@@ -95,7 +98,8 @@ void make_results(const Work& w, const Pointers& pointers, std::int64_t image, s
     for (int column = 0; column < columns; ++column) {
         const std::int64_t ob = group * w.groups.columns + column;
         for (std::int64_t slot = 0; slot < count; ++slot) {
-            const std::int64_t y = (first + slot) / w.tiles_x * w.m, x = (first + slot) % w.tiles_x * w.m;
+            const std::int64_t y = (first + slot) / w.tiles_x * w.tile_y;
+            const std::int64_t x = (first + slot) % w.tiles_x * w.tile_x;
             const std::int64_t to = base + (ob * pixels + y * w.out_width + x) * block;
             simd::WinogradResult r;
             r.from = products + (column * count + slot) * block;
@@ -104,12 +108,12 @@ void make_results(const Work& w, const Pointers& pointers, std::int64_t image, s
             r.add = add == nullptr ? nullptr : add + to;
             r.bias = bias == nullptr ? nullptr : bias + ob * block;
             r.row = w.out_width * block;
-            r.height = static_cast<int>(std::min<std::int64_t>(w.m, w.out_height - y));
-            r.width = static_cast<int>(std::min<std::int64_t>(w.m, w.out_width - x));
+            r.height = static_cast<int>(std::min(w.tile_y, w.out_height - y));
+            r.width = static_cast<int>(std::min(w.tile_x, w.out_width - x));
             r.clip = w.fused.clip, r.low = w.fused.low, r.high = w.fused.high;
-            simd::winograd_result(w.m, r);
+            w.line ? simd::line_result(*w.line, r) : simd::winograd_result(w.m, r);
             if (!w.fused.chain) continue;
-            alignas(64) float scratch[4 * block];
+            alignas(64) float scratch[6 * block];
             for (int row = 0; row < r.height; ++row) {
                 const std::int64_t start = to + row * r.row;
                 w.fused.chain->run(pointers, result + start, result + start, start, r.width * block, scratch);
@@ -166,6 +170,11 @@ struct Plan {
     ConvolutionShape shape;
     std::vector<Step> steps;
     std::size_t input = 0;
+    int line = 0;                                   // taps of a kernel of one row or column; 0: 3x3
+    [[nodiscard]] std::vector<int> sizes() const {  // results of a tile along a side
+        return line == 0 ? std::vector{4, 2} : std::vector{6, 4};
+    }
+    [[nodiscard]] std::int64_t taps() const { return line == 0 ? 9 : line; }
 };
 
 std::optional<Plan> plan_of(const Task& task) {
@@ -173,8 +182,11 @@ std::optional<Plan> plan_of(const Task& task) {
     auto shape = convolution_shape(task);
     if (!shape || shape->spatial() != 2 || shape->groups != 1) return std::nullopt;
     const auto& s = *shape;
-    if (s.weights[2] != 3 || s.weights[3] != 3 || s.strides != graph::Dims{1, 1} ||
-        s.dilations != graph::Dims{1, 1} || s.pads_begin[0] < 0 || s.pads_begin[1] < 0 || s.source[1] < 8)
+    const bool square = s.weights[2] == 3 && s.weights[3] == 3;
+    const std::int64_t line = s.weights[2] * s.weights[3];
+    const bool straight = std::min(s.weights[2], s.weights[3]) == 1 && (line == 3 || line == 5 || line == 7);
+    if ((!square && !straight) || s.strides != graph::Dims{1, 1} || s.dilations != graph::Dims{1, 1} ||
+        s.pads_begin[0] < 0 || s.pads_begin[1] < 0 || s.source[1] < 8)
         return std::nullopt;
     auto steps = read_epilogue(task);
     if (!steps) return std::nullopt;
@@ -183,18 +195,22 @@ std::optional<Plan> plan_of(const Task& task) {
     std::vector<Packed> constants;
     if (!simd::Fused::make(task, *steps, s.result, plan::channels_blocked(4, block), constants))
         return std::nullopt;
-    return Plan{s, *std::move(steps), *task.input_index(task.node().inputs[0])};
+    return Plan{s, *std::move(steps), *task.input_index(task.node().inputs[0]),
+                square ? 0 : static_cast<int>(line)};
 }
 
 Work work_of(const Task& task, const Plan& plan, int m, bool by_channels) {
     const ConvolutionShape& s = plan.shape;
     Work w{};
     w.m = m;
+    if (plan.line != 0) w.line = simd::line_transform(m, plan.line);
+    w.tile_y = s.weights[2] == 1 ? 1 : m, w.tile_x = s.weights[3] == 1 ? 1 : m;
+    w.reach_y = w.tile_y + s.weights[2] - 1, w.reach_x = w.tile_x + s.weights[3] - 1;
     w.images = s.source[0], w.channels = s.source[1], w.height = s.source[2], w.width = s.source[3];
     w.out_height = s.result[2], w.out_width = s.result[3];
     w.pad_y = s.pads_begin[0], w.pad_x = s.pads_begin[1];
-    w.tiles_y = (w.out_height + m - 1) / m;
-    w.tiles_x = (w.out_width + m - 1) / m;
+    w.tiles_y = (w.out_height + w.tile_y - 1) / w.tile_y;
+    w.tiles_x = (w.out_width + w.tile_x - 1) / w.tile_x;
     w.by_channels = by_channels;
     w.groups = {s.weights[0], simd::best_columns()};
     w.biased = s.bias;
@@ -208,8 +224,10 @@ Work work_of(const Task& task, const Plan& plan, int m, bool by_channels) {
     return w;
 }
 
-std::string name(int m, bool by_channels) {
-    return fmt::format("{}:{}x3:{}", family, m, by_channels ? "channels" : "pixels");
+// "4x3" is F(4×4, 3×3), "line:6x7" F(6, 7).
+std::string name(const Plan& plan, int m, bool by_channels) {
+    return fmt::format("{}:{}{}x{}:{}", family, plan.line == 0 ? "" : "line:", m,
+                       plan.line == 0 ? 3 : plan.line, by_channels ? "channels" : "pixels");
 }
 
 std::vector<plan::Choice> offers(const Task& task) {
@@ -217,11 +235,11 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!plan) return {};
     const plan::Layout layout = plan::channels_blocked(4, block);
     std::vector<plan::Choice> choices;
-    for (const int m : {4, 2})
+    for (const int m : plan->sizes())
         for (const bool by_channels : {false, true}) {
             const std::int64_t weights = plan->shape.weights[0] * plan->shape.weights[1];
             if (by_channels && (task.context.threads == 1 || weights < 4096)) continue;
-            plan::Choice choice = task.plain_choice(name(m, by_channels));
+            plan::Choice choice = task.plain_choice(name(*plan, m, by_channels));
             choice.inputs[plan->input].layout = layout;
             choice.outputs[0].layout = layout;
             for (const Step& step : plan->steps)
@@ -237,9 +255,9 @@ std::vector<plan::Choice> offers(const Task& task) {
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto plan = plan_of(task);
     if (!plan) return unknown_kernel(choice);
-    for (const int m : {4, 2})
+    for (const int m : plan->sizes())
         for (const bool by_channels : {false, true}) {
-            if (choice.kernel != name(m, by_channels)) continue;
+            if (choice.kernel != name(*plan, m, by_channels)) continue;
             Work work = work_of(task, *plan, m, by_channels);
             const graph::Node& node = task.node();
             const auto values = task.graph.constant(node.inputs[1])->values<float>();
@@ -249,13 +267,16 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
                 static_cast<std::size_t>(plan->shape.weights[0] * work.channels * components));
             double made[36];
             for (std::int64_t i = 0; i < plan->shape.weights[0] * work.channels; ++i) {
-                simd::winograd_weights(m, values.data() + i * 9, made);
+                const float* taps = values.data() + i * plan->taps();
+                work.line ? simd::line_weights(*work.line, taps, made)
+                          : simd::winograd_weights(m, taps, made);
                 for (std::int64_t k = 0; k < components; ++k)
                     transformed[static_cast<std::size_t>(i * components + k)] = static_cast<float>(made[k]);
             }
             Kernel kernel;
             kernel.constants.push_back(simd::pack_weights(
-                task, node.inputs[1], work.groups, components, work.channels, fmt::format("winograd {}", m),
+                task, node.inputs[1], work.groups, components, work.channels,
+                fmt::format("winograd {}x{}", m, plan->taps()),
                 [&](std::int64_t o, std::int64_t c, std::int64_t k) {
                     return transformed[static_cast<std::size_t>((o * work.channels + c) * components + k)];
                 }));
