@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "tests/meter/fake_tree.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/meter/counter.hpp"
+#include "viridian/meter/gunzip.hpp"
 
 namespace viridian::meter {
 namespace {
@@ -13,6 +15,20 @@ namespace {
 using testing::HasSubstr;
 
 const std::string header = std::string(power_log_header) + "\n";
+
+std::string gzip_text(const std::string& text) {
+    z_stream stream{};
+    deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+    std::string packed(text.size() + 1000, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    deflate(&stream, Z_FINISH);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+}
 
 TEST(PowerLog, ReadsBackWhatItWrites) {
     const tests::FakeTree tree;
@@ -47,6 +63,24 @@ TEST(PowerLog, ReadsBackWhatItWrites) {
     }
     EXPECT_EQ(log->find("cpu:0", Scope::package, Kind::energy_uj)->channel.wrap_uj, 262143328850);
     EXPECT_THAT(log->metadata, testing::Contains("anything else"));
+}
+
+TEST(PowerLog, ReadsGzip) {
+    // header, then "1,m,cuda:0,gpu,power_uw,5,0"
+    const std::string packed =
+        gzip_text(header + "1,m,cuda:0,gpu,power_uw,5,0\n2,m,cuda:0,gpu,power_uw,6,0\n");
+    const tests::FakeTree tree;
+    ASSERT_TRUE(write_file(tree.root() / "power.csv.gz", packed).ok());
+    const auto log = read_power_log(tree.root() / "power.csv.gz");
+    ASSERT_TRUE(log.ok());
+    ASSERT_EQ(log->series.size(), 1U);
+    EXPECT_EQ(log->series[0].readings.size(), 2U);
+    ASSERT_TRUE(write_file(tree.root() / "cut.csv.gz", packed.substr(0, packed.size() - 12)).ok());
+    EXPECT_EQ(read_power_log(tree.root() / "cut.csv.gz").error().code, ErrorCode::malformed);
+    EXPECT_EQ(gunzip(gzip_text(std::string(std::size_t{1} << 20, 'x')), "large", 1000).error().code,
+              ErrorCode::limit_exceeded);
+    EXPECT_EQ(gunzip(gzip_text(std::string(std::size_t{1} << 20, 'x')), "large")->size(),
+              std::size_t{1} << 20);
 }
 
 TEST(PowerLog, UndoesStepsOfTheClock) {

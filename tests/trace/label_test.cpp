@@ -97,6 +97,20 @@ TEST(Label, ALostKernelCostsLittleAndAStrangerStaysAsItWas) {
     EXPECT_GT(right, out.events.size() * 8 / 10);
 }
 
+TEST(Label, TheKernelsOfALabelledTraceAreThoseThatWereLabelled) {
+    Random random(3);
+    const auto names = random_names(random, 50, 9);
+    Collected full = program(names, 4, true), plain = program(names, 4, false);
+    const auto source = kernels_of(from_memory(std::move(full.about), std::move(full.events)));
+    const Collected out = collect(*source).value();
+    ASSERT_EQ(out.events.size(), plain.events.size());
+    for (std::size_t i = 0; i < out.events.size(); ++i) {
+        ASSERT_EQ(out.events[i].start, plain.events[i].start);
+        ASSERT_EQ(out.about.qualified(out.events[i].path), names[i % 50]);
+        ASSERT_EQ(out.events[i].owner, 0U);
+    }
+}
+
 TEST(Label, WithoutOperatorsThereIsNothingToLabelBy) {
     Collected plain = program({"a", "b"}, 2, false);
     const auto source = from_memory(std::move(plain.about), std::move(plain.events));

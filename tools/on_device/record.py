@@ -149,8 +149,8 @@ def run(recorder, options):
         recorder.gpu.take()
         recorder.gpu.idle()
     time.sleep(options.idle)
-    start = time.monotonic()
     recorder.chunk("modules", 3, float("inf"))
+    start = time.monotonic()
     while time.monotonic() < start + min(options.traced, options.seconds) \
             and len(recorder.kernels) < options.most_kernels:
         recorder.chunk("kernels", 1 << 30, min(start + options.seconds, time.monotonic() + options.chunk))
@@ -202,15 +202,7 @@ def main():
         gpu.idle()
         environment["VIRIDIAN_FAKE_NVML"] = f"load={load} {options.sensor}"
     work = workload(options.workload, options.size, options.device)
-    while True:
-        try:
-            work.step()
-            break
-        except RuntimeError as fault:  # torch.cuda.OutOfMemoryError is one
-            if "out of memory" not in str(fault) or work.about["batch"] == 1:
-                raise
-            work.halve()
-            torch.cuda.empty_cache()
+    work.first_step()
     path = os.path.join(options.output, "power.csv")
     power = Power(path, options.nvml, environment, options.period_ms)
     recorder = Recorder(options, torch, work, gpu)

@@ -165,7 +165,7 @@ class Gpt(nn.Module):
 
 
 class Workload:
-    """`model` for the names, `step()` for the work, `about` for the record; `halve()` makes a smaller batch."""
+    """`model` for the names, `step()` for the work, `about` for the record."""
 
     def __init__(self, name, about, root, build):
         self.name, self.about, self.root, self._build = name, about, root, build
@@ -175,10 +175,18 @@ class Workload:
         torch.manual_seed(20260101)
         self.model, self.step = self._build(self.about)
 
-    def halve(self):
-        self.model = self.step = None
-        self.about = dict(self.about, batch=max(1, self.about["batch"] // 2))
-        self._start()
+    def first_step(self):
+        """One step; where the GPU's memory is too small, of half the batch, and so on."""
+        while True:
+            try:
+                return self.step()
+            except RuntimeError as fault:  # torch.cuda.OutOfMemoryError is one
+                if "out of memory" not in str(fault) or self.about["batch"] == 1:
+                    raise
+            self.model = self.step = None
+            torch.cuda.empty_cache()
+            self.about = dict(self.about, batch=self.about["batch"] // 2)
+            self._start()
 
 
 def training(model, inputs, labels, device):

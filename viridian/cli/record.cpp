@@ -13,14 +13,13 @@
 #include "viridian/account/steps.hpp"
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/places.hpp"
+#include "viridian/cli/record_traces.hpp"
 #include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
 #include "viridian/meter/power_log.hpp"
 #include "viridian/meter/proc_stat.hpp"
 #include "viridian/meter/process_tree.hpp"
 #include "viridian/meter/sampler.hpp"
-
-extern char** environ;
 
 namespace viridian::cli {
 namespace {
@@ -29,6 +28,7 @@ struct Options {
     std::string folder, meter;
     double period_ms = 4.0;
     std::vector<std::string> command;
+    Tracing tracing;
     bool json = false;
 };
 
@@ -52,15 +52,21 @@ class Log {
     std::optional<Error> failed_;
 };
 
-Result<pid_t> start(const Options& options) {
-    std::vector<char*> arguments;
-    for (const std::string& word : options.command) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+    std::vector<char*> all;
+    for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+    all.push_back(nullptr);
+    return all;
+}
+
+Result<pid_t> start(const Options& options, const std::vector<std::string>& environment) {
+    std::vector<char*> arguments = pointers(options.command), variables = pointers(environment);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     if (options.json) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     pid_t child = 0;
-    const int fault = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int fault =
+        ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
     posix_spawn_file_actions_destroy(&actions);
     if (fault != 0)
         return fail(ErrorCode::invalid_argument, "check the command after `--`", "`{}` cannot be started: {}",
@@ -113,6 +119,8 @@ Result<Answer> run(const Options& options) {
     std::error_code fault;
     std::filesystem::create_directories(options.folder, fault);
     const Path path = Path(options.folder) / "power.csv";
+    VIRIDIAN_TRY(const std::vector<std::string> environment,
+                 traced_environment(options.tracing, options.folder));
     VIRIDIAN_TRY(meter::PowerLogWriter writer, meter::PowerLogWriter::create(path));
     Log log(std::move(writer));
     for (const meter::Meter& one : meters) {
@@ -136,7 +144,7 @@ Result<Answer> run(const Options& options) {
     meter::Sampler sampler(std::move(meters),
                            {.period = Seconds(options.period_ms * 1e-3), .max_share = 0.0045}, take, note);
     sampler.read_now();  // before its first instruction
-    VIRIDIAN_TRY(const pid_t child, start(options));
+    VIRIDIAN_TRY(const pid_t child, start(options, environment));
     std::uint64_t tree = 0;
     if (Result<meter::Meter> process = meter::open_process_tree(child); process.ok())
         tree = sampler.add(std::move(*process), take);
@@ -179,6 +187,12 @@ Result<Answer> run(const Options& options) {
         if (one.failures > 0)
             answer.text += fmt::format("warning: {} failed {} of {} reads: {}\n", one.name, one.failures,
                                        one.reads, one.last_failure);
+    std::vector<std::string> warnings;
+    VIRIDIAN_TRY(answer.json["traces"], collect_traces(options.tracing, options.folder, warnings));
+    for (const std::string& warning : warnings) answer.text += "warning: " + warning + "\n";
+    answer.json["warnings"] = warnings;
+    for (const Json& trace : answer.json["traces"])
+        answer.text += fmt::format("wrote {}\n", (Path(options.folder) / trace["file"]).string());
     if (failed) {
         answer.json["error"] = {{"message", failed->message}, {"next_step", failed->next_step}};
         answer.text += "warning: " + failed->text() + "\n";
@@ -202,6 +216,10 @@ Command record_command() {
                 app.add_option("--period", options->period_ms, "Milliseconds between readings")
                     ->capture_default_str()
                     ->check(CLI::Range(0.1, 60'000.0));
+                app.add_flag("--torch", options->tracing.torch,
+                             "Trace the program with PyTorch's profiler, on the same clock: torch.json.gz");
+                app.add_flag("--cupti", options->tracing.cupti,
+                             "Trace the kernels of any CUDA program: kernels.vtrace");
                 app.add_option("command", options->command, "The program and its arguments, after `--`")
                     ->required();
                 app.positionals_at_end();

@@ -14,7 +14,7 @@ using Action = std::function<Result<Answer>()>;
 struct Arguments {
     std::string input, output, by, to, spill;
     std::int64_t shift = 0;
-    bool fast = false;
+    bool fast = false, kernels = false;
 };
 
 Result<std::unique_ptr<trace::Source>> open_input(const std::string& path, const Arguments& arguments,
@@ -128,7 +128,8 @@ Result<Answer> show(const Arguments& arguments) {
 }
 
 Result<Answer> convert(const Arguments& arguments) {
-    VIRIDIAN_TRY(const auto source, open_input(arguments.input, arguments, arguments.shift));
+    VIRIDIAN_TRY(auto source, open_input(arguments.input, arguments, arguments.shift));
+    if (arguments.kernels) source = trace::kernels_of(std::move(source));
     VIRIDIAN_TRY(write(*source, arguments));
     return written(source->about(), arguments);
 }
@@ -167,6 +168,7 @@ Action define_convert(CLI::App& app) {
     const auto arguments = std::make_shared<Arguments>();
     define_input(app, *arguments);
     define_output(app, *arguments);
+    app.add_flag("--kernels", arguments->kernels, "The accelerator's work alone, by its own names");
     return [arguments] { return convert(*arguments); };
 }
 

@@ -44,8 +44,9 @@ struct PowerLog {
     [[nodiscard]] const Series* find(std::string_view device, Scope scope, Kind kind) const;
 };
 
-// Errors: malformed (with the line's number; a cut last line is a warning), file_not_found, file_unreadable,
-// limit_exceeded. More than 1 % of readings out of order is malformed; fewer are dropped and counted.
+// The file may be gzipped. Errors: malformed (with the line's number; a cut last line is a warning),
+// file_not_found, file_unreadable, limit_exceeded. More than 1 % of readings out of order is malformed; fewer
+// are dropped and counted.
 [[nodiscard]] Result<PowerLog> read_power_log(const Path& path);
 [[nodiscard]] Result<PowerLog> parse_power_log(std::string_view text, std::string_view name);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "viridian/meter/gunzip.hpp"
 #include "viridian/meter/power_log.hpp"
 
 namespace viridian::meter {
@@ -194,7 +195,10 @@ Result<PowerLog> parse_power_log(std::string_view text, std::string_view name) {
 }
 
 Result<PowerLog> read_power_log(const Path& path) {
-    VIRIDIAN_TRY(const std::string text, read_file(path));
+    VIRIDIAN_TRY(std::string text, read_file(path));
+    if (is_gzip(text)) {
+        VIRIDIAN_TRY(text, gunzip(text, path.string()));
+    }
     return parse_power_log(text, path.string());
 }
 

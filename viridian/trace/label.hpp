@@ -29,4 +29,7 @@ struct Pattern {
 // names where it does not; what matches nowhere stays as it was and counts as `about().unowned`.
 [[nodiscard]] std::unique_ptr<Source> labelled(std::unique_ptr<Source> plain, Pattern pattern);
 
+// The accelerator's work of `full` alone: no owners, no modules, a kernel's path is its name.
+[[nodiscard]] std::unique_ptr<Source> kernels_of(std::unique_ptr<Source> full);
+
 }  // namespace viridian::trace

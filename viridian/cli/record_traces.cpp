@@ -1,0 +1,98 @@
+#include "viridian/cli/record_traces.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "viridian/trace/binary.hpp"
+
+extern char** environ;
+
+namespace viridian::cli {
+namespace {
+
+constexpr const char* cupti_library = "libviridian_cupti.so";
+constexpr const char* torch_file = "torch.json.gz";
+constexpr const char* raw_prefix = "cupti.raw.";
+
+// Beside the program (build folder), in the bundle (the loader is the program there), in the repository.
+Result<Path> installed(const char* bundle, const char* source) {
+    std::error_code fault;
+    const Path here = std::filesystem::read_symlink("/proc/self/exe", fault).parent_path();
+    for (const Path& candidate : {here / bundle, here.parent_path() / bundle,
+                                  here.parent_path().parent_path().parent_path() / source})
+        if (std::filesystem::exists(candidate, fault)) return candidate;
+    return fail(ErrorCode::file_not_found, "use the bundle (`make bundle`) or the build folder",
+                "`{}` is not beside this program", bundle);
+}
+
+// Every environment variable of ours but `name`, then `name=value`.
+void set(std::vector<std::string>& all, const std::string& name, const std::string& value) {
+    std::erase_if(all, [&](const std::string& one) { return one.starts_with(name + "="); });
+    all.push_back(name + "=" + value);
+}
+
+Result<Json> pack(const Path& raw, const Path& target) {
+    VIRIDIAN_TRY(const auto source, trace::open(raw));
+    VIRIDIAN_TRY(std::unique_ptr<trace::Out> out, trace::open_out(target));
+    const auto sink = trace::binary_sink(std::move(out), trace::Packing::small);
+    VIRIDIAN_TRY(trace::copy(*source, *sink));
+    return Json{{"file", target.filename().string()},
+                {"events", source->about().events},
+                {"lost", source->about().lost_events}};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> traced_environment(const Tracing& tracing, const Path& folder) {
+    std::vector<std::string> all;
+    for (char** one = environ; *one != nullptr; ++one) all.emplace_back(*one);
+    const Path absolute = std::filesystem::absolute(folder);
+    if (tracing.torch) {
+        VIRIDIAN_TRY(const Path site, installed("share/on_device/torch_site", "tools/on_device/torch_site"));
+        const char* known = std::getenv("PYTHONPATH");
+        set(all, "PYTHONPATH",
+            known != nullptr && *known != '\0' ? site.string() + ":" + known : site.string());
+        set(all, "VIRIDIAN_TORCH_TRACE", (absolute / torch_file).string());
+    }
+    if (tracing.cupti) {
+        VIRIDIAN_TRY(const Path library, installed(cupti_library, cupti_library));
+        set(all, "CUDA_INJECTION64_PATH", library.string());
+        set(all, "VIRIDIAN_CUPTI_TRACE", (absolute / "cupti.raw").string());
+    }
+    return all;
+}
+
+Result<Json> collect_traces(const Tracing& tracing, const Path& folder, std::vector<std::string>& warnings) {
+    Json traces = Json::array();
+    std::error_code fault;
+    if (tracing.torch) {
+        if (std::filesystem::exists(folder / torch_file, fault))
+            traces.push_back({{"file", torch_file}});
+        else
+            warnings.emplace_back(
+                "the program left no trace of PyTorch: it never imported torch, or was killed");
+    }
+    if (!tracing.cupti) return traces;
+    std::vector<Path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, fault))
+        if (entry.path().filename().string().starts_with(raw_prefix)) files.push_back(entry.path());
+    std::ranges::sort(files);
+    for (const Path& raw : files) {
+        const std::string process = raw.filename().string().substr(std::string_view(raw_prefix).size());
+        const Path target =
+            folder / (files.size() == 1 ? "kernels.vtrace" : "kernels." + process + ".vtrace");
+        Result<Json> packed = pack(raw, target);
+        if (!packed.ok()) return packed.error();
+        if ((*packed)["events"] == 0) {
+            warnings.push_back(fmt::format("process {} used CUDA, but CUPTI reported nothing", process));
+            std::filesystem::remove(target, fault);
+        } else {
+            traces.push_back(std::move(*packed));
+        }
+        std::filesystem::remove(raw, fault);
+    }
+    if (files.empty()) warnings.emplace_back("no process used CUDA: there are no kernels to record");
+    return traces;
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,60 @@
+#pragma once
+// Kernels, copies and fills of this process as NVIDIA's CUPTI reports them (activity API), opened at run
+// time. No other part of Viridian is needed: tools/cupti_inject loads this into other people's programs.
+// Source: CUPTI 13.0, cupti_activity.h. What the records begin with has not changed since CUDA 9
+// (CUpti_ActivityKernel4, CUpti_ActivityMemcpy, CUpti_ActivityMemset2); only that part is read.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace viridian::trace::cupti {
+
+struct KernelRecord {
+    std::uint32_t kind;
+    std::uint8_t cache_config, shared_memory_config;
+    std::uint16_t registers;
+    std::uint32_t partitioned_requested, partitioned_executed;
+    std::uint64_t start, end, completed;
+    std::uint32_t device, context, stream;
+    std::int32_t grid[3], block[3];
+    std::int32_t static_memory, dynamic_memory;
+    std::uint32_t local_per_thread, local_total, correlation;
+    std::int64_t grid_id;
+    const char* name;
+};
+
+struct CopyRecord {
+    std::uint32_t kind;
+    std::uint8_t copy_kind, from, to, flags;
+    std::uint64_t bytes, start, end;
+    std::uint32_t device, context, stream, correlation;
+};
+
+struct FillRecord {
+    std::uint32_t kind, value;
+    std::uint64_t bytes, start, end;
+    std::uint32_t device, context, stream, correlation;
+};
+
+inline constexpr std::uint32_t copy_kind = 1, fill_kind = 2, kernel_kind = 10;  // 10: CONCURRENT_KERNEL
+
+struct Work {
+    std::uint32_t kind;             // one of the three
+    std::int64_t start_ns, end_ns;  // Unix time
+    std::uint32_t device, stream, correlation;
+    std::uint64_t bytes;     // of copies and fills
+    std::int32_t grid[3];    // of kernels
+    const char* name;        // mangled; of kernels; not longer than the call
+    std::uint8_t direction;  // of copies: CUpti_ActivityMemcpyKind
+};
+
+// Called on CUPTI's own thread, one at a time.
+using Take = void (*)(void* context, const Work& work);
+
+// Starts to report; an empty string, else what is wrong. One at a time in a process: CUPTI's callbacks carry
+// no context. `library` may be empty: then libcupti is looked for by name and where CUDA puts it.
+[[nodiscard]] std::string start(const std::string& library, Take take, void* context);
+// Waits for what still runs, reports it, ends. The number of records that CUPTI had to drop.
+std::uint64_t stop();
+
+}  // namespace viridian::trace::cupti
