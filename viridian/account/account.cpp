@@ -7,52 +7,11 @@
 #include "viridian/account/nesting.hpp"
 #include "viridian/account/operations.hpp"
 #include "viridian/account/placement.hpp"
+#include "viridian/account/power.hpp"
 #include "viridian/account/recency.hpp"
-#include "viridian/account/share.hpp"
-#include "viridian/meter/list.hpp"
 
 namespace viridian::account {
 namespace {
-
-// Power of one device: the counted channels, the other processes' share taken off.
-struct Power {
-    Steps steps;
-    std::vector<meter::Series> series;  // counted
-    std::string provenance;
-    Exact others = 0;
-    bool estimated = false;
-};
-
-meter::Series thinned(meter::Series series, int keep_each) {
-    if (keep_each <= 1) return series;
-    std::vector<meter::Reading> kept;
-    for (std::size_t i = 0; i < series.readings.size(); i += static_cast<std::size_t>(keep_each))
-        kept.push_back(series.readings[i]);
-    for (std::size_t& at : series.broken)
-        at = std::min((at + static_cast<std::size_t>(keep_each) - 1) / static_cast<std::size_t>(keep_each),
-                      kept.size() - 1);
-    series.readings = std::move(kept);
-    return series;
-}
-
-Power power_of(const meter::PowerLog& log, std::string_view device, const Options& options) {
-    Power power;
-    std::vector<meter::Channel> channels;
-    for (const meter::Series& series : log.series) channels.push_back(series.channel);
-    std::vector<Steps> parts;
-    for (const std::uint32_t i : meter::counted(channels)) {
-        if (channels[i].device != device) continue;
-        power.series.push_back(thinned(log.series[i], options.sparse));
-        parts.push_back(steps_of(power.series.back(), options.meter_shift));
-        const Provenance from = channels[i].provenance();
-        power.estimated = power.estimated || from.kind == Provenance::Kind::estimated;
-        power.provenance += (power.provenance.empty() ? "" : " + ") + from.text() + " " +
-                            std::string(name_of(channels[i].scope));
-    }
-    power.steps = sum(parts);
-    power.others = keep_own_share(power.steps, log, device);
-    return power;
-}
 
 // Runs the exact sweep and keeps the leaves beside it, as long as there is room for them.
 class Keeping {
@@ -274,7 +233,8 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
     const auto ledger_of = [&](const std::string& name) {
         Ledger*& found = by_name[name];
         if (found == nullptr) {
-            ledgers.push_back(std::make_unique<Ledger>(name, power_of(log, name, options), options));
+            ledgers.push_back(std::make_unique<Ledger>(
+                name, power_of(log, name, options.meter_shift, options.sparse), options));
             found = ledgers.back().get();
         }
         return found;

@@ -95,11 +95,16 @@ void add(Entry& entry, const Joules& energy, const Joules& low, const Joules& hi
 
 }  // namespace
 
+std::string tensor_name(const Operation& operation) {
+    const bool moved = operation.pass == "backward" && !operation.name.starts_with("gradient");
+    return moved ? "gradient/" + operation.name : operation.name;
+}
+
 std::vector<Entry> tensor_footprint(const Accounting& accounting) {
     std::map<std::string, Entry> entries;
     for (const Operation& operation : accounting.operations)
         if (operation.energy)
-            add(entries[operation.name], operation.energy->value, operation.energy->low,
+            add(entries[tensor_name(operation)], operation.energy->value, operation.energy->low,
                 operation.energy->high, operation.seconds, operation.count);
     return sorted(std::move(entries));
 }
@@ -154,6 +159,8 @@ std::vector<Box> diagram(const Accounting& accounting, std::string_view pass) {
             box.label = parts[i];
             box.parent = parent;
             box.energy += operation.energy->value;
+            if (operation.pass == "forward") box.forward += operation.energy->value;
+            if (operation.pass == "backward") box.backward += operation.energy->value;
             box.composite = box.composite || i + 1 < parts.size();
         }
     }

@@ -14,7 +14,10 @@ struct Entry {
     [[nodiscard]] Watts watts() const { return seconds.value > 0 ? energy / seconds : Watts(0); }
 };
 
-// By energy, largest first. Devices and passes are added up.
+// The qualified name; backward work is in the layer `gradient`, as in the paper (§5.3.3):
+// "gradient/bert/encoder/...".
+[[nodiscard]] std::string tensor_name(const Operation& operation);
+// By energy, largest first. Devices are added up.
 [[nodiscard]] std::vector<Entry> tensor_footprint(const Accounting& accounting);
 
 // Blocks that repeat under one parent, told by their numbers (layer_0, layer_1; 0, 1, 2) and by what is in
@@ -31,13 +34,14 @@ class Fold {
 
 [[nodiscard]] std::vector<Entry> summarized_footprint(const Accounting& accounting);
 
-// EDD: every name's energy with all that is in it; `share` of its parent. Pass "" means both.
+// EDD: every name's energy with all that is in it; `share` of its parent. Pass "" means both, and `forward`
+// and `backward` tell them apart.
 struct Box {
     std::string name;    // whole
     std::string label;   // last part
     std::string parent;  // "" at the top
     bool composite = false;
-    Joules energy;
+    Joules energy, forward, backward;
     double share = 0.0;
 };
 [[nodiscard]] std::vector<Box> diagram(const Accounting& accounting, std::string_view pass = "");

@@ -11,6 +11,21 @@ AccountAction define_account_run(CLI::App& app);
 AccountAction define_account_selftest(CLI::App& app);
 AccountAction define_account_diff(CLI::App& app);
 
+AccountAction define_account_top(CLI::App& app);
+AccountAction define_account_epochs(CLI::App& app);
+AccountAction define_account_overhead(CLI::App& app);
+
 [[nodiscard]] Result<account::Accounting> load_accounting(const std::string& path);
+
+// An experiment: one result, several (`a.json,b.json`), or a folder's results (its .json files with the
+// accounting schema, by name). Errors: those of reading; missing_entry (a folder without any).
+struct Experiment {
+    std::string name;
+    std::vector<account::Accounting> runs;
+};
+[[nodiscard]] Result<Experiment> load_experiment(const std::string& where);
+
+// Writes `answer.json` to `file` (unless empty) and the page beside it, and says so.
+[[nodiscard]] Result<void> keep_answer(Answer& answer, const std::string& file);
 
 }  // namespace viridian::cli

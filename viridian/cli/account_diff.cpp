@@ -9,21 +9,63 @@ namespace {
 
 struct Options {
     std::vector<std::string> results;
+    std::string output;
     std::size_t top = 15;
 };
+
+using Footprint = std::vector<account::Entry>;
+
+Footprint mean_of(const std::vector<Footprint>& runs) {
+    return runs.size() == 1 ? runs[0] : account::mean_footprint(runs);
+}
+
+// Every experiment against every other: Figures 8 and 9. A row's difference is the row less the column.
+Json matrices(const std::vector<std::string>& names, const std::vector<Footprint>& all) {
+    Json out = {{"names", names}};
+    for (const char* key :
+         {"energy_correlation", "power_correlation", "mean_energy_difference", "mean_power_difference"})
+        out[key] = Json::array();
+    for (std::size_t row = 0; row < all.size(); ++row) {
+        Json pcc_energy = Json::array(), pcc_power = Json::array(), med_energy = Json::array(),
+             med_power = Json::array();
+        for (std::size_t column = 0; column < all.size(); ++column) {
+            const account::Comparison one = account::compare(all[column], all[row]);
+            pcc_energy.push_back(one.energy_correlation);
+            pcc_power.push_back(one.power_correlation);
+            med_energy.push_back(one.energy_difference.value);
+            med_power.push_back(one.power_difference.value);
+        }
+        out["energy_correlation"].push_back(std::move(pcc_energy));
+        out["power_correlation"].push_back(std::move(pcc_power));
+        out["mean_energy_difference"].push_back(std::move(med_energy));
+        out["mean_power_difference"].push_back(std::move(med_power));
+    }
+    return out;
+}
 
 Result<Answer> run(const Options& options) {
     if (options.results.size() < 2)
         return fail(ErrorCode::invalid_argument, "see `viridian account diff --help`",
                     "diff needs two results or more");
-    std::vector<std::vector<account::Entry>> runs;
-    for (const std::string& path : options.results) {
-        VIRIDIAN_TRY(const account::Accounting accounting, load_accounting(path));
-        runs.push_back(account::summarized_footprint(accounting));
+    std::vector<Footprint> all;
+    std::vector<std::vector<Footprint>> runs;
+    std::vector<std::string> names;
+    Json counts = Json::array();
+    for (const std::string& where : options.results) {
+        VIRIDIAN_TRY(const Experiment experiment, load_experiment(where));
+        std::vector<Footprint> footprints;
+        for (const account::Accounting& one : experiment.runs)
+            footprints.push_back(account::summarized_footprint(one));
+        all.push_back(mean_of(footprints));
+        names.push_back(experiment.name);
+        counts.push_back(experiment.runs.size());
+        runs.push_back(std::move(footprints));
     }
-    const account::Comparison two = account::compare(runs[0], runs[1]);
+    const account::Comparison two = account::compare(all[0], all[1]);
     Answer answer;
     answer.json = {{"schema", "viridian.account-diff/1"},
+                   {"experiments", options.results},
+                   {"runs", std::move(counts)},
                    {"energy_correlation", two.energy_correlation},
                    {"power_correlation", two.power_correlation},
                    {"mean_energy_difference", two.energy_difference.value},
@@ -33,7 +75,8 @@ Result<Answer> run(const Options& options) {
                    {"only_second", two.only_second},
                    {"totals", {two.total_first.value, two.total_second.value}},
                    {"changes", Json::array()},
-                   {"stability", Json::array()}};
+                   {"stability", Json::array()},
+                   {"matrix", matrices(names, all)}};
     answer.text =
         fmt::format("{:.6g} J -> {:.6g} J ({:+.2f} %)\n", two.total_first.value, two.total_second.value,
                     two.total_first.value > 0 ? 100.0 * (two.total_second / two.total_first - 1.0) : 0.0);
@@ -51,27 +94,36 @@ Result<Answer> run(const Options& options) {
             answer.text += fmt::format("{:>12.4g} {:>12.4g} {:>+12.4g}  {}\n", change.before.value,
                                        change.after.value, (change.after - change.before).value, change.name);
     }
-    // Stability (§5.4.2): every pair; ASSW (§5.4.1): the mean of the first n runs against the mean of all.
-    for (std::size_t i = 0; i < runs.size(); ++i)
-        for (std::size_t j = i + 1; j < runs.size(); ++j) {
-            const double pcc = account::compare(runs[i], runs[j]).energy_correlation;
+    // Stability (§5.4.2): every pair. ASSW (§5.4.1): the mean of the first n experiments against the first
+    // (the paper's axis) and against the mean of all.
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = i + 1; j < all.size(); ++j) {
+            const double pcc = answer.json["matrix"]["energy_correlation"][i][j];
             answer.json["stability"].push_back(
                 {{"first", options.results[i]}, {"second", options.results[j]}, {"pcc", pcc}});
-            if (runs.size() > 2)
+            if (all.size() > 2)
                 answer.text +=
                     fmt::format("PCC {:.4f}  {}  {}\n", pcc, options.results[i], options.results[j]);
         }
-    if (runs.size() > 2) {
-        const auto whole = account::mean_footprint(runs);
+    if (all.size() > 2) {
+        std::vector<Footprint> wider;
         answer.json["assw"] = Json::array();
+        std::vector<Footprint> every;
+        for (const auto& one : runs) every.insert(every.end(), one.begin(), one.end());
+        const Footprint whole = mean_of(every);
         for (std::size_t n = 1; n <= runs.size(); ++n) {
-            const std::vector<std::vector<account::Entry>> first(
-                runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(n));
-            const double pcc = account::compare(account::mean_footprint(first), whole).energy_correlation;
-            answer.json["assw"].push_back({{"runs", n}, {"pcc", pcc}});
-            answer.text += fmt::format("ASSW {:.4f}  mean of {} runs against all\n", pcc, n);
+            wider.insert(wider.end(), runs[n - 1].begin(), runs[n - 1].end());
+            const Footprint mean = mean_of(wider);
+            const double to_first = account::compare(mean, all[0]).energy_correlation;
+            const double to_all = account::compare(mean, whole).energy_correlation;
+            answer.json["assw"].push_back(
+                {{"experiments", n}, {"runs", wider.size()}, {"assw", to_first}, {"pcc", to_all}});
+            answer.text += fmt::format(
+                "ASSW {:.4f}  mean of {} runs against the first experiment ({:.4f} against all)\n", to_first,
+                wider.size(), to_all);
         }
     }
+    VIRIDIAN_TRY(keep_answer(answer, options.output));
     return answer;
 }
 
@@ -79,8 +131,11 @@ Result<Answer> run(const Options& options) {
 
 AccountAction define_account_diff(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("results", options->results, "Results of `viridian account -o`")->required();
+    app.add_option("results", options->results,
+                   "Results of `viridian account -o`; a folder, or a list with commas, is one experiment")
+        ->required();
     app.add_option("--top", options->top, "Rows of the table")->capture_default_str();
+    app.add_option("-o,--output", options->output, "Write this (JSON), and a page beside it");
     return [options] { return run(*options); };
 }
 

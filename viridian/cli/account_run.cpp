@@ -3,14 +3,16 @@
 
 #include "viridian/account/account.hpp"
 #include "viridian/account/compare.hpp"
+#include "viridian/account/flows.hpp"
 #include "viridian/cli/account.hpp"
+#include "viridian/cli/data_flow.hpp"
 #include "viridian/trace/read.hpp"
 
 namespace viridian::cli {
 namespace {
 
 struct Options {
-    std::string trace, power, method = "auto", output, spill, weights;
+    std::string trace, power, method = "auto", output, spill, weights, model;
     double meter_shift_ms = 0.0, max_shift_ms = 50.0;
     std::int64_t offset_ns = 0;
     std::size_t top = 15;
@@ -49,11 +51,16 @@ Result<Json> sparsing(const Options& options, const meter::PowerLog& log, accoun
                       const account::Accounting& whole) {
     Json out = Json::array();
     const auto reference = account::summarized_footprint(whole);
-    for (const int sparse : {2, 4, 8, 16}) {
+    double period = 0.0;  // of the fastest meter
+    for (const account::Device& device : whole.devices)
+        if (device.update.value > 0 && (period == 0.0 || device.update.value < period))
+            period = device.update.value;
+    for (const int sparse : {2, 4, 8, 16, 32}) {
         how.sparse = sparse;
         VIRIDIAN_TRY(const account::Accounting thin, attribute(options, log, how));
         out.push_back(
             {{"readings", fmt::format("1/{}", sparse)},
+             {"period_ms", 1e3 * period * sparse},
              {"asss", account::compare(reference, account::summarized_footprint(thin)).energy_correlation}});
     }
     return out;
@@ -104,6 +111,8 @@ Json boxes(const account::Accounting& result, std::string_view pass) {
                        {"parent", box.parent},
                        {"composite", box.composite},
                        {"joules", box.energy.value},
+                       {"forward", box.forward.value},
+                       {"backward", box.backward.value},
                        {"share", box.share}});
     return out;
 }
@@ -123,7 +132,14 @@ Result<Answer> run(const Options& options) {
     how.search.widest = Seconds(options.max_shift_ms * 1e-3);
     how.most_leaves = options.most_leaves;
     VIRIDIAN_TRY(how.weights, read_weights(options.weights));
-    VIRIDIAN_TRY(const account::Accounting result, attribute(options, log, how));
+    VIRIDIAN_TRY(account::Accounting result, attribute(options, log, how));
+    if (!options.model.empty()) {
+        VIRIDIAN_TRY(const std::vector<account::Flow> flows, model_flows(options.model));
+        result.edges = account::match_flows(flows, result);
+        if (result.edges.empty())
+            result.warnings.push_back(fmt::format(
+                "no two names of `{}` stand in this trace: no data flow is drawn", options.model));
+    }
 
     Answer answer;
     answer.json = account::to_json(result);
@@ -144,12 +160,10 @@ Result<Answer> run(const Options& options) {
         answer.text += fmt::format("forward {:.6g} J, backward {:.6g} J, neither {:.6g} J\n",
                                    passes.forward.value, passes.backward.value, passes.unknown.value);
     answer.text += table(summary, options.top);
+    answer.text += result.edges.empty() ? "no data flow is known (--model M.onnx gives it)\n"
+                                        : fmt::format("{} data flows\n", result.edges.size());
     for (const std::string& warning : result.warnings) answer.text += "warning: " + warning + "\n";
-    if (!options.output.empty()) {
-        VIRIDIAN_TRY(write_file(options.output,
-                                answer.json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
-        answer.text += fmt::format("wrote {}\n", options.output);
-    }
+    VIRIDIAN_TRY(keep_answer(answer, options.output));
     return answer;
 }
 
@@ -162,7 +176,8 @@ AccountAction define_account_run(CLI::App& app) {
     app.add_option("--power", options->power, "Power log (viridian record writes one; docs/meter.md)");
     app.add_option("--method", options->method, "auto, recency, overlap or deconvolve")
         ->capture_default_str();
-    app.add_option("-o,--output", options->output, "Write the result (JSON) to this file");
+    app.add_option("-o,--output", options->output,
+                   "Write the result (JSON) to this file, and a page beside it");
     app.add_option("--top", options->top, "Rows of the table")->capture_default_str();
     app.add_option("--offset", options->offset_ns,
                    "Nanoseconds added to the trace's times (Unix time of its zero)");
@@ -175,9 +190,10 @@ AccountAction define_account_run(CLI::App& app) {
     app.add_option("--most-leaves", options->most_leaves,
                    "Leaves that deconvolve may hold in memory, 64 bytes each")
         ->capture_default_str();
+    app.add_option("--model", options->model,
+                   "An .onnx file, for the data flow that the trace does not tell");
     app.add_option("--spill", options->spill, "Folder for sorting what does not fit in memory");
-    app.add_flag("--precision", options->precision,
-                 "Also account with 1/2, 1/4, 1/8, 1/16 of the readings (ASSS)");
+    app.add_flag("--precision", options->precision, "Also account with 1/2 to 1/32 of the readings (ASSS)");
     return [options] { return run(*options); };
 }
 

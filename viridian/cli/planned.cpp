@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
+#include "viridian/cli/data_flow.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/trace/recorder.hpp"
 
@@ -50,6 +52,27 @@ Result<std::vector<cost::Price>> step_prices(const Planned& planned, const cost:
     return prices;
 }
 
+namespace {
+
+// The first run's events, in order, say which path each step has.
+Result<void> add_edges(const Planned& planned, trace::Recorder& recorder) {
+    std::vector<trace::PathId> path_of;
+    const auto events = recorder.finish();
+    while (path_of.size() < planned.plan.steps.size()) {
+        VIRIDIAN_TRY(const auto batch, events->next());
+        if (batch.empty()) return {};
+        for (const trace::Event& event : batch) path_of.push_back(event.path);
+    }
+    std::map<std::pair<trace::PathId, trace::PathId>, std::uint64_t> counts;
+    for (const auto& [from, to] : step_flows(planned.graph, planned.plan))
+        ++counts[{path_of[from], path_of[to]}];
+    for (const auto& [ends, count] : counts)
+        recorder.about().edges.push_back({ends.first, ends.second, count});
+    return {};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<trace::Source>> record_runs(const Planned& planned,
                                                    const std::vector<graph::Tensor>& inputs, int runs) {
     const std::size_t events = planned.plan.steps.size() * static_cast<std::size_t>(runs);
@@ -60,6 +83,7 @@ Result<std::unique_ptr<trace::Source>> record_runs(const Planned& planned,
     for (int run = 0; run < runs && ran.ok(); ++run) ran = planned.executable->run(inputs, outputs);
     planned.executable->record(nullptr);
     VIRIDIAN_TRY(std::move(ran));
+    VIRIDIAN_TRY(add_edges(planned, recorder));
     return recorder.finish();
 }
 

@@ -32,7 +32,7 @@ struct Ran {
     std::vector<double> step_seconds;  // medians, by step of the plan
 };
 
-// Records `runs` runs: one event per step and run.
+// Records `runs` runs: one event per step and run; edges say which step reads whose data.
 [[nodiscard]] Result<std::unique_ptr<trace::Source>> record_runs(const Planned& planned,
                                                                  const std::vector<graph::Tensor>& inputs,
                                                                  int runs);

@@ -3,44 +3,130 @@ const boxes = result.diagram || [];
 const lastPart = (name) => name.slice(name.lastIndexOf('/') + 1);
 const energy = (value) => quantity(value, 'J');
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
+const draw = (tag, attributes = {}, ...children) => {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
 
 byId('headline').textContent = `${energy(boxes.filter((box) => box.parent === '').reduce((sum, box) => sum + box.joules, 0))} in ${result.operations.length} operations`;
 byId('conditions').textContent = `${result.trace} · ${result.power} · ${result.sharing} · ` +
   result.devices.map((d) => `${d.name}: ${d.method} from ${d.power}`).join(' · ');
 
+// Energy of a box in the pass that is looked at.
+const passes = result.passes || {};
+const choices = passes.forward > 0 && passes.backward > 0 ? ['joules', 'forward', 'backward'] : ['joules'];
+let pass = 'joules', shown = '';
+const childrenOf = new Map();
+for (const box of boxes) childrenOf.set(box.parent, [...(childrenOf.get(box.parent) || []), box]);
+const byName = new Map(boxes.map((box) => [box.name, box]));
+const edges = (result.edges || []).map((edge) => [edge.from, edge.to].map((name) => name.split('/').filter(Boolean)));
+
+// The boxes of one level, largest first; what a layer spends itself, outside its parts, is a box too.
+function level(parent) {
+  const all = (childrenOf.get(parent) || []).filter((box) => box[pass] > 0)
+    .map((box) => ({ name: box.name, label: lastPart(box.name), value: box[pass], composite: box.composite }));
+  const whole = parent ? byName.get(parent)[pass] : 0;
+  const own = whole - all.reduce((sum, box) => sum + box.value, 0);
+  if (own > 1e-3 * whole) all.push({ name: `${parent} `, label: '(itself)', value: own, composite: false });
+  all.sort((a, b) => b.value - a.value);
+  const sum = all.reduce((total, box) => total + box.value, 0);
+  for (const box of all) box.share = sum > 0 ? box.value / sum : 0;
+  return all;
+}
+
+// Data flow between the boxes of one level: pairs of indices.
+function arrowsBetween(parent, here) {
+  const depth = parent.split('/').filter(Boolean).length;
+  const place = new Map(here.map((box, i) => [box.name, i]));
+  const box = (parts) => place.get(parts.slice(0, depth + 1).join('/'));
+  const pairs = new Map();
+  for (const [from, to] of edges) {
+    const a = box(from), b = box(to);
+    if (a !== undefined && b !== undefined && a !== b) pairs.set(`${a} ${b}`, [a, b]);
+  }
+  return [...pairs.values()];
+}
+
+// Rows from top to bottom along the data flow: each box below all that it reads; back edges do not count.
+function rowsOf(here, arrows, columns) {
+  const readers = here.map(() => []), state = here.map(() => 0), rank = here.map(() => 0), order = [];
+  for (const [a, b] of arrows) readers[a].push(b);
+  const forward = new Set();
+  const visit = (root) => {
+    const stack = [[root, 0]];
+    state[root] = 1;
+    while (stack.length) {
+      const top = stack[stack.length - 1], [a] = top;
+      if (top[1] === readers[a].length) { state[a] = 2; order.push(a); stack.pop(); continue; }
+      const b = readers[a][top[1]++];
+      if (state[b] !== 1) forward.add(`${a} ${b}`);
+      if (state[b] === 0) { state[b] = 1; stack.push([b, 0]); }
+    }
+  };
+  const fed = new Set(arrows.map(([, b]) => b));
+  here.forEach((_, i) => { if (!fed.has(i) && state[i] === 0) visit(i); });
+  here.forEach((_, i) => { if (state[i] === 0) visit(i); });
+  for (const a of order.reverse()) for (const b of readers[a]) if (forward.has(`${a} ${b}`)) rank[b] = Math.max(rank[b], rank[a] + 1);
+  const touched = new Set(arrows.flat());
+  const layers = new Map();
+  here.forEach((_, i) => { const key = touched.has(i) ? rank[i] : Infinity; layers.set(key, [...(layers.get(key) || []), i]); });
+  const at = new Map(), rows = [];
+  for (const key of [...layers.keys()].sort((a, b) => a - b)) {
+    const middle = (i) => {  // of what it reads
+      const above = arrows.filter(([a, b]) => b === i && at.has(a)).map(([a]) => at.get(a));
+      return above.length ? above.reduce((x, y) => x + y, 0) / above.length : 0;
+    };
+    const layer = key === Infinity ? layers.get(key) : [...layers.get(key)].sort((a, b) => middle(a) - middle(b));
+    for (let i = 0; i < layer.length; i += columns) {
+      const row = layer.slice(i, i + columns);
+      row.forEach((box, k) => at.set(box, k - (row.length - 1) / 2));
+      rows.push(row);
+    }
+  }
+  return rows;
+}
+
 // One level: composite layers round, tensors sharp, darker is more; arrows where data flow is known.
-function drawLevel(parent) {
-  const here = boxes.filter((box) => box.parent === parent).sort((a, b) => b.joules - a.joules).slice(0, 24);
-  const columns = 4, width = 210, height = 64, gap = 34;
-  const rows = Math.ceil(here.length / columns);
-  const svg = element('svg', { viewBox: `0 0 ${columns * (width + gap)} ${Math.max(rows, 1) * (height + gap)}`, role: 'img', width: columns * (width + gap) });
-  svg.append(element('title', {}, `energy in ${parent || 'the whole program'}`));
-  const place = new Map(here.map((box, i) => [box.name, [(i % columns) * (width + gap) + 8, Math.floor(i / columns) * (height + gap) + 8]]));
-  const owner = (name) => here.find((box) => name === box.name || name.startsWith(`${box.name}/`));
-  const drawn = new Set();
-  for (const edge of result.edges || []) {
-    const from = owner(edge.from), to = owner(edge.to);
-    if (!from || !to || from === to || drawn.has(`${from.name}\n${to.name}`)) continue;
-    drawn.add(`${from.name}\n${to.name}`);
-    const [x1, y1] = place.get(from.name), [x2, y2] = place.get(to.name);
-    const a = [x1 + width / 2, y1 + height], b = [x2 + width / 2, y2];
-    svg.append(element('path', { d: `M${a} C${a[0]} ${a[1] + gap} ${b[0]} ${b[1] - gap} ${b}`, fill: 'none', stroke: 'currentColor', opacity: 0.5 }),
-      element('circle', { cx: b[0], cy: b[1], r: 3 }));
+function drawLevel(parent, space) {
+  const all = level(parent), here = all.slice(0, 24);
+  const arrows = arrowsBetween(parent, here);
+  const columns = Math.max(1, Math.min(4, Math.floor(space / 165))), gap = arrows.length ? 34 : 14, side = 16, height = 52;
+  const width = Math.min(230, Math.floor(space / columns) - side);
+  const rows = rowsOf(here, arrows, columns);
+  const widest = Math.max(1, ...rows.map((row) => row.length)), total = widest * (width + side) + side;
+  const place = [];
+  rows.forEach((row, r) => row.forEach((i, k) => { place[i] = [total / 2 + (k - row.length / 2) * (width + side) + side / 2, 6 + r * (height + gap)]; }));
+  const tall = Math.max(1, rows.length) * (height + gap) + 6;
+  const svg = draw('svg', { viewBox: `0 0 ${total} ${tall}`, width: total, role: 'group', 'aria-label': `energy in ${parent || 'the whole program'}` });
+  for (const [a, b] of arrows) {
+    const down = place[b][1] > place[a][1];
+    const x1 = place[a][0] + width / 2, x2 = place[b][0] + width / 2;
+    const y1 = place[a][1] + (down ? height : 0), y2 = place[b][1] - (down ? 7 : -height - 7), bend = down ? gap : -gap;
+    svg.append(draw('path', { d: `M${x1} ${y1} C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`, fill: 'none', stroke: 'var(--soft)', 'stroke-dasharray': down ? 'none' : '4 3' }),
+      draw('path', { d: down ? `M${x2} ${y2 + 7} l-4 -8 h8 z` : `M${x2} ${y2 - 7} l-4 8 h8 z`, fill: 'var(--soft)', class: 'arrow' }));
   }
-  for (const box of here) {
-    const [x, y] = place.get(box.name);
-    const group = element('g', { style: box.composite ? 'cursor:pointer' : '' }, element('title', {}, `${box.name}: ${energy(box.joules)}`),
-      element('rect', { x, y, width, height, rx: box.composite ? 14 : 0, fill: 'var(--green)', 'fill-opacity': 0.08 + 0.8 * box.share, stroke: 'var(--soft)' }),
-      element('text', { x: x + 10, y: y + 26 }, lastPart(box.name).slice(0, 32)),
-      element('text', { x: x + 10, y: y + 46 }, `${percent(box.share)} · ${energy(box.joules)}`));
-    if (box.composite) group.addEventListener('click', () => show(box.name));
+  const letters = Math.floor(width / 6.6);
+  here.forEach((box, i) => {
+    const [x, y] = place[i];
+    const group = draw('g', box.composite ? { tabindex: 0, role: 'button' } : {}, draw('title', {}, `${box.name.trim()}: ${energy(box.value)}`),
+      draw('rect', { x, y, width, height, rx: box.composite ? 14 : 0, fill: 'var(--paper)' }),
+      draw('rect', { x, y, width, height, rx: box.composite ? 14 : 0, fill: 'var(--green)', 'fill-opacity': 0.06 + 0.6 * box.share, stroke: 'var(--soft)', class: 'box' }),
+      draw('text', { x: x + 10, y: y + 21 }, box.label.length > letters ? `${box.label.slice(0, letters - 1)}…` : box.label),
+      draw('text', { x: x + 10, y: y + 40 }, `${percent(box.share)} · ${energy(box.value)}`));
+    if (box.composite) {
+      group.addEventListener('click', () => show(box.name));
+      group.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); show(box.name); } });
+    }
     svg.append(group);
-  }
-  return [svg, drawn.size, boxes.filter((box) => box.parent === parent).length - here.length];
+  });
+  return [svg, arrows.length, all.length - here.length];
 }
 
 function show(parent) {
-  const [svg, arrows, hidden] = drawLevel(parent);
+  shown = parent;
+  const [svg, arrows, hidden] = drawLevel(parent, Math.max(300, byId('diagram').clientWidth - 4));
   byId('diagram').replaceChildren(svg);
   const steps = ['', ...parent.split('/').filter(Boolean).map((_, i, parts) => parts.slice(0, i + 1).join('/'))];
   byId('where').replaceChildren(...steps.flatMap((step, i) => {
@@ -48,22 +134,45 @@ function show(parent) {
     link.addEventListener('click', (event) => { event.preventDefault(); show(step); });
     return i ? [' / ', link] : [link];
   }));
-  byId('diagram-note').textContent = `Share of this level; round boxes open. ${arrows ? 'Arrows: data flow.' : 'No data flow is known here: boxes only.'}` +
+  byId('diagram-note').textContent = 'Shares of the boxes here; round boxes open. ' +
+    (arrows ? 'Arrows: data flow.' : edges.length ? 'No data flows between these.' : 'No data flow is known for this trace: boxes only (give --model M.onnx).') +
     (hidden > 0 ? ` ${hidden} smaller boxes are not drawn.` : '');
 }
-show('');
+function choose() {
+  byId('passes').replaceChildren(...(choices.length > 1 ? choices : []).map((choice) => {
+    const button = element('button', { type: 'button', 'aria-pressed': choice === pass }, choice === 'joules' ? 'both passes' : `${choice} (${energy(passes[choice])})`);
+    button.addEventListener('click', () => { pass = choice; choose(); show(''); });
+    return button;
+  }));
+}
+choose();
+// Opens where the address says (#bert/encoder), else at the first level that has something to compare.
+let first = decodeURIComponent(location.hash.slice(1));
+if (!byName.has(first)) for (first = ''; level(first).length === 1 && level(first)[0].composite;) first = level(first)[0].name;
+show(first);
+let width = window.innerWidth;
+window.addEventListener('resize', () => { if (window.innerWidth !== width) { width = window.innerWidth; show(shown); } });
 
 // Bars with whiskers: the interval of each figure.
 const largest = (result.summary || []).slice(0, 15);
-const most = Math.max(...largest.map((entry) => entry.joules), 1e-30);
-const picture = element('svg', { viewBox: `0 0 900 ${largest.length * 26 + 4}`, width: 900, role: 'img' }, element('title', {}, 'largest consumers'));
-largest.forEach((entry, i) => {
-  const scale = (joule) => 300 * Math.min(joule / most, 1.15), y = i * 26 + 4;
-  picture.append(element('rect', { x: 0, y, width: scale(entry.joules), height: 18, fill: 'var(--green)' }),
-    element('line', { x1: scale(entry.low), x2: scale(entry.high), y1: y + 9, y2: y + 9, stroke: 'currentColor' }),
-    element('text', { x: 360, y: y + 13 }, `${energy(entry.joules)} [${energy(entry.low)}, ${energy(entry.high)}] · ${quantity(entry.watts, 'W')} · ${entry.name}`));
-});
-byId('top').append(picture);
+const most = Math.max(...largest.map((entry) => Math.min(entry.high, 2 * entry.joules)), 1e-30);
+byId('top-note').textContent = 'Repeated blocks are one; whiskers are the interval of each figure.';
+byId('top').append(...largest.map((entry) => {
+  const at = (joule) => `${Math.max(0, Math.min(100, 100 * joule / most))}%`;
+  return element('div', {}, element('div', { class: 'small name' }, entry.name),
+    draw('svg', {}, draw('rect', { x: 0, y: 1, width: at(entry.joules), height: 14, fill: 'var(--green)' }),
+      draw('line', { x1: at(entry.low), x2: at(entry.high), y1: 8, y2: 8, stroke: 'currentColor' }),
+      ...['low', 'high'].map((end) => draw('line', { x1: at(entry[end]), x2: at(entry[end]), y1: 4, y2: 12, stroke: 'currentColor' }))),
+    element('div', { class: 'small soft' }, `${energy(entry.joules)} [${energy(entry.low)}, ${energy(entry.high)}] · ${quantity(entry.watts, 'W')} · ${entry.count} times`));
+}));
+
+if (result.precision) byId('precision').append(element('h2', {}, 'Precision'),
+  element('p', { class: 'small soft' }, 'ASSS: the correlation of this account with the same made from fewer readings.'),
+  sortedTable([
+    { title: 'readings kept', cell: (p) => p.readings, sort: (p) => p.period_ms },
+    { title: 'sampling period', cell: (p) => quantity(p.period_ms / 1e3, 's'), sort: (p) => p.period_ms, number: true },
+    { title: 'ASSS', cell: (p) => p.asss.toFixed(4), sort: (p) => p.asss, number: true },
+  ], result.precision, (p) => p.readings));
 
 byId('devices').append(sortedTable([
   { title: 'device', cell: (d) => d.name, sort: (d) => d.name },

@@ -45,6 +45,10 @@ struct View {
 constexpr View views[] = {
     {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js"},
     {"viridian.account/1", "energy accounting", "account.html", "account.js"},
+    {"viridian.account-top/1", "largest consumers", "account_study.html", "account_study.js"},
+    {"viridian.account-epochs/1", "power of an epoch", "account_study.html", "account_study.js"},
+    {"viridian.account-diff/1", "run against run", "account_study.html", "account_study.js"},
+    {"viridian.account-overhead/1", "cost of recording", "account_study.html", "account_study.js"},
     {"viridian.pipeline-plan/1", "pipeline plan", "pipeline.html", "pipeline.js"},
     {"viridian.pipeline-frontier/1", "pipeline frontier", "pipeline.html", "pipeline.js"},
 };
