@@ -68,7 +68,12 @@ format: ## rewrite the sources in the project's format
 reproduce-envpipe: build ## ENVPIPE's figures, Table 2 and twelve claims, by simulation
 	@benchmarks/pipeline/reproduce_envpipe.py build/release/bin/viridian
 
+reproduce-eago: ## EAGO's five tables on this machine; RECORDED=1: on recorded prices, without timing anything
+	@tools/install_packages build test
+	@tools/build release eago
+	@tools/reproduce_eago $(if $(RECORDED),--recorded)
+
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe help build demo bench-peers bench-exports bench-prediction bench-chain test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe reproduce-eago help build demo bench-peers bench-exports bench-prediction bench-chain test conformance peers check format clean

@@ -37,7 +37,8 @@ struct OuterOptions {
     AssignOptions assign;
     rewrite::Options rules;
     std::function<void(const OuterProgress&)> progress;
-    std::function<bool()> cancelled;  // ends the search with the best so far
+    std::function<bool()> cancelled;                                   // ends the search with the best so far
+    std::function<void(const graph::Graph&, const Outcome&)> visited;  // every graph that was priced
 };
 
 struct OuterResult {

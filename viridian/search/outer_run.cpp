@@ -27,6 +27,7 @@ OuterProgress OuterRun::now(std::size_t waiting) const {
 Result<void> OuterRun::begin(const graph::Graph& graph) {
     VIRIDIAN_TRY(best_.outcome, assign(graph));
     if (objective_.needs_start()) options_.assign.start = best_.outcome.start;
+    if (options_.visited) options_.visited(graph, best_.outcome);
     best_.graph = graph;
     best_.graphs = 1;
     seen_.insert(structural_hash(graph));
@@ -57,6 +58,7 @@ Result<std::optional<double>> OuterRun::price(const graph::Graph& graph,
             return std::move(outcome).error();
         return std::optional<double>();
     }
+    if (options_.visited) options_.visited(graph, *outcome);
     const double cost = outcome->assignment.value;
     if (cost < best_cost()) {
         best_.graph = graph;

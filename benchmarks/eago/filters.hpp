@@ -1,0 +1,14 @@
+#pragma once
+// What systems before EAGO could choose, as sources that offer less.
+#include "viridian/cost/source.hpp"
+
+namespace viridian::eago {
+
+// Each region by the kernel that is fastest alone: MetaFlow, which leaves the choice to the library.
+[[nodiscard]] cost::Source fastest_only(cost::Source source);
+// Each region by the first kernel that the library offers: no inner search.
+[[nodiscard]] cost::Source first_only(cost::Source source);
+// No region of several nodes: fusion is a substitution, in EAGO's words.
+[[nodiscard]] cost::Source unfused(cost::Source source);
+
+}  // namespace viridian::eago

@@ -1,0 +1,67 @@
+#include "laboratory.hpp"
+
+#include "viridian/base/file.hpp"
+#include "viridian/base/machine.hpp"
+#include "viridian/cost/recorded.hpp"
+#include "viridian/execute/inputs.hpp"
+#include "viridian/execute/proof.hpp"
+#include "viridian/profile/measure_runs.hpp"
+
+namespace viridian::eago {
+
+Result<Laboratory> open_recorded(const std::string& file) {
+    VIRIDIAN_TRY(const std::string text, read_file(file));
+    VIRIDIAN_TRY(const Json json, parse_json(text, file));
+    VIRIDIAN_TRY(cost::Recorded recorded, cost::recorded_from_json(json));
+    Laboratory laboratory;
+    laboratory.hardware = "none: " + recorded.device + ", a processor that does not exist";
+    laboratory.prices =
+        fmt::format("from `{}` ({}); nothing was timed and nothing was run", file, recorded.schema);
+    laboratory.joules = recorded.provenance;
+    laboratory.source = std::move(recorded.source);
+    return laboratory;
+}
+
+Result<Laboratory> open_measured(const cli::ModelOptions& options) {
+    Laboratory laboratory;
+    VIRIDIAN_TRY(laboratory.device, cli::open_device(options));
+    VIRIDIAN_TRY(auto database, cli::open_database(options));
+    laboratory.database = std::make_unique<cost::Database>(std::move(database));
+    VIRIDIAN_TRY(auto energy, profile::EnergyPricer::open(options.meter, laboratory.device->threads()));
+    laboratory.energy = std::make_unique<profile::EnergyPricer>(std::move(energy));
+    laboratory.costs =
+        std::make_unique<profile::OnDemand>(*laboratory.device, *laboratory.database, *laboratory.energy);
+    laboratory.source = laboratory.costs->source();
+    const Machine machine = this_machine();
+    laboratory.hardware =
+        fmt::format("{}, {} threads, {}{}", machine.cpu_model, laboratory.device->threads(),
+                    laboratory.device->library(), machine.virtual_machine ? ", a virtual machine" : "");
+    laboratory.prices = fmt::format("measured here and kept in `{}`", options.database);
+    laboratory.joules = laboratory.energy->name();
+    return laboratory;
+}
+
+Result<std::vector<Actual>> run_all(Laboratory& laboratory, std::vector<cli::Planned*> plans) {
+    std::vector<profile::Contestant> contestants;
+    for (cli::Planned* planned : plans) {
+        planned->plan.device = laboratory.device->fingerprint();
+        planned->plan.library = laboratory.device->library();
+        planned->plan.threads = laboratory.device->threads();
+        VIRIDIAN_TRY(planned->executable, laboratory.device->prepare(planned->graph, planned->plan));
+        VIRIDIAN_TRY(auto inputs, execute::seeded_inputs(planned->graph, 1));
+        VIRIDIAN_TRY(auto outputs, execute::output_tensors(planned->graph));
+        contestants.push_back({planned->executable.get(), std::move(inputs), std::move(outputs)});
+    }
+    VIRIDIAN_TRY(const auto summaries, profile::measure_runs(contestants, {.rounds = 11}));
+    std::vector<Actual> all;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        Actual actual{summaries[i], {}};
+        VIRIDIAN_TRY(actual.energy,
+                     cli::run_energy(*plans[i], *laboratory.energy, summaries[i], contestants[i].inputs));
+        all.push_back(std::move(actual));
+        plans[i]->executable.reset();
+    }
+    return all;
+}
+
+}  // namespace viridian::eago
