@@ -128,7 +128,9 @@ Json layers_json(const Planned& planned, const std::vector<cost::Price>& prices,
         json["outputs"] = std::move(outputs);
         if (layer.step != nullptr) {
             const cost::Price& price = prices[layer.step_index];
-            json["predicted"] = {{"seconds", price.seconds.value}, {"joules", to_json(price.energy)}};
+            const bool priced = !price.energy.provenance.source.empty();  // copies to outputs are not
+            json["predicted"] = {{"seconds", price.seconds.value},
+                                 {"joules", priced ? to_json(price.energy) : Json()}};
             json["ran"] = {{"seconds", layer.step_index < ran.size() ? Json(ran[layer.step_index]) : Json()}};
         } else {
             json["predicted"] = {{"seconds", 0.0}, {"joules", nullptr}};

@@ -1,38 +1,71 @@
 // The page of `viridian optimize`: what changed and why, from the result alone.
-function bars() {
-  const rows = [];
-  const add = (label, before, after, text) => {
-    const most = Math.max(before, after);
-    for (const [word, value, css] of [['before', before, ''], ['after', after, ' after']]) {
-      rows.push(element('div', { class: 'small' }, `${label}, ${word}`));
-      rows.push(element('div', { class: 'bar-row' },
-        element('div', { class: `bar${css}`, style: `width:${(70 * value / most).toFixed(1)}%` }), element('span', {}, text(value))));
-    }
-  };
-  const before = result.baseline, after = result.optimized;
-  add('time', before.ran.seconds, after.ran.seconds, seconds);
-  if (before.ran.joules && after.ran.joules)
-    add('energy', before.ran.joules.value, after.ran.joules.value, (v) => quantity(v, 'J'));
-  byId('bars').replaceChildren(...rows);
-  const spread = (r) => `${seconds(r.low)} to ${seconds(r.high)}`;
-  byId('bars-note').textContent =
-    `Medians of ${after.ran.runs} interleaved runs; 95 % intervals ${spread(before.ran)} before, ${spread(after.ran)} after. ` +
-    `Predicted: ${seconds(before.predicted.seconds)} before, ${seconds(after.predicted.seconds)} after. ` +
-    `Energy is ${after.ran.joules ? after.ran.joules.provenance : 'not known'}.`;
+const recorded = result.recorded;  // prices from a file: nothing was run
+const sides = { before: result.baseline, after: result.optimized };
+const figures = (side) => {
+  const from = side.ran || side.predicted;
+  return { seconds: from.seconds, joules: from.joules, watts: from.joules ? from.joules.value / from.seconds : null };
+};
+const before = figures(sides.before), after = figures(sides.after);
+const word = (energy) => (energy ? energy.provenance.split(':')[0] : '');
+const ratio = (a, b) => (Math.abs(a / b - 1) < 0.005 ? 'the same' : a >= b ? `${(a / b).toFixed(2)}× less` : `${(b / a).toFixed(2)}× more`);
+
+// A colour per format, in order of appearance; chosen to stand on light and dark paper.
+const palette = ['#2f7fc1', '#d9822b', '#3f9b5f', '#9159b6', '#c2445b', '#4f8f95', '#8a7a2f', '#6b6f76'];
+const colours = new Map();
+function colour(format) {
+  if (!colours.has(format)) colours.set(format, palette[colours.size % palette.length]);
+  return colours.get(format);
 }
+for (const layer of result.layers) layer.outputs.forEach(colour);
 
 function headline() {
-  const ratio = result.baseline.ran.seconds / result.optimized.ran.seconds;
-  byId('headline').textContent = `${result.model}: ${seconds(result.baseline.ran.seconds)} → ` +
-    `${seconds(result.optimized.ran.seconds)} (${ratio.toFixed(2)}×)` +
-    (result.optimized.ran.joules ? `, ${joules(result.baseline.ran.joules)} → ${joules(result.optimized.ran.joules)}` : '');
-  byId('conditions').textContent = `${result.device} · ${result.threads} threads · objective ${result.objective} · ` +
-    `meter ${result.meter} · solver ${result.assignment.solver}, value ${result.assignment.value.toPrecision(4)}, ` +
-    `gap ${result.assignment.gap === 0 ? '0 (proven optimal)' : result.assignment.gap} · ${result.library}`;
+  const energy = after.joules ? `, ${joules(before.joules)} → ${joules(after.joules)} (${ratio(before.joules.value, after.joules.value)}, ${word(after.joules)})` : '';
+  byId('headline').textContent = `${result.model}: ${seconds(before.seconds)} → ${seconds(after.seconds)} (${ratio(before.seconds, after.seconds)}${recorded ? ', predicted' : ''})${energy}`;
+  byId('conditions').textContent = recorded
+    ? `For ${result.device}, with the prices of ${recorded.file}: nothing was timed and nothing was run · objective ${result.objective}`
+    : `${result.device} · ${result.threads} threads · ${result.library} · meter ${result.meter} · objective ${result.objective}`;
 }
+
+// A bar per figure; a thin line shows its 95 % interval, a notch what was predicted.
+function bars() {
+  const group = (title, unit, value, interval, predicted) => {
+    const a = value(before), b = value(after);
+    if (a === null || b === null) return [];
+    const most = Math.max(a, b, ...['before', 'after'].flatMap((s) => interval(sides[s]))) * 1.02;
+    const percent = (v) => `${(100 * Math.min(v / most, 1)).toFixed(2)}%`;
+    const row = (label, v, side, css) => {
+      const track = element('div', { class: 'track' }, element('div', { class: `bar ${css}`, style: `width:${percent(v)}` }));
+      const [low, high] = interval(side);
+      if (high > low) track.append(element('div', { class: 'interval', title: `95 %: ${quantity(low, unit)} to ${quantity(high, unit)}`,
+        style: `left:${percent(low)};width:${((100 * (high - low)) / most).toFixed(2)}%` }));
+      const p = predicted(side);
+      if (p !== null) track.append(element('div', { class: 'notch', title: `predicted ${quantity(p, unit)}`, style: `left:${percent(p)}` }));
+      return element('div', { class: 'measure' }, element('span', { class: 'soft' }, label), track, element('b', {}, quantity(v, unit)));
+    };
+    return [element('div', { class: 'metric' }, element('h3', {}, title, element('span', { class: 'soft' }, ` ${ratio(a, b)}`)),
+      row('before', a, sides.before, ''), row('after', b, sides.after, 'after'))];
+  };
+  const ran = (side, what) => (side.ran ? what(side.ran) : []);
+  const energyWord = word(after.joules);
+  byId('bars').replaceChildren(
+    ...group('Time', 's', (f) => f.seconds, (s) => ran(s, (r) => [r.low, r.high]), (s) => (s.ran ? s.predicted.seconds : null)),
+    ...group(`Energy, ${energyWord}`, 'J', (f) => (f.joules ? f.joules.value : null), (s) => ran(s, (r) => (r.joules ? [r.joules.low, r.joules.high] : [])),
+      (s) => (s.ran && s.predicted.joules ? s.predicted.joules.value : null)),
+    ...group(`Power, ${energyWord}`, 'W', (f) => f.watts, () => [], () => null));
+  byId('bars-note').textContent = sides.after.ran
+    ? `Before: the network as every runtime loads it, each operator by the first kernel on offer. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
+      `notches: what the cost database predicted (time ${percentOff(sides.after)} off after optimisation).`
+    : 'Before: the network as every runtime loads it, each operator by the first kernel on offer. All figures are sums of recorded prices.';
+}
+const percentOff = (side) => `${(100 * (side.predicted.seconds / side.ran.seconds - 1)).toFixed(1).replace('-', '−')} %`;
 
 function proof() {
   const v = result.verification;
+  if (!v) {
+    byId('proof').replaceChildren(element('p', {}, 'Outputs were not compared: nothing was run. Every rewrite is certified; ',
+      element('code', {}, 'viridian check'), ' replays them from the original.'));
+    return;
+  }
   const table = sortedTable([
     { title: 'output', cell: (r) => r.name, sort: (r) => r.name, name: true },
     { title: 'relative L2 error', cell: (r) => r.error.toExponential(2), sort: (r) => r.error, number: true },
@@ -41,7 +74,7 @@ function proof() {
   ], v.outputs, (r) => r.name);
   byId('proof').replaceChildren(
     element('p', {}, element('span', { class: v.passed ? 'pass' : 'failed' }, v.passed ? 'passed' : 'failed'),
-      ` on ${v.inputs} seeded inputs, against the original model on the reference kernels`), table);
+      ` on ${v.inputs} ${v.inputs === 1 ? 'input' : 'inputs'}, against the original model on the reference kernels`), table);
 }
 
 function changes() {
@@ -49,23 +82,70 @@ function changes() {
   const counts = new Map();
   for (const r of result.rewrites) counts.set(r.rule, (counts.get(r.rule) || 0) + 1);
   for (const [rule, n] of counts) list.append(element('li', {}, `${rule}: ${n} ×`));
-  const conversions = result.layers.filter((l) => l.kind === 'conversion').length;
-  list.append(element('li', {}, `${result.layers.filter((l) => l.kind === 'kernel').length} kernels, ${conversions} layout conversions, ` +
-    `${result.layers.filter((l) => l.kind === 'view').length} operators that cost nothing (views, concatenation in place)`));
-  list.append(element('li', {}, `cost database: ${result.database.hits} hits, ${result.database.misses} measured now`));
+  const count = (kind) => result.layers.filter((l) => l.kind === kind).length;
+  const some = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+  list.append(element('li', {}, `${some(count('kernel'), 'kernel', 'kernels')}, ${some(count('conversion'), 'conversion or copy', 'conversions and copies')}, ` +
+    `${some(count('view'), 'operator that costs', 'operators that cost')} nothing (views, concatenation in place)`));
+  const gap = result.assignment.gap;
+  list.append(element('li', {}, `chosen by ${result.assignment.solver}, ${gap === 0 ? 'proven cheapest for this graph' : `gap ${gap.toPrecision(2)} of ${result.assignment.value.toPrecision(4)}`}`));
+  if (result.search) list.append(element('li', {}, `${result.search.graphs} equal graphs priced in ${quantity(result.search.seconds, 's')} (${result.search.method}, ended by ${result.search.ended_by})`));
+  if (result.database) list.append(element('li', {}, `cost database: ${result.database.hits} prices known, ${result.database.misses} measured for this`));
   byId('changes').replaceChildren(list);
 }
 
+// "nChw16c:f32" → layout and precision
+const layoutOf = (format) => format.split(':')[0];
+const precisionOf = (format) => (format.split(':').slice(1).join(':') || '–').split('@')[0];
+const distinct = (list) => [...new Set(list)];
+
 function layers() {
-  byId('layers').replaceChildren(sortedTable([
-    { title: 'layer', cell: (r) => r.name, sort: (r) => r.index, name: true },
+  const provenances = distinct(result.layers.map((l) => l.predicted.joules && l.predicted.joules.provenance).filter(Boolean));
+  const energyTitle = provenances.length === 1 ? `energy, ${provenances[0].split(':')[0]}` : 'energy';
+  const chips = (formats) => element('span', {}, ...formats.flatMap((f, i) => [...(i ? [' '] : []),
+    element('span', { class: 'nobreak' }, element('i', { class: 'chip', style: `background:${colour(f)}` }), layoutOf(f))]));
+  const ran = (l) => (l.ran ? l.ran.seconds : null);
+  const columns = [
+    { title: 'layer', cell: (r) => breakable(r.name), sort: (r) => r.index, name: true },
     { title: 'operators', cell: (r) => r.operators.join(' + '), sort: (r) => r.operators.join() },
-    { title: 'kernel', cell: (r) => r.kernel, sort: (r) => r.kernel, name: true },
-    { title: 'layout', cell: (r) => `${r.inputs.map((i) => i.format).join(', ')} → ${r.outputs.join(', ')}`, sort: (r) => r.outputs.join(), name: true },
+    { title: 'kernel', cell: (r) => breakable(r.kernel), sort: (r) => r.kernel, name: true },
+    { title: 'layout', sort: (r) => r.outputs.join(), cell: (r) => {
+      const from = distinct(r.inputs.map((i) => i.format)), to = distinct(r.outputs);
+      return from.join() === to.join() ? chips(to) : element('span', {}, chips(from), ' → ', chips(to)); } },
+    { title: 'precision', cell: (r) => distinct([...r.inputs.map((i) => precisionOf(i.format)), ...r.outputs.map(precisionOf)]).join(' → '), sort: (r) => r.outputs.join() },
     { title: 'predicted', cell: (r) => seconds(r.predicted.seconds), sort: (r) => r.predicted.seconds, number: true },
-    { title: 'ran', cell: (r) => seconds(r.ran.seconds), sort: (r) => r.ran.seconds || 0, number: true },
-    { title: 'energy', cell: (r) => joules(r.predicted.joules), sort: (r) => (r.predicted.joules ? r.predicted.joules.value : 0), number: true },
-  ], result.layers, (r) => `${r.name} ${r.operators.join(' ')} ${r.kernel} ${r.outputs.join(' ')}`));
+  ];
+  if (!recorded) columns.push(
+    { title: 'ran', cell: (r) => seconds(ran(r)), sort: (r) => ran(r) || 0, number: true },
+    { title: 'predicted / ran', cell: (r) => (ran(r) ? (r.predicted.seconds / ran(r)).toFixed(2) : '–'), sort: (r) => (ran(r) ? r.predicted.seconds / ran(r) : 0), number: true });
+  columns.push({ title: energyTitle, number: true, sort: (r) => (r.predicted.joules ? r.predicted.joules.value : 0), cell: (r) => {
+    if (!r.predicted.joules) return '–';
+    const e = r.predicted.joules;
+    return element('span', { title: `${e.provenance}, ${quantity(e.low, 'J')} to ${quantity(e.high, 'J')}` },
+      provenances.length === 1 ? joules(e) : `${joules(e)} ${e.provenance}`); } });
+  const total = result.layers.reduce((sum, l) => sum + (l.predicted.seconds || 0), 0);
+  byId('layers-note').textContent = `${result.layers.length} steps in execution order; a title sorts. Predicted seconds sum to ${seconds(total)}. ` +
+    (recorded ? 'Seconds and joules are prices of the file.' : 'Ran: median of recorded runs of this plan, a little slower than unrecorded ones. Joules are predicted.');
+  byId('layers').replaceChildren(sortedTable(columns, result.layers, (r) => `${r.name} ${r.operators.join(' ')} ${r.kernel} ${r.outputs.join(' ')}`));
+}
+
+function sources() {
+  const facts = [];
+  const fact = (name, text) => facts.push(element('dt', {}, name), element('dd', {}, text));
+  if (recorded) {
+    fact('seconds', `prices in ${recorded.file} (${recorded.schema}), summed; nothing was timed on this machine`);
+    fact('joules', `${sides.after.predicted.joules.provenance}, prices in the same file, summed`);
+  } else {
+    fact('seconds, ran', `medians of ${sides.after.ran.runs} interleaved runs on ${result.device}, ${result.threads} threads; 95 % intervals ` +
+      `${seconds(sides.before.ran.low)} to ${seconds(sides.before.ran.high)} before, ${seconds(sides.after.ran.low)} to ${seconds(sides.after.ran.high)} after`);
+    fact('seconds, predicted', `sums of kernel and conversion times measured one by one with cold weights: ${seconds(sides.before.predicted.seconds)} before, ${seconds(sides.after.predicted.seconds)} after`);
+    for (const [name, side] of Object.entries(sides)) if (side.ran.joules)
+      fact(`joules, ${name}`, `${side.ran.joules.provenance}, ${quantity(side.ran.joules.low, 'J')} to ${quantity(side.ran.joules.high, 'J')}`);
+    fact('joules of layers', `${distinct(result.layers.map((l) => l.predicted.joules && l.predicted.joules.provenance).filter(Boolean)).join(', ')}, by kernel`);
+    fact('watts', 'joules by seconds of the same run');
+  }
+  if (result.frontier) fact('trade-offs', 'predicted: optima of weighted sums of seconds and joules over this graph');
+  if (result.fingerprint) fact('machine', result.fingerprint);
+  byId('sources').replaceChildren(...facts);
 }
 
 // Blocks end where a single value is alive: residual blocks, fire and inception modules come out whole.
@@ -91,13 +171,6 @@ function blocks() {
   return merged;
 }
 
-const palette = ['#2f7fc1', '#d9822b', '#3f9b5f', '#9159b6', '#c2445b', '#4f8f95', '#8a7a2f', '#6b6f76'];
-const colours = new Map();
-function colour(format) {
-  if (!colours.has(format)) colours.set(format, palette[colours.size % palette.length]);
-  return colours.get(format);
-}
-
 function draw(block) {
   const depth = new Map();
   const rows = [];
@@ -106,49 +179,55 @@ function draw(block) {
     depth.set(layer.index, d);
     (rows[d] = rows[d] || []).push(layer);
   }
-  const w = 150, h = 34, gapX = 14, gapY = 22;
+  const w = 156, h = 36, gapX = 12, gapY = 22;
   const width = Math.max(...rows.map((r) => r.length)) * (w + gapX), height = rows.length * (h + gapY);
   const at = new Map();
   rows.forEach((row, y) => row.forEach((layer, x) =>
     at.set(layer.index, [(width - row.length * (w + gapX)) / 2 + x * (w + gapX) + gapX / 2, y * (h + gapY) + 4])));
-  const svg = element('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img' });
+  const svg = element('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `${block.length} steps from ${block[0].name}` });
   for (const layer of block) for (const input of layer.inputs) {
     if (!at.has(input.layer)) continue;
     const [x1, y1] = at.get(input.layer), [x2, y2] = at.get(layer.index);
     svg.append(element('path', { d: `M${x1 + w / 2} ${y1 + h} C${x1 + w / 2} ${y1 + h + gapY} ${x2 + w / 2} ${y2 - gapY} ${x2 + w / 2} ${y2}`,
       fill: 'none', stroke: colour(input.format), 'stroke-width': 1.5 }));
   }
+  const short = (words, most) => (words.length > most ? `${words.slice(0, most - 1)}…` : words);
   for (const layer of block) {
-    const [x, y] = at.get(layer.index);
-    const box = element('g', {}, element('title', {}, `${layer.name}\n${layer.kernel}\n${seconds(layer.predicted.seconds)} predicted`));
-    box.append(element('rect', { x, y, width: w, height: h, rx: 4, fill: layer.outputs.length ? colour(layer.outputs[0]) : '#888', 'fill-opacity': 0.25,
-      stroke: layer.outputs.length ? colour(layer.outputs[0]) : '#888', 'stroke-dasharray': layer.kind === 'kernel' ? 'none' : '4 3' }));
-    const words = layer.operators.join('+');
-    box.append(element('text', { x: x + 6, y: y + 14 }, words.length > 22 ? words.slice(0, 21) + '…' : words));
-    box.append(element('text', { x: x + 6, y: y + 28, opacity: 0.7 }, `${layer.outputs[0] || ''} ${seconds(layer.predicted.seconds)}`));
-    svg.append(box);
+    const [x, y] = at.get(layer.index), c = layer.outputs.length ? colour(layer.outputs[0]) : '#888';
+    const times = `${seconds(layer.predicted.seconds)} predicted${layer.ran ? `, ${seconds(layer.ran.seconds)} ran` : ''}`;
+    svg.append(element('g', {}, element('title', {}, `${layer.name}\n${layer.kernel}\n${layer.outputs.join(', ')}\n${times}`),
+      element('rect', { x, y, width: w, height: h, rx: 4, fill: 'var(--paper)' }),
+      element('rect', { x, y, width: w, height: h, rx: 4, fill: c, 'fill-opacity': 0.22, stroke: c, 'stroke-dasharray': layer.kind === 'kernel' ? 'none' : '4 3' }),
+      element('text', { x: x + 7, y: y + 15 }, short(layer.operators.join(' + '), 25)),
+      element('text', { x: x + 7, y: y + 29, opacity: 0.75 }, short(`${(layer.outputs[0] || '').split(':')[0]} · ${layer.predicted.seconds ? seconds(layer.predicted.seconds) : 'no cost'}`, 26))));
   }
   return element('div', { class: 'wide' }, svg);
 }
 
+// One line per block: open the first of its shape; the others, and long chains, on a click. The strip shows
+// the layouts of its steps.
 function graph() {
-  const seen = new Map();
-  const shape = (b) => b.map((l) => l.operators.join('+')).join(' ');
-  for (const b of blocks()) {
-    const key = shape(b), known = seen.get(key);
-    if (known) { known.blocks.push(b); continue; }
-    const entry = { blocks: [b] };
-    seen.set(key, entry);
-  }
+  const all = blocks();
+  const shape = (b) => b.map((l) => `${l.operators.join('+')} ${l.outputs.join()}`).join(' ');
+  const alike = new Map();
+  for (const b of all) alike.set(shape(b), [...(alike.get(shape(b)) || []), b]);
   const cost = (b) => b.reduce((sum, l) => sum + (l.predicted.seconds || 0), 0);
-  for (const b of blocks()) {
-    const same = seen.get(shape(b)).blocks;
-    const first = same[0][0].index === b[0].index;
-    const details = element('details', first && b.length < 40 ? { open: '' } : {});
+  for (const b of all) {
+    const same = alike.get(shape(b));
+    const details = element('details', same[0] === b && b.length < 40 ? { open: '' } : {});
+    const joulesOf = b.reduce((sum, l) => sum + (l.predicted.joules ? l.predicted.joules.value : 0), 0);
     details.append(element('summary', {}, `${b[0].name}${b.length > 1 ? ` … ${b[b.length - 1].name}` : ''} `,
-      element('span', { class: 'soft small' }, `${b.length} steps, ${seconds(cost(b))}${same.length > 1 ? `, one of ${same.length} alike` : ''}`)));
+      element('span', { class: 'soft small' }, `${b.length} ${b.length === 1 ? 'step' : 'steps'}, ${seconds(cost(b))}, ${quantity(joulesOf, 'J')}${same.length > 1 ? `, ${same.indexOf(b) + 1} of ${same.length} alike` : ''}`),
+      element('span', { class: 'strip', 'aria-hidden': 'true' }, ...b.filter((l) => l.outputs.length).map((l) =>
+        element('i', { style: `background:${colour(l.outputs[0])}` })))));
     let drawn = false;
-    const show = () => { if (!drawn && details.open) { drawn = true; details.append(draw(b)); } };
+    const show = () => {
+      if (drawn || !details.open) return;
+      drawn = true;
+      const picture = draw(b);
+      details.append(picture);
+      if (picture.firstChild.getAttribute('width') > 360) details.classList.add('broad');
+    };
     details.addEventListener('toggle', show);
     show();
     byId('graph').append(details);
@@ -157,10 +236,54 @@ function graph() {
     element('span', {}, element('i', { style: `background:${c}` }), format)));
 }
 
+// Every best trade on the optimised graph: the hull, its vertices, and the plan that was chosen.
+function frontier() {
+  const list = result.frontier && result.frontier.vertices;
+  if (!list) return;
+  const chosen = { seconds: result.optimized.predicted.seconds, joules: result.optimized.predicted.joules.value };
+  const box = byId('frontier');
+  box.append(element('h2', {}, 'Trade-offs of time against energy'));
+  const resolved = result.frontier.unresolved === 0;
+  box.append(element('p', { class: 'small soft' }, `${list.length === 1 ? 'One plan is best in both: the model of joules follows time here' : `${list.length} plans, none better in both`}; ` +
+    `predicted, ${result.optimized.predicted.joules.provenance}. ${resolved ? 'Complete: no other weights of time and energy give another plan.' : `${(100 * result.frontier.unresolved).toFixed(2)} % of the area is not resolved.`}`));
+  if (list.length > 1) {
+    const width = Math.max(300, Math.min(720, box.clientWidth || 720)), height = Math.round(Math.min(360, width * 0.75));
+    const left = 62, right = 14, top = 12, bottom = 44;
+    const range = (values) => { const low = Math.min(...values), high = Math.max(...values), pad = (high - low) * 0.06 || high * 0.01; return [low - pad, high + pad]; };
+    const [x0, x1] = range([...list.map((v) => v.seconds), chosen.seconds]), [y0, y1] = range([...list.map((v) => v.joules), chosen.joules]);
+    const x = (v) => left + ((v - x0) / (x1 - x0)) * (width - left - right), y = (v) => height - bottom - ((v - y0) / (y1 - y0)) * (height - top - bottom);
+    const svg = element('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': 'energy against time' });
+    const ticks = (low, high, most) => {
+      const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw));
+      const step = [1, 2, 5, 10].find((m) => m * power >= raw) * power, out = [];
+      for (let i = Math.ceil(low / step); i * step <= high; ++i) out.push(i * step);
+      return out;
+    };
+    for (const v of ticks(x0, x1, width / 110)) svg.append(element('line', { x1: x(v), x2: x(v), y1: top, y2: height - bottom, stroke: 'var(--line)' }),
+      element('text', { x: x(v), y: height - bottom + 16, 'text-anchor': 'middle' }, seconds(v)));
+    for (const v of ticks(y0, y1, 5)) svg.append(element('line', { x1: left, x2: width - right, y1: y(v), y2: y(v), stroke: 'var(--line)' }),
+      element('text', { x: left - 6, y: y(v) + 4, 'text-anchor': 'end' }, quantity(v, 'J')));
+    svg.append(element('text', { x: (left + width - right) / 2, y: height - 8, 'text-anchor': 'middle' }, 'time of one run'),
+      element('polyline', { points: list.map((v) => `${x(v.seconds)},${y(v.joules)}`).join(' '), fill: 'none', stroke: 'var(--green)', 'stroke-width': 1.5 }));
+    const words = (v) => `${seconds(v.seconds)}, ${quantity(v.joules, 'J')}, ${quantity(v.joules / v.seconds, 'W')}`;
+    for (const v of list) svg.append(element('circle', { cx: x(v.seconds), cy: y(v.joules), r: 4, fill: v.proven ? 'var(--green)' : 'var(--paper)', stroke: 'var(--green)' }, element('title', {}, words(v))));
+    svg.append(element('circle', { cx: x(chosen.seconds), cy: y(chosen.joules), r: 8, fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2 }, element('title', {}, `chosen: ${words(chosen)}`)));
+    box.append(svg, element('p', { class: 'small soft' }, 'Circled: the plan that was chosen. Filled points are proven optimal for their weights.'));
+  }
+  const table = sortedTable([
+    { title: 'time', cell: (v) => seconds(v.seconds), sort: (v) => v.seconds, number: true },
+    { title: 'energy', cell: (v) => quantity(v.joules, 'J'), sort: (v) => v.joules, number: true },
+    { title: 'power', cell: (v) => quantity(v.watts, 'W'), sort: (v) => v.watts, number: true },
+    { title: 'proven', cell: (v) => (v.proven ? 'yes' : 'no'), sort: (v) => v.proven, number: true },
+  ], list, (v) => `${v.seconds} ${v.joules}`);
+  box.append(element('details', {}, element('summary', {}, `the ${list.length === 1 ? 'plan' : `${list.length} plans`} as a table`), table));
+}
+
 headline();
 bars();
+frontier();
 proof();
 changes();
 layers();
-for (const layer of result.layers) layer.outputs.forEach(colour);
+sources();
 graph();
