@@ -39,7 +39,7 @@ function bars() {
       if (high > low) track.append(element('div', { class: 'interval', title: `95 %: ${quantity(low, unit)} to ${quantity(high, unit)}`,
         style: `left:${percent(low)};width:${((100 * (high - low)) / most).toFixed(2)}%` }));
       const p = predicted(side);
-      if (p !== null) track.append(element('div', { class: 'notch', title: `predicted ${quantity(p, unit)}`, style: `left:${percent(p)}` }));
+      if (p !== null && p <= most) track.append(element('div', { class: 'notch', title: `predicted ${quantity(p, unit)}`, style: `left:${percent(p)}` }));
       return element('div', { class: 'measure' }, element('span', { class: 'soft' }, label), track, element('b', {}, quantity(v, unit)));
     };
     return [element('div', { class: 'metric' }, element('h3', {}, title, element('span', { class: 'soft' }, ` ${ratio(a, b)}`)),
