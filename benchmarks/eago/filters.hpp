@@ -11,4 +11,8 @@ namespace viridian::eago {
 // No region of several nodes: fusion is a substitution, in EAGO's words.
 [[nodiscard]] cost::Source unfused(cost::Source source);
 
+// Each region by a share of its kernels, drawn by its signature and the seed; one that works anywhere always
+// among them.
+[[nodiscard]] cost::Source thinned(cost::Source source, std::uint64_t seed, double share);
+
 }  // namespace viridian::eago

@@ -37,7 +37,13 @@ Result<Laboratory> open_measured(const cli::ModelOptions& options) {
         fmt::format("{}, {} threads, {}{}", machine.cpu_model, laboratory.device->threads(),
                     laboratory.device->library(), machine.virtual_machine ? ", a virtual machine" : "");
     laboratory.prices = fmt::format("measured here and kept in `{}`", options.database);
-    laboratory.joules = laboratory.energy->name();
+    const cost::EnergyModel& model = laboratory.energy->model;
+    laboratory.joules =
+        laboratory.energy->meter
+            ? "measured:" + laboratory.energy->name()
+            : fmt::format("estimated:{} (no meter here), {} W a core and {} nJ a byte of DRAM",
+                          cost::energy_model_name, (model.static_per_core + model.busy_per_core[0]).value,
+                          1e9 * model.per_dram_byte.value);
     return laboratory;
 }
 
