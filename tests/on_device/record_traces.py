@@ -51,7 +51,10 @@ with tempfile.TemporaryDirectory() as work:
     refused = os.path.join(work, "refused")
     out = said("record", "--cupti", "-o", refused, "--", os.path.join(binaries, "fake_cuda_program"), fake, "3",
                VIRIDIAN_CUPTI=fake, VIRIDIAN_FAKE_CUPTI="refuse")
-    check("CUPTI reported nothing" in out, "a CUPTI that refuses is not mentioned")
+    check("CUPTI reported nothing: CUPTI_ERROR_NOT_INITIALIZED" in out, "a CUPTI that refuses is not mentioned")
+    out = said("record", "--cupti", "-o", os.path.join(work, "dropped"), "--",
+               os.path.join(binaries, "fake_cuda_program"), fake, "20", VIRIDIAN_CUPTI=fake, VIRIDIAN_FAKE_CUPTI="drop=3")
+    check("CUPTI dropped 3 records" in out, "dropped records are not mentioned")
 
     python = "/usr/bin/python3"
     if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode != 0:

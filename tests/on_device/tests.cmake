@@ -9,7 +9,10 @@ if(NOT VIRIDIAN_SANITIZE)
     add_test(NAME on_device.records_traces_of_programs
              COMMAND /usr/bin/python3 "${folder}/record_traces.py" "$<TARGET_FILE:viridian>"
                      "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    add_test(NAME on_device.recordings_balance
+             COMMAND /usr/bin/python3 "${folder}/recordings.py" "$<TARGET_FILE:viridian>"
+                     "${PROJECT_SOURCE_DIR}/tests/data/recordings")
     set_tests_properties(on_device.records_the_simulated_gpu on_device.instruments_the_simulated_gpu
-                         on_device.records_traces_of_programs
+                         on_device.records_traces_of_programs on_device.recordings_balance
                          PROPERTIES LABELS on_device TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()

@@ -42,8 +42,8 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows])
 
 
-def short(name, most=70):
-    return f"`{name if len(name) <= most else name[:most - 1] + '…'}`"
+def short(name, most=70):  # the end of a qualified name says most
+    return f"`{name if len(name) <= most else '…' + name[1 - most:]}`"
 
 
 def recordings(folders):
@@ -77,48 +77,46 @@ def truth(tools, alone, mixed):
              for method, result in results.items()}
     rows, errors = [], {method: [] for method in METHODS}
     for one in isolated["operators"]:
-        if "joules_per_call" not in one:
+        seen = {method: found[method].get(one["kernel"]) for method in METHODS}
+        if "kernel_watts" not in one or not all(seen.values()):
             continue
+        mixed = seen["overlap"]
         cells = [short(one["operator"]), short(one["kernel"], 44), one["calls_per_step"],
-                 f"{1e6 * one['seconds_per_call']:.0f}", f"{one['watts']:.0f}", f"{1e3 * one['joules_per_call']:.3g}"]
+                 f"{1e6 * one['kernel_seconds']:.0f}", f"{1e6 * mixed['seconds'] / mixed['count']:.0f}",
+                 f"{one['kernel_watts']:.0f}"]
         for method in METHODS:
-            seen = found[method].get(one["kernel"])
-            if seen is None:
-                cells.append("not seen")
-                continue
-            # Alone, the pause between two launches is in the call's joules too: compare watts times its own seconds.
-            error = (seen["joules"]["value"] / seen["count"]) / (one["watts"] * one["kernel_seconds"]) - 1.0
+            watts = seen[method]["joules"]["value"] / seen[method]["seconds"]
+            error = watts / one["kernel_watts"] - 1.0
             errors[method].append(abs(error))
-            cells.append(f"{1e3 * seen['joules']['value'] / seen['count']:.3g} ({100 * error:+.0f} %)")
+            cells.append(f"{watts:.0f} ({100 * error:+.0f} %)")
         rows.append(cells)
     medians = ["median error", "", "", "", "", ""]
     medians += [f"{100 * statistics.median(errors[method]):.0f} %" if errors[method] else "–" for method in METHODS]
     notes = [f"`{method}` was refused and `{used[method]}` used: {results[method]['devices'][0]['verdict']}"
              for method in METHODS if used[method] != method]
-    text = "## Operators alone\nEach for several seconds by itself (mean power by the counter), beside the same kernel in the mixed " \
-        f"recording of `{isolated['workload']}`; mJ a call, in brackets against watts alone times the kernel's own time.\n\n"
-    text += table(("operator", "kernel", "a step", "us alone", "W alone", "mJ alone", *METHODS), rows + [medians]) + "\n"
+    text = "## Operators alone\nEach for several seconds by itself (by the counter; the pauses between launches at idle power taken off), " \
+        f"beside the same kernel in the mixed recording of `{isolated['workload']}`: watts, in brackets against alone. Joules are watts " \
+        "times the kernel's time, which both columns of us show.\n\n"
+    text += table(("operator", "kernel", "a step", "us alone", "us mixed", "W alone", *METHODS), rows + [medians]) + "\n"
     text += f"\n{isolated['left_out']} more frequent operators were left out: they run several kernels, or repeat another's. "
     text += "What differs for real reasons: alone an operator runs from warm caches, at the clock and temperature that its own power " \
         "allows; in the mixture it inherits both from its neighbours.\n"
     return text + "".join(f"\n{note}.\n" for note in notes)
 
 
-def share(operations, part, whole, direction):
+def share(operations, part, whole, backward):
     def total(prefix):
         return sum(one["joules"]["value"] for one in operations
-                   if one["pass"] == direction and (one["name"] + "/").startswith(prefix + "/"))
+                   if (one["pass"] == "backward") == backward and (one["name"] + "/").startswith(prefix + "/"))
 
     below = total(whole)
     return f"{100 * total(part) / below:.1f} %" if below > 0 else "–"
 
 
-def bert(tools, folder):
+def bert(tools, folder, simulated):
     """SMARAGDINE §5.3: Figures 2 and 4 (EDD shares), Figure 5 (STEF, STPF), forward against backward."""
     result = tools.account(os.path.join(folder, "trace.vtrace"), os.path.join(folder, "power.csv.gz"), "auto")
     operations, device = result["operations"], result["devices"][0]
-    for one in operations:
-        one["name"] = one["name"] if one["name"].startswith("bert") or not one["parent"] else one["name"]
     layer = "bert/encoder/layer_0"
     rows = []
     for what, part, whole, paper in (
@@ -127,19 +125,26 @@ def bert(tools, folder):
             ("4a", layer + "/intermediate", layer, ("–", "–")),
             ("4a", layer + "/output", layer, ("–", "–")),
             ("4b–d", layer + "/attention/self", layer + "/attention", ("72.51 %", "79.52 %"))):
-        rows.append((f"Figure {what}", f"{part} of {whole}", share(operations, part, whole, "forward"), paper[0],
-                     share(operations, part, whole, "backward"), paper[1]))
+        rows.append((f"Figure {what}", f"{part} of {whole}", share(operations, part, whole, False), paper[0],
+                     share(operations, part, whole, True), paper[1]))
     layers = sorted({one["name"].split("/")[2] for one in operations if one["name"].startswith("bert/encoder/layer_")},
                     key=lambda name: int(name.split("_")[1]))
-    parts = [share(operations, f"bert/encoder/{name}", "bert/encoder", "forward") for name in layers]
-    passes = result["passes"]
+    parts = [share(operations, f"bert/encoder/{name}", "bert/encoder", False) for name in layers]
+    total = sum(one["joules"]["value"] for one in operations)
+    forward = sum(one["joules"]["value"] for one in operations
+                  if one["name"].startswith("bert/") and one["pass"] != "backward")
+    backward = result["passes"]["backward"]
     text = f"## SMARAGDINE's study of BERT\nMethod `{device['method']}` on the recording of `bert_base`. " \
         "The paper: BERT-base pre-training, TensorFlow, sequences of 128, batches of 32, recency.\n\n"
+    if simulated:
+        text += "Simulated: the shares show the rule by which the simulated GPU spends watts, nothing of BERT.\n\n"
     text += table(("", "share", "forward", "paper", "backward", "paper"), rows) + "\n"
+    text += "\nBackward shares need a trace that ties backward operators to forward ones (PyTorch with Kineto); `–` where " \
+        "it does not.\n"
     text += f"\nFigure 2b, each transformer's share of the encoder, forward: {', '.join(parts)} " \
         "(paper: 8.25 ± 0.61 %, rising to 8.55 % at the fifth).\n"
-    text += f"\nForward {passes['forward']:.4g} J, backward {passes['backward']:.4g} J, neither {passes['unknown']:.4g} J " \
-        "(paper: backward is the much larger part).\n"
+    text += f"\nForward {forward:.4g} J, backward {backward:.4g} J, neither (loss, optimiser) " \
+        f"{total - forward - backward:.4g} J (paper: backward is the much larger part).\n"
     summary = result["summary"]
     by_energy = sorted(summary, key=lambda one: -one["joules"])[:10]
     by_power = sorted(summary, key=lambda one: -one["watts"])[:10]
@@ -208,7 +213,7 @@ def main():
         if "truth" in folders and "bert_large" in folders:
             parts.append(truth(tools, folders["truth"], folders["bert_large"]))
         if "bert_base" in folders:
-            parts.append(bert(tools, folders["bert_base"]))
+            parts.append(bert(tools, folders["bert_base"], simulated))
         page = os.path.join(options.output, slug + ".md")
         with open(page, "w", encoding="utf-8") as file:
             file.write("\n".join(part for part in parts if part))

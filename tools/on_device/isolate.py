@@ -128,6 +128,8 @@ def main():
     import torch
     from workloads import workload
     device = "cpu" if options.simulated else "cuda"
+    if options.simulated:
+        torch.set_num_threads(1)
     if device == "cuda" and not torch.cuda.is_available():
         sys.exit("PyTorch sees no GPU here; try --simulated with --nvml, or run it where there is one")
     os.makedirs(options.output, exist_ok=True)
@@ -171,11 +173,14 @@ def main():
     rows = []
     for key, entry, name, seconds in chosen:
         bench.run(entry, min(1.0, 0.2 * options.seconds))  # warm: clocks and temperature settle
-        begin, end, calls = bench.run(entry, options.seconds)
-        rows.append({"operator": key[0], "kernel": name, "calls_per_step": entry[3], "begin_ns": begin, "end_ns": end,
-                     "calls": calls, "kernel_seconds": seconds})
         if gpu is not None:
             gpu.take()
+        begin, end, calls = bench.run(entry, options.seconds)
+        if gpu is not None:  # it knows how long each kernel was
+            ran = gpu.take()
+            seconds = 1e-9 * sum(one[2] - one[1] for one in ran) / len(ran)
+        rows.append({"operator": key[0], "kernel": name, "calls_per_step": entry[3], "begin_ns": begin, "end_ns": end,
+                     "calls": calls, "kernel_seconds": seconds})
     log.stop()
     readings = energy_readings(power)
     idle_energy = joules(readings, *idle)
@@ -186,7 +191,9 @@ def main():
             continue
         row["watts"] = energy[0] / energy[1]
         row["seconds_per_call"] = 1e-9 * (row["end_ns"] - row["begin_ns"]) / row["calls"]
-        row["joules_per_call"] = row["watts"] * row["seconds_per_call"]
+        # The pauses between two launches have idle power; what is left is the kernel's.
+        row["busy"] = min(1.0, row["kernel_seconds"] / row["seconds_per_call"])
+        row["kernel_watts"] = (row["watts"] - (1.0 - row["busy"]) * (idle_watts or 0.0)) / row["busy"]
     with open(os.path.join(options.output, "truth.json"), "w", encoding="utf-8") as file:
         json.dump({"schema": "viridian.isolation/1", "workload": options.workload, "about": work.about,
                    "simulated": options.simulated, "idle_watts": idle_watts, "left_out": left_out, "operators": rows},

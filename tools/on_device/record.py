@@ -191,7 +191,8 @@ def main():
     from workloads import workload
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.exit("PyTorch sees no GPU here; try --simulated with --nvml, or run it where there is one")
-    torch.set_num_threads(max(1, torch.get_num_threads() // 2))
+    if options.device == "cpu":
+        torch.set_num_threads(1)  # what else the machine does shall not stretch the kernels
     os.makedirs(options.output, exist_ok=True)
     gpu, environment = None, {}
     if options.simulated:

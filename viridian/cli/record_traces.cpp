@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "viridian/trace/binary.hpp"
 
@@ -29,6 +31,19 @@ Result<Path> installed(const char* bundle, const char* source) {
 void set(std::vector<std::string>& all, const std::string& name, const std::string& value) {
     std::erase_if(all, [&](const std::string& one) { return one.starts_with(name + "="); });
     all.push_back(name + "=" + value);
+}
+
+// What the injected library said at the end of its file: a number or a text, empty where it says nothing.
+std::string last_word(const Path& raw, std::string_view key) {
+    std::ifstream file(raw, std::ios::binary);
+    file.seekg(0, std::ios::end);
+    const std::streamoff size = file.tellg();
+    file.seekg(std::max<std::streamoff>(size - 512, 0));
+    const std::string tail{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t at = tail.rfind(fmt::format("\"{}\":", key));
+    if (at == std::string::npos) return "";
+    const std::size_t begin = tail.find_first_not_of('"', at + key.size() + 3);
+    return tail.substr(begin, tail.find_first_of("\"}", begin) - begin);
 }
 
 Result<Json> pack(const Path& raw, const Path& target) {
@@ -84,9 +99,15 @@ Result<Json> collect_traces(const Tracing& tracing, const Path& folder, std::vec
         Result<Json> packed = pack(raw, target);
         if (!packed.ok()) return packed.error();
         if ((*packed)["events"] == 0) {
-            warnings.push_back(fmt::format("process {} used CUDA, but CUPTI reported nothing", process));
+            const std::string why = last_word(raw, "viridianError");
+            warnings.push_back(fmt::format("process {} used CUDA, but CUPTI reported nothing{}", process,
+                                           why.empty() ? "" : ": " + why));
             std::filesystem::remove(target, fault);
         } else {
+            if (const std::string lost = last_word(raw, "viridianLost"); !lost.empty() && lost != "0") {
+                (*packed)["lost"] = std::strtoull(lost.c_str(), nullptr, 10);
+                warnings.push_back(fmt::format("CUPTI dropped {} records of process {}", lost, process));
+            }
             traces.push_back(std::move(*packed));
         }
         std::filesystem::remove(raw, fault);
