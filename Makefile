@@ -52,6 +52,11 @@ bench-prediction: ## how well the cost database predicts whole runs
 	@tools/build release viridian prediction
 	@tools/bench_prediction
 
+bench-ready: ## how long until a model can run: from its plan, and planned anew from a warm database
+	@tools/install_packages build
+	@tools/build release viridian
+	@tools/bench_ready
+
 bench-chain: ## where the time of a run goes: events, the database's entries, the roofline
 	@tools/install_packages build test
 	@tools/build release viridian chain
@@ -76,4 +81,4 @@ reproduce-eago: ## EAGO's five tables on this machine; RECORDED=1: on recorded p
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe reproduce-eago help build demo bench-peers bench-exports bench-prediction bench-chain test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe reproduce-eago help build demo bench-peers bench-exports bench-prediction bench-ready bench-chain test conformance peers check format clean

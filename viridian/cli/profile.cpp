@@ -27,10 +27,9 @@ Result<void> ask(const std::vector<graph::Graph>& graphs, const cost::Source& so
     return {};
 }
 
-// Every choice gets a quick look, up to a third of them a long one; that many were found to be within reach
-// of the best on the zoo's networks (docs/profile.md).
+// A price took 5 to 20 ms on the zoo's networks (docs/profile.md); on a busy machine up to the whole budget.
 Seconds expected(std::size_t missing, const execute::TimingProtocol& protocol) {
-    return static_cast<double>(missing) * (1.0 / 8 + 1.0 / 3) * protocol.budget;
+    return static_cast<double>(missing) * 0.06 * protocol.budget;
 }
 Seconds at_most(std::size_t missing, const execute::TimingProtocol& protocol) {
     return static_cast<double>(missing) * 1.5 * protocol.budget;
