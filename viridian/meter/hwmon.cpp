@@ -37,6 +37,7 @@ std::vector<Entry> find(const Places& places) {
     for (const Path& folder : sorted_folders(places.root / "sys/class/hwmon")) {
         const std::string driver = first_line(folder / "name");
         if (driver != "amdgpu" && driver != "i915" && driver != "xe") continue;
+        if (driver == places.hwmon_without) continue;
         const std::string device = fmt::format("gpu:{}", gpu++);
         const auto add = [&](const char* file, Kind kind, std::int64_t window_ns) {
             if (std::filesystem::exists(folder / file, ignored))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "viridian/meter/amdsmi.hpp"
 #include "viridian/meter/hwmon.hpp"
 #include "viridian/meter/model.hpp"
 #include "viridian/meter/nvml.hpp"
@@ -13,10 +14,11 @@
 namespace viridian::meter {
 namespace {
 
-constexpr std::array<Row, 6> list = {{
+constexpr std::array<Row, 7> list = {{
     {"perf", probe_perf, open_perf},
     {"powercap", probe_powercap, open_powercap},
     {"nvml", probe_nvml, open_nvml},
+    {"amdsmi", probe_amdsmi, open_amdsmi},
     {"hwmon", probe_hwmon, open_hwmon},
     {"replay", probe_replay, open_replay},
     {"model", probe_model, open_model},
@@ -53,10 +55,11 @@ Result<Meter> open(std::string_view name, const Places& places) {
 Result<std::vector<Meter>> open_all(const Places& places) {
     std::vector<Meter> meters;
     bool processor = false;
+    Places where = places;
     for (const Row& row : list) {
         if (row.name == "replay" && places.replay.empty()) continue;
         if (row.name == "model" && processor) continue;
-        Result<Meter> meter = row.open(places);
+        Result<Meter> meter = row.open(where);
         if (!meter.ok()) {
             if (row.name == "model" && meters.empty()) return std::move(meter).error();
             continue;
@@ -65,6 +68,7 @@ Result<std::vector<Meter>> open_all(const Places& places) {
             if (processor) continue;
             processor = true;
         }
+        if (row.name == "amdsmi") where.hwmon_without = "amdgpu";  // the same GPUs
         meters.push_back(std::move(*meter));
     }
     return meters;

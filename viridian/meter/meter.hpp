@@ -39,6 +39,7 @@ struct Places {
     Path root = "/";                         // sysfs and procfs below it
     std::string nvml = "libnvidia-ml.so.1";  // opened at run time
     std::string amdsmi = "libamd_smi.so";    // opened at run time
+    std::string hwmon_without = {};          // a driver whose GPUs another meter reads
     Path replay = {};                        // a power log
     double static_watts = 0.0;               // model, whole machine: 0 takes the default (model.hpp)
     double core_watts = 0.0;                 // model, one busy logical CPU
