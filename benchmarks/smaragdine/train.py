@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""train.py KIND STAGE FOLDER [--layers N ...]: a few steps of a network under PyTorch's older profiler.
+"""train.py KIND STAGE FOLDER [--layers N ...]: a few runs of a few steps of a network under PyTorch's older profiler.
 
-Writes FOLDER/trace.json (the profiler's list, as `export_chrome_trace` does, with the sequence numbers that it knows and
-leaves out, and times since 1970) and FOLDER/steps.json. Every module's call is a scope of its name."""
+Writes FOLDER/trace-SEED.json for each run (the profiler's list, as `export_chrome_trace` does, with the sequence numbers that it knows and
+leaves out, and times since 1970) and FOLDER/runs.json. Every module's call is a scope of its name."""
 import argparse
 import json
 import pathlib
@@ -50,24 +50,16 @@ def write_trace(prof, path, unix_ns):
     path.write_text("[" + ",\n".join(json.dumps(row) for row in rows) + "]\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=["bert", "albert"])
-    parser.add_argument("stage", choices=["pre-training", "fine-tuning", "prediction"])
-    parser.add_argument("folder", type=pathlib.Path)
-    for name, usual in (("layers", 6), ("hidden", 96), ("embedding", 16), ("sequence", 64), ("batch", 4),
-                        ("vocabulary", 4096), ("steps", 6), ("warm", 2), ("seed", 1), ("threads", 1)):
-        parser.add_argument(f"--{name}", type=int, default=usual)
-    parser.add_argument("--no-profile", action="store_true", help="without the profiler: what it costs")
-    size = vars(parser.parse_args())
-    torch.set_num_threads(size["threads"])
-    torch.manual_seed(size["seed"])
+def run(size, seed, folder):
+    """One run: a network of its own, steps unrecorded to warm up, then steps under the profiler."""
+    torch.manual_seed(seed)
     network = Network(size["kind"], size["stage"], size)
     optimizer = torch.optim.Adam(network.parameters(), lr=2e-5, foreach=True)
-    generator = torch.Generator().manual_seed(size["seed"])
+    generator = torch.Generator().manual_seed(seed)
     batches = [batch(size, generator) for _ in range(size["warm"] + size["steps"])]
     training = size["stage"] != "prediction"
     network.train(training)
+    about = {"seed": seed, "steps_ns": [], "cpu_ns": [], "losses": []}
 
     def step(data):
         with torch.set_grad_enabled(training):
@@ -78,28 +70,41 @@ def main():
             optimizer.step()
         return float(result.mean().detach())
 
+    def steps():
+        for data in batches[size["warm"]:]:
+            begin, cpu = time.time_ns(), time.process_time_ns()
+            about["losses"].append(step(data))
+            about["steps_ns"].append((begin, time.time_ns()))
+            about["cpu_ns"].append(time.process_time_ns() - cpu)
+
     for data in batches[: size["warm"]]:
         step(data)
-    steps, losses = [], []
-
-    def run():
-        for data in batches[size["warm"]:]:
-            begin = time.time_ns()
-            losses.append(step(data))
-            steps.append((begin, time.time_ns()))
-
     if size["no_profile"]:
-        run()
+        steps()
     else:
         scope_modules(network)
         with profiler.profile(use_kineto=False) as prof:
             unix_ns = clock()
-            run()
-        size["folder"].mkdir(parents=True, exist_ok=True)
-        write_trace(prof, size["folder"] / "trace.json", unix_ns)
-    size["folder"].mkdir(parents=True, exist_ok=True)
-    about = {k: v for k, v in size.items() if k != "folder"}
-    (size["folder"] / "steps.json").write_text(json.dumps({**about, "steps_ns": steps, "losses": losses}))
+            steps()
+        write_trace(prof, folder / f"trace-{seed}.json", unix_ns)
+    return about
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=["bert", "albert"])
+    parser.add_argument("stage", choices=["pre-training", "fine-tuning", "prediction"])
+    parser.add_argument("folder", type=pathlib.Path)
+    for name, usual in (("layers", 6), ("hidden", 96), ("embedding", 16), ("sequence", 64), ("batch", 4),
+                        ("vocabulary", 4096), ("steps", 6), ("warm", 1), ("runs", 5), ("seed", 1), ("threads", 1)):
+        parser.add_argument(f"--{name}", type=int, default=usual)
+    parser.add_argument("--no-profile", action="store_true", help="without the profiler: what it costs")
+    size = vars(parser.parse_args())
+    folder = size.pop("folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(size["threads"])
+    runs = [run(size, size["seed"] + i, folder) for i in range(size["runs"])]
+    (folder / "runs.json").write_text(json.dumps({**size, "runs": runs}))
 
 
 main()
