@@ -78,7 +78,12 @@ reproduce-eago: ## EAGO's five tables on this machine; RECORDED=1: on recorded p
 	@tools/build release eago
 	@tools/reproduce_eago $(if $(RECORDED),--recorded)
 
+reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training steps, recorded and accounted
+	@tools/install_packages build test
+	@tools/build release viridian
+	@python3 benchmarks/smaragdine/reproduce.py build/release/bin/viridian
+
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe reproduce-eago help build demo bench-peers bench-exports bench-prediction bench-ready bench-chain test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-exports bench-prediction bench-ready bench-chain test conformance peers check format clean
