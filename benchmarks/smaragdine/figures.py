@@ -5,8 +5,9 @@ import statistics
 import drawing
 import measure
 from drawing import GREENS
+from report import write
 
-STAGES = [("pre-training", "pre-0"), ("fine-tuning", "fine"), ("prediction", "predict")]
+STAGES = [("pre-training", "pre"), ("fine-tuning", "fine"), ("prediction", "predict")]
 
 
 def mean_std(values):
@@ -50,7 +51,7 @@ def figure1(results):
 
 
 def figure2_and_4(results):
-    runs = results["pre-0"]["overlap"]
+    runs = results["pre"]["overlap"]
     levels, pictures = {}, {}
     for pass_ in ("forward", "backward"):
         for prefix in ("bert", "bert/encoder", "bert/encoder/layer_0", "bert/encoder/layer_0/attention",
@@ -116,7 +117,7 @@ def figure8(results):
 
 
 def figure9(results, grid):
-    names = [f"grid-{c}" for c in "ABCDEFG"] + ["pre-0"]
+    names = [f"grid-{c}" for c in "ABCDEFG"] + ["pre"]
     means = [measure.mean_footprint(prints(results[n])) for n in names]
     watts, joules = [measure.watts(m) for m in means], [measure.energies(m) for m in means]
     tables = [[[f(a, b) for b in side] for a in side] for f, side in
@@ -129,8 +130,8 @@ def figure9(results, grid):
 
 
 def figure6(results):
-    """Two footprints by name, as the paper's picture of the metric: all readings, half of them."""
-    rows = top(results["pre-0"], 8)
+    """What is compared by the metric: a footprint, by name."""
+    rows = top(results["pre"], 8)
     return drawing.bars([(name, [(energy[0], GREENS[0])], energy[1]) for name, energy, _ in rows], "J")
 
 
@@ -144,23 +145,23 @@ def overhead(costs):
 
 
 def everything(results, costs, powers, meter, grid):
-    from report import write  # the words, apart from the numbers
+    results = {**results, "pre": {"overlap": [run for i in range(5) for run in results[f"pre-{i}"]["overlap"]]}}
     table1, picture1 = figure1(results)
     levels, pictures = figure2_and_4(results)
     watts, picture3 = figure3(results, powers)
-    rows5, rows10 = top(results["pre-0"]), top(results["albert"])
+    rows5, rows10 = top(results["pre"]), top(results["albert"])
     asss, assw, picture7 = figure7(results)
     table8, picture8 = figure8(results)
     tables9, totals9, picture9 = figure9(results, grid)
     numbers = {"stages": table1, "levels": levels, "watts": watts, "first": first_transformer(results), "bert": rows5,
                "albert": rows10, "asss": asss, "assw": assw, "stability": table8, "grid": tables9, "totals": totals9,
                "overhead": overhead(costs), "meter": meter, "configurations": grid,
-               "matmul": kind_share(results["pre-0"], {"addmm", "mm", "bmm"}),
+               "matmul": kind_share(results["pre"], {"addmm", "mm", "bmm"}),
                "einsum": kind_share(results["albert"], {"addmm", "mm", "bmm"})}
     edds = lambda *which: "".join(pictures[w] for w in which)  # noqa: E731
     block = "bert/encoder/layer_0"
     sections = [
-        ("Figure 1: energy by stage", "Dark: backward, middle: forward, light: optimiser. Whiskers: standard deviation of 5 runs.", picture1),
+        ("Figure 1: energy by stage", "Dark: backward, middle: forward, light: optimiser. Whiskers: standard deviation of the runs (25 of pre-training, else 5).", picture1),
         ("Figure 2: top levels, forward pass", "Shares of each box in its parent.", edds(("forward", "bert"), ("forward", "bert/encoder"))),
         ("Figure 3: power over a step", f"Mean of 150 steps, from {meter}.", picture3),
         ("Figure 4: the first transformer, forward and backward", "Shares of each box in its parent.",
