@@ -1,5 +1,7 @@
 #include "viridian/rewrite/fold_cache.hpp"
 
+#include <cstring>
+
 #include "viridian/base/hash.hpp"
 #include "viridian/graph/evaluate.hpp"
 
@@ -22,9 +24,76 @@ Graph alone(const Graph& graph, const Node& node) {
     return small;
 }
 
+// Extents before, along and after an axis.
+struct Strip {
+    std::int64_t before = 1, along = 1, after = 1;
+};
+Strip strip(const graph::Dims& dims, std::int64_t axis) {
+    Strip out;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const auto at = static_cast<std::int64_t>(i);
+        (at < axis ? out.before : at == axis ? out.along : out.after) *= dims[i];
+    }
+    return out;
+}
+
+// What only moves bytes of weights, done as that: the reference kernels do it element by element.
+std::optional<std::vector<Tensor>> moved(const Graph& graph, const Node& node) {
+    if (!node.domain.empty() || node.inputs.empty()) return std::nullopt;
+    std::vector<const Tensor*> inputs;
+    for (const ValueId input : node.inputs) {
+        if (input == ValueId::none) return std::nullopt;
+        inputs.push_back(graph.constant(input));
+    }
+    const auto size = static_cast<std::int64_t>(size_of(inputs[0]->type()));
+    const auto rank = static_cast<std::int64_t>(inputs[0]->dims().size());
+    std::int64_t axis = node.integer("axis", 0);
+    if (axis < 0) axis += rank;
+    if (size == 0 || axis < 0 || axis >= rank) return std::nullopt;
+    const auto type_of = [&](ValueId value) -> const graph::TensorType& { return graph.value(value).type; };
+    for (const ValueId output : node.outputs)
+        if (output == ValueId::none || !type_of(output).known()) return std::nullopt;
+    if (node.op == "Reshape") {
+        const graph::Dims dims = type_of(node.outputs[0]).dims();
+        std::int64_t count = 1;
+        for (const std::int64_t d : dims) count *= d;
+        if (count != inputs[0]->count()) return std::nullopt;
+        return std::vector{inputs[0]->reshaped(dims)};
+    }
+    const bool joins = node.op == "Concat";
+    if (!joins && node.op != "Split") return std::nullopt;
+    std::vector<Tensor> results;
+    std::vector<std::int64_t> widths;
+    const auto width = [&](const graph::Dims& dims) {
+        const Strip s = strip(dims, axis);
+        return s.along * s.after * size;
+    };
+    for (const ValueId output : node.outputs) results.emplace_back(inputs[0]->type(), type_of(output).dims());
+    const std::int64_t rows = strip(inputs[0]->dims(), axis).before;
+    std::int64_t whole = 0;
+    for (const Tensor& part : results)
+        if (!joins) widths.push_back(width(part.dims()));
+    if (joins)
+        for (const Tensor* part : inputs) widths.push_back(width(part->dims()));
+    for (const std::int64_t w : widths) whole += w;
+    if (rows * whole != (joins ? results[0] : *inputs[0]).byte_count()) return std::nullopt;
+    std::int64_t start = 0;
+    for (std::size_t part = 0; part < widths.size(); ++part) {
+        const std::byte* source = joins ? inputs[part]->bytes() : inputs[0]->bytes() + start;
+        std::byte* target = joins ? results[0].mutable_bytes() + start : results[part].mutable_bytes();
+        for (std::int64_t row = 0; row < rows; ++row)
+            std::memcpy(target + row * (joins ? whole : widths[part]),
+                        source + row * (joins ? widths[part] : whole),
+                        static_cast<std::size_t>(widths[part]));
+        start += widths[part];
+    }
+    return results;
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> evaluate_constants(const Graph& graph, const Node& node) {
+    if (auto done = moved(graph, node)) return *std::move(done);
     return graph::evaluate(alone(graph, node), std::vector<Tensor>());
 }
 
@@ -32,7 +101,7 @@ Result<std::vector<Tensor>> FoldCache::evaluate(const Graph& graph, const Node& 
     const Graph small = alone(graph, node);
     const std::uint64_t key = structural_hash(small);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
-    VIRIDIAN_TRY(std::vector<Tensor> results, graph::evaluate(small, std::vector<Tensor>()));
+    VIRIDIAN_TRY(std::vector<Tensor> results, evaluate_constants(graph, node));
     std::int64_t bytes = 0;
     for (const Tensor& tensor : results) bytes += tensor.byte_count();
     if (bytes_ + bytes <= most_bytes) {

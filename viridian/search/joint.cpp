@@ -1,10 +1,12 @@
 // Joint changes (docs/search.md). A change is a few substitutions in one place of the graph, priced by
 // assigning the whole graph. Changes that do not meet add up, nearly; so the best set of them is found at
-// once, as one more assignment problem, instead of one by one.
+// once (disjoint.hpp), instead of one by one.
 #include <algorithm>
+#include <map>
 #include <set>
 
-#include "viridian/search/exact/solve.hpp"
+#include "viridian/search/alike.hpp"
+#include "viridian/search/disjoint.hpp"
 #include "viridian/search/outer_run.hpp"
 
 namespace viridian::search {
@@ -32,6 +34,13 @@ struct Partial {
     double cost = 0;
 };
 
+// By rule and surroundings of its place: the alternatives of the cheapest change that starts there; empty
+// where none pays. It holds in later rounds too.
+using Paid = std::map<std::pair<std::string, std::uint64_t>, std::vector<std::string>>;
+
+constexpr int alike_within = 4;            // steps around a node
+constexpr std::size_t most_changes = 200;  // of which the best set is looked for
+
 void append(rewrite::Certificate& certificate, const rewrite::Certificate& more) {
     certificate.insert(certificate.end(), more.begin(), more.end());
 }
@@ -53,72 +62,89 @@ std::set<NodeId> touched_nodes(const Graph& base, const graph::Uses& uses, const
 
 class Joint {
   public:
-    Joint(OuterRun& run, const Place& base)
-        : run_(run), base_(base), uses_(graph::uses(base.graph)), changes_() {}
+    Joint(OuterRun& run, const Place& base, Paid& paid)
+        : run_(run), base_(base), paid_(paid), uses_(graph::uses(base.graph)) {}
 
-    // Every place, `depth` substitutions deep.
+    // Every place, `depth` substitutions deep; where a place that looks alike was explored before, only the
+    // rules that paid most there.
     Result<void> explore() {
         VIRIDIAN_TRY(std::vector<rewrite::Alternative> first,
                      rewrite::alternatives(base_.graph, run_.rules()));
+        const std::vector<std::uint64_t> looks = surroundings(base_.graph, uses_, alike_within);
         for (rewrite::Alternative& alternative : first) {
             if (run_.stopped()) return {};
+            const auto kind =
+                std::pair(alternative.application.rule, looks[index(alternative.application.at)]);
+            const auto known = paid_.find(kind);
+            if (known != paid_.end() && known->second.empty()) continue;
+            const std::size_t before = changes_.size();
             VIRIDIAN_TRY(std::optional<Partial> start, follow({}, std::move(alternative)));
             std::vector<Partial> open;
             if (start) open.push_back(std::move(*start));
-            for (std::size_t depth = 2; depth <= run_.options().depth && !open.empty(); ++depth) {
-                VIRIDIAN_TRY(open, deepen(open));
+            const std::size_t depth = known == paid_.end() ? run_.options().depth : known->second.size();
+            for (std::size_t d = 1; d < depth && !open.empty(); ++d) {
+                VIRIDIAN_TRY(open, deepen(open, known == paid_.end() ? std::string() : known->second[d]));
             }
+            if (known == paid_.end() && !run_.stopped()) paid_.emplace(kind, rules_that_paid(before));
         }
         return {};
     }
 
     // The changes that together promise most, one of which may be all. Empty: none helps.
     [[nodiscard]] std::vector<const Change*> choose() const {
-        Problem problem;
-        for (const Change& change : changes_) problem.add_variable({0, change.cost - base_.cost});
-        Matrix never(2, 2);
-        never(1, 1) = infinite;
-        for (std::size_t a = 0; a < changes_.size(); ++a)
-            for (std::size_t b = a + 1; b < changes_.size(); ++b)
-                if (meet(changes_[a], changes_[b]))
-                    problem.add_cost(static_cast<Variable>(a), static_cast<Variable>(b), never);
-        SolveOptions brief;
-        brief.time_limit = Seconds(1);
-        const Solution solution = solve_exact(problem, brief);
+        const std::vector<const Change*> worth = undominated();
+        std::vector<double> gains;
+        std::vector<std::vector<bool>> clash(worth.size(), std::vector<bool>(worth.size(), false));
+        for (const Change* change : worth) gains.push_back(base_.cost - change->cost);
+        for (std::size_t a = 0; a < worth.size(); ++a)
+            for (std::size_t b = a + 1; b < worth.size(); ++b)
+                clash[a][b] = clash[b][a] = meet(*worth[a], *worth[b]);
         std::vector<const Change*> chosen;
-        for (std::size_t i = 0; i < solution.states.size(); ++i)
-            if (solution.states[i] == 1) chosen.push_back(&changes_[i]);
-        std::stable_sort(chosen.begin(), chosen.end(),
-                         [](const Change* a, const Change* b) { return a->cost < b->cost; });
+        for (const std::size_t i : best_together(gains, clash)) chosen.push_back(worth[i]);
         return chosen;
     }
 
     [[nodiscard]] const Change* cheapest() const {
-        const auto best = std::min_element(changes_.begin(), changes_.end(),
-                                           [](const Change& a, const Change& b) { return a.cost < b.cost; });
-        return best == changes_.end() ? nullptr : &*best;
+        return &*std::min_element(changes_.begin(), changes_.end(),
+                                  [](const Change& a, const Change& b) { return a.cost < b.cost; });
     }
 
-    // The base graph with these changes, priced; no cost where it could not be.
-    Result<std::optional<Place>> with(const std::vector<const Change*>& chosen) {
+    // The base graph with these changes.
+    Result<Place> with(const std::vector<const Change*>& chosen) const {
         Place place = base_;
         for (const Change* change : chosen) {
             Place next = place;
             VIRIDIAN_TRY(const bool fits, apply(*change, next));
             if (fits) place = std::move(next);
         }
-        VIRIDIAN_TRY(const rewrite::Outcome simplified, rewrite::simplify(place.graph, run_.rules()));
-        append(place.certificate, simplified.certificate);
-        VIRIDIAN_TRY(const auto cost, run_.price(place.graph, place.certificate, changes_.size()));
-        if (!cost) return std::optional<Place>();
-        place.cost = *cost;
-        return std::optional(std::move(place));
+        VIRIDIAN_TRY(const rewrite::Certificate simplified,
+                     rewrite::simplify_near(place.graph, rewrite::changed_nodes(base_.graph, place.graph),
+                                            run_.rules()));
+        append(place.certificate, simplified);
+        return place;
     }
 
   private:
     static bool meet(const Change& a, const Change& b) {
         return std::any_of(a.touched.begin(), a.touched.end(),
                            [&](NodeId id) { return b.touched.contains(id); });
+    }
+
+    // Cheapest first, without those for which another costs no more and touches nothing else.
+    [[nodiscard]] std::vector<const Change*> undominated() const {
+        std::vector<const Change*> all, kept;
+        for (const Change& change : changes_) all.push_back(&change);
+        std::stable_sort(all.begin(), all.end(),
+                         [](const Change* a, const Change* b) { return a->cost < b->cost; });
+        for (const Change* change : all) {
+            const bool dominated = std::any_of(kept.begin(), kept.end(), [&](const Change* other) {
+                return std::includes(change->touched.begin(), change->touched.end(), other->touched.begin(),
+                                     other->touched.end());
+            });
+            if (!dominated) kept.push_back(change);
+            if (kept.size() == most_changes) break;
+        }
+        return kept;
     }
 
     // One more substitution; nothing where that graph was seen, cannot be priced or costs too much.
@@ -130,22 +156,36 @@ class Joint {
                                             run_.rules()));
         next.certificate.push_back(std::move(alternative.application));
         append(next.certificate, simplified);
-        rewrite::Certificate whole = base_.certificate;
-        append(whole, next.certificate);
-        VIRIDIAN_TRY(const auto cost, run_.price(next.graph, whole, changes_.size()));
-        if (!cost) return std::optional<Partial>();
-        next.cost = *cost;
-        if (*cost < base_.cost) {
-            Change change{{}, touched_nodes(base_.graph, uses_, next.graph), *cost};
+        Place place{std::move(next.graph), base_.certificate};
+        append(place.certificate, next.certificate);
+        VIRIDIAN_TRY(const bool priced, run_.estimate(place));
+        if (!priced) return std::optional<Partial>();
+        next.graph = std::move(place.graph);
+        next.cost = place.cost;
+        if (next.cost < base_.cost) {
+            Change change{{}, touched_nodes(base_.graph, uses_, next.graph), next.cost};
             for (const rewrite::Application& entry : next.certificate)
                 change.steps.push_back({rewrite::find_rule(entry.rule), entry.at});
             changes_.push_back(std::move(change));
         }
-        if (*cost >= run_.options().alpha * base_.cost) return std::optional<Partial>();
+        if (next.cost >= run_.options().alpha * base_.cost) return std::optional<Partial>();
         return std::optional(std::move(next));
     }
 
-    Result<std::vector<Partial>> deepen(const std::vector<Partial>& open) {
+    // The alternatives of the cheapest change found since there were `before`.
+    [[nodiscard]] std::vector<std::string> rules_that_paid(std::size_t before) const {
+        const Change* best = nullptr;
+        for (std::size_t i = before; i < changes_.size(); ++i)
+            if (best == nullptr || changes_[i].cost < best->cost) best = &changes_[i];
+        std::vector<std::string> names;
+        if (best != nullptr)
+            for (const Step& step : best->steps)
+                if (step.rule->kind == rewrite::Kind::alternative) names.emplace_back(step.rule->name);
+        return names;
+    }
+
+    // One step further from each, by one rule alone where it is named.
+    Result<std::vector<Partial>> deepen(const std::vector<Partial>& open, const std::string& rule) {
         std::vector<Partial> found;
         for (const Partial& partial : open) {
             VIRIDIAN_TRY(auto next, rewrite::alternatives_near(
@@ -153,6 +193,7 @@ class Joint {
                                         run_.rules()));
             for (rewrite::Alternative& alternative : next) {
                 if (run_.stopped()) return std::vector<Partial>();
+                if (!rule.empty() && alternative.application.rule != rule) continue;
                 VIRIDIAN_TRY(std::optional<Partial> deeper,
                              follow(partial.certificate, std::move(alternative)));
                 if (deeper) found.push_back(std::move(*deeper));
@@ -181,30 +222,34 @@ class Joint {
 
     OuterRun& run_;
     const Place& base_;
+    Paid& paid_;
     graph::Uses uses_;
     std::vector<Change> changes_;
 };
 
 }  // namespace
 
-Result<Place> improve_jointly(OuterRun& run, Place from) {
+Result<void> improve_jointly(OuterRun& run, Place from) {
+    Paid paid;
     while (!run.stopped()) {
-        Joint joint(run, from);
+        VIRIDIAN_TRY(const bool stands, run.stand_on(from));
+        if (!stands) return {};
+        Joint joint(run, from, paid);
         VIRIDIAN_TRY(joint.explore());
         const std::vector<const Change*> chosen = joint.choose();
-        if (chosen.empty()) return from;
-        VIRIDIAN_TRY(std::optional<Place> next, joint.with(chosen));
-        // Neighbours can spoil each other's gain: then the best one alone.
-        if (!next || next->cost > joint.cheapest()->cost) {
-            const Place& best = from;
-            Place alone{run.best().graph, run.best().certificate, run.best_cost()};
-            if (alone.cost >= best.cost) return from;
-            next = std::move(alone);
+        if (!chosen.empty()) {
+            VIRIDIAN_TRY(Place together, joint.with(chosen));
+            VIRIDIAN_TRY(run.price_whole(together));
         }
-        if (next->cost >= from.cost) return from;
-        from = std::move(*next);
+        // Neighbours can spoil each other's gain: then the best one alone.
+        if (!(run.best_cost() < from.cost) && chosen.size() > 1) {
+            VIRIDIAN_TRY(Place alone, joint.with({joint.cheapest()}));
+            VIRIDIAN_TRY(run.price_whole(alone));
+        }
+        if (!(run.best_cost() < from.cost)) return {};
+        from = run.best();
     }
-    return from;
+    return {};
 }
 
 }  // namespace viridian::search

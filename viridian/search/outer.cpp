@@ -48,11 +48,11 @@ Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& 
                                  const Objective& objective, const OuterOptions& options) {
     OuterRun run(source, objective, options);
     VIRIDIAN_TRY(run.begin(graph));
-    Place place{graph, {}, run.best_cost()};
-    if (options.method == OuterMethod::joint) {
-        VIRIDIAN_TRY(place, improve_jointly(run, std::move(place)));
+    if (options.method == OuterMethod::joint) VIRIDIAN_TRY(improve_jointly(run, run.best()));
+    if (options.method != OuterMethod::none) {
+        run.wait_for(run.best());
+        VIRIDIAN_TRY(backtrack(run));
     }
-    if (options.method != OuterMethod::none) VIRIDIAN_TRY(backtrack(run, std::move(place)));
     return std::move(run).finish();
 }
 

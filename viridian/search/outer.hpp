@@ -4,9 +4,9 @@
 // `backtracking` is EAGO, Algorithm 1 (after Jia et al., MetaFlow): graphs one substitution away from those
 // in the queue; a graph is kept for further substitution while its cost is below α times the best; the
 // cheapest waits in front. `joint` looks at every place of the graph by itself, several substitutions deep,
-// then takes the cheapest set of changes that do not meet, found exactly; where nothing is left it backtracks
-// from there (docs/search.md). Graphs seen before, by structural hash, are not looked at again. Deterministic
-// but for the time limit.
+// then takes the cheapest set of changes that do not meet; where nothing is left it backtracks from there,
+// and from all that it met on the way (docs/search.md). Graphs seen before, by structural hash, are not
+// looked at again. Deterministic but for the time limit.
 #include "viridian/rewrite/rewrite.hpp"
 #include "viridian/search/assign.hpp"
 
@@ -24,6 +24,13 @@ struct OuterProgress {
     Seconds seconds;          // since the search began
 };
 
+// How graphs on the way are priced.
+enum class Reassign {
+    near,   // what a substitution touched is assigned anew; the whole graph where that promises a new best,
+            // and where the search goes on from it
+    whole,  // every graph is assigned as a whole
+};
+
 enum class EndedBy { exhausted, graphs, time, cancelled };
 [[nodiscard]] std::string_view name_of(EndedBy reason);
 
@@ -32,13 +39,15 @@ struct OuterOptions {
     double alpha = 1.05;
     std::size_t most_graphs = 1000;
     Seconds time_limit{60};
+    Reassign reassign = Reassign::near;
+    int radius = 3;         // near: steps around what was touched
     std::size_t depth = 3;  // joint: substitutions in one place
     std::size_t width = 3;  // joint: of them, how many partial ones are followed
     AssignOptions assign;
     rewrite::Options rules;
     std::function<void(const OuterProgress&)> progress;
     std::function<bool()> cancelled;                                   // ends the search with the best so far
-    std::function<void(const graph::Graph&, const Outcome&)> visited;  // every graph that was priced
+    std::function<void(const graph::Graph&, const Outcome&)> visited;  // every graph, assigned as a whole
 };
 
 struct OuterResult {
@@ -46,6 +55,7 @@ struct OuterResult {
     Outcome outcome;
     rewrite::Certificate certificate;  // from the given graph to this one
     std::size_t graphs = 0;
+    std::size_t whole = 0;  // of them, how many were assigned as a whole
     Seconds seconds;
     EndedBy ended_by = EndedBy::exhausted;    // nothing is left: a budget cut nothing
     std::vector<OuterProgress> improvements;  // each time a better plan was found

@@ -1,78 +1,164 @@
 #include "viridian/search/outer_run.hpp"
 
+#include <cmath>
+
 namespace viridian::search {
 namespace {
 
 constexpr Seconds longest_solve{1};  // of one graph among many; the one that is kept is solved again
+constexpr std::size_t most_waiting = 4096;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 }  // namespace
 
 OuterRun::OuterRun(const cost::Source& source, const Objective& objective, const OuterOptions& options)
-    : source_(source), objective_(objective), options_(options), rules_(options.rules) {
+    : remembered_(source),
+      objective_(objective),
+      options_(options),
+      unhurried_(options.assign),
+      rules_(options.rules) {
     if (rules_.folds == nullptr) rules_.folds = &folds_;
     options_.assign.exact.time_limit = std::min(options_.assign.exact.time_limit, longest_solve);
+    if (options_.visited || !Reassigner::possible(objective, options_.assign))
+        options_.reassign = Reassign::whole;
 }
 
-Result<Outcome> OuterRun::assign(const graph::Graph& graph) const {
+Result<Outcome> OuterRun::assign(const graph::Graph& graph, const AssignOptions& options) const {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
-    VIRIDIAN_TRY(const Instance instance, Instance::make(graph, regions, source_, options_.assign.boundary));
-    return solve(instance, objective_, options_.assign);
+    VIRIDIAN_TRY(const Instance instance,
+                 Instance::make(graph, regions, remembered_.source(), options.boundary, options.keep_f32));
+    return solve(instance, objective_, options);
 }
 
-OuterProgress OuterRun::now(std::size_t waiting) const {
-    return {best_.graphs, waiting, best_cost(),
-            Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count())};
+template <class T>
+Result<std::optional<T>> OuterRun::if_priced(Result<T> answer) {
+    if (answer.ok()) return std::optional<T>(*std::move(answer));
+    const ErrorCode code = answer.error().code;
+    if (code == ErrorCode::cancelled)
+        cancelled_ = true;
+    else if (code == ErrorCode::unsupported || code == ErrorCode::missing_entry)
+        ++best_.unpriced;
+    else
+        return std::move(answer).error();
+    return std::optional<T>();
 }
+
+Result<std::optional<Outcome>> OuterRun::try_assign(const graph::Graph& graph) {
+    ++best_.whole;
+    return if_priced(assign(graph, options_.assign));
+}
+
+OuterProgress OuterRun::now() const {
+    return {best_.graphs, waiting_.size(), best_cost(), Seconds(seconds_since(begin_))};
+}
+
+Seconds OuterRun::left() const { return Seconds(options_.time_limit.value - seconds_since(begin_)); }
 
 Result<void> OuterRun::begin(const graph::Graph& graph) {
-    VIRIDIAN_TRY(best_.outcome, assign(graph));
-    if (objective_.needs_start()) options_.assign.start = best_.outcome.start;
+    VIRIDIAN_TRY(best_.outcome, assign(graph, options_.assign));
+    if (objective_.needs_start()) options_.assign.start = unhurried_.start = best_.outcome.start;
     if (options_.visited) options_.visited(graph, best_.outcome);
     best_.graph = graph;
-    best_.graphs = 1;
+    best_.graphs = best_.whole = 1;
     seen_.insert(structural_hash(graph));
     begin_ = std::chrono::steady_clock::now();
-    best_.improvements.push_back(now(0));
+    best_.improvements.push_back(now());
     return {};
 }
 
 std::optional<EndedBy> OuterRun::stopped() const {
     if (cancelled_ || (options_.cancelled && options_.cancelled())) return EndedBy::cancelled;
     if (best_.graphs >= options_.most_graphs) return EndedBy::graphs;
-    if (now(0).seconds > options_.time_limit) return EndedBy::time;
+    if (left() < Seconds(0)) return EndedBy::time;
     return std::nullopt;
 }
 
-Result<std::optional<double>> OuterRun::price(const graph::Graph& graph,
-                                              const rewrite::Certificate& certificate, std::size_t waiting) {
-    if (!seen_.insert(structural_hash(graph)).second) return std::optional<double>();
-    auto outcome = assign(graph);
-    ++best_.graphs;
-    if (!outcome.ok()) {
-        const ErrorCode code = outcome.error().code;
-        if (code == ErrorCode::cancelled)
-            cancelled_ = true;
-        else if (code == ErrorCode::unsupported || code == ErrorCode::missing_entry)
-            ++best_.unpriced;
-        else
-            return std::move(outcome).error();
-        return std::optional<double>();
-    }
-    if (options_.visited) options_.visited(graph, *outcome);
-    const double cost = outcome->assignment.value;
-    if (cost < best_cost()) {
-        best_.graph = graph;
-        best_.outcome = std::move(*outcome);
-        best_.certificate = certificate;
-        best_.improvements.push_back(now(waiting));
-    }
-    if (options_.progress) options_.progress(now(waiting));
-    return std::optional(cost);
+void OuterRun::keep(const Place& place) {
+    if (!(place.cost < options_.alpha * best_cost())) return;
+    waiting_.insert({place.cost, best_.graphs, place});
+    if (waiting_.size() > most_waiting) waiting_.erase(std::prev(waiting_.end()));
 }
 
-OuterResult OuterRun::finish() && {
+std::optional<Place> OuterRun::next() {
+    if (waiting_.empty()) return std::nullopt;
+    return std::move(waiting_.extract(waiting_.begin()).value().place);
+}
+
+Result<bool> OuterRun::stand_on(Place& place) {
+    near_.reset();
+    if (options_.reassign == Reassign::whole) return true;
+    VIRIDIAN_TRY(auto outcome, try_assign(place.graph));
+    if (!outcome) return false;
+    base_ = std::move(*outcome);
+    place.cost = base_.assignment.value;
+    place.exact = true;
+    near_.emplace(place.graph, base_, remembered_.source(), objective_, options_.assign, options_.radius);
+    return true;
+}
+
+Result<bool> OuterRun::price_whole(Place& place) {
+    if (!seen_.insert(structural_hash(place.graph)).second) return false;
+    ++best_.graphs;
+    VIRIDIAN_TRY(auto outcome, try_assign(place.graph));
+    if (!outcome) return false;
+    if (options_.visited) options_.visited(place.graph, *outcome);
+    place.cost = outcome->assignment.value;
+    place.exact = true;
+    if (place.cost < best_cost()) {
+        best_.graph = place.graph;
+        best_.outcome = std::move(*outcome);
+        best_.certificate = place.certificate;
+        best_.improvements.push_back(now());
+    }
+    keep(place);
+    if (options_.progress) options_.progress(now());
+    return true;
+}
+
+Result<bool> OuterRun::price(Place& place) { return price(place, true); }
+
+Result<bool> OuterRun::estimate(Place& place) { return price(place, false); }
+
+Result<bool> OuterRun::price(Place& place, bool confirm) {
+    if (!near_) return price_whole(place);
+    const std::uint64_t hash = structural_hash(place.graph);
+    if (!seen_.insert(hash).second) return false;
+    VIRIDIAN_TRY(const std::optional<double> estimate, if_priced(near_->estimate(place.graph)));
+    if (!estimate) {
+        ++best_.graphs;
+        return false;
+    }
+    if (confirm && *estimate < best_cost() - 1e-9 * std::abs(best_cost())) {
+        seen_.erase(hash);
+        return price_whole(place);
+    }
+    ++best_.graphs;
+    place.cost = *estimate;
+    place.exact = false;
+    keep(place);
+    if (options_.progress) options_.progress(now());
+    return true;
+}
+
+Result<OuterResult> OuterRun::finish() && {
     best_.ended_by = stopped().value_or(EndedBy::exhausted);
-    best_.seconds = now(0).seconds;
+    if (best_.ended_by != EndedBy::cancelled) {
+        graph::Graph graph = best_.graph;
+        VIRIDIAN_TRY(const rewrite::Outcome simplified, rewrite::simplify(graph, rules_));
+        if (!simplified.certificate.empty()) {
+            VIRIDIAN_TRY(auto outcome, if_priced(assign(graph, unhurried_)));
+            if (outcome && outcome->assignment.value <= best_cost()) {
+                best_.graph = std::move(graph);
+                best_.outcome = std::move(*outcome);
+                best_.certificate.insert(best_.certificate.end(), simplified.certificate.begin(),
+                                         simplified.certificate.end());
+            }
+        }
+    }
+    best_.seconds = now().seconds;
     return std::move(best_);
 }
 

@@ -1,11 +1,22 @@
 #pragma once
 // One outer search under way: prices graphs, remembers those seen and the best, knows when to stop.
 #include <chrono>
+#include <set>
 #include <unordered_set>
 
 #include "viridian/search/outer.hpp"
+#include "viridian/search/reassign.hpp"
+#include "viridian/search/remember.hpp"
 
 namespace viridian::search {
+
+// A graph on the way, and how the given one becomes it.
+struct Place {
+    graph::Graph graph;
+    rewrite::Certificate certificate;
+    double cost = 0;
+    bool exact = true;  // the cost is that of the whole graph's assignment
+};
 
 class OuterRun {
   public:
@@ -13,44 +24,72 @@ class OuterRun {
 
     [[nodiscard]] const OuterOptions& options() const { return options_; }
     [[nodiscard]] const rewrite::Options& rules() const { return rules_; }
-    [[nodiscard]] const OuterResult& best() const { return best_; }
     [[nodiscard]] double best_cost() const { return best_.outcome.assignment.value; }
+    [[nodiscard]] Place best() const { return {best_.graph, best_.certificate, best_cost()}; }
 
     // Prices the first graph; the clock starts after it.
     Result<void> begin(const graph::Graph& graph);
     // Why the search shall end now, if it shall.
     [[nodiscard]] std::optional<EndedBy> stopped() const;
-    // The cheapest assignment's cost of a graph that was not seen before; nothing where it was, where a
-    // kernel or price is missing, or where the user asked to stop. The best is kept with its certificate.
-    Result<std::optional<double>> price(const graph::Graph& graph, const rewrite::Certificate& certificate,
-                                        std::size_t waiting);
-    OuterResult finish() &&;
+    [[nodiscard]] Seconds left() const;
+
+    // The graph that the next ones are made from, by one substitution or more. Assigns it as a whole; false
+    // where it cannot be. `place` stays where it is until the next call.
+    Result<bool> stand_on(Place& place);
+    // Prices a graph made from that one and keeps it waiting while below α times the best. False: it was seen
+    // before, some kernel or price is missing, or the user asked to stop. The best is kept.
+    Result<bool> price(Place& place);
+    // The same, but for a new best, which stays an estimate.
+    Result<bool> estimate(Place& place);
+    // The same as price(), assigned as a whole.
+    Result<bool> price_whole(Place& place);
+
+    // What the search may go on from.
+    void wait_for(Place place) { waiting_.insert({place.cost, 0, std::move(place)}); }
+    // The cheapest that waits.
+    std::optional<Place> next();
+
+    // The best, simplified once more with all rules that always pay, and assigned without haste.
+    Result<OuterResult> finish() &&;
 
   private:
-    [[nodiscard]] Result<Outcome> assign(const graph::Graph& graph) const;
-    [[nodiscard]] OuterProgress now(std::size_t waiting) const;
+    struct Waiting {
+        double cost = 0;
+        std::size_t number = 0;  // first come, first served among equals
+        Place place;
+    };
+    struct Cheaper {
+        bool operator()(const Waiting& a, const Waiting& b) const {
+            return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
+        }
+    };
+    [[nodiscard]] Result<Outcome> assign(const graph::Graph& graph, const AssignOptions& options) const;
+    Result<bool> price(Place& place, bool confirm);
+    // Nothing where a kernel or price is missing, or the user asked to stop.
+    Result<std::optional<Outcome>> try_assign(const graph::Graph& graph);
+    template <class T>
+    Result<std::optional<T>> if_priced(Result<T> answer);
+    void keep(const Place& place);
+    [[nodiscard]] OuterProgress now() const;
 
-    const cost::Source& source_;
+    Remembered remembered_;
     const Objective& objective_;
     OuterOptions options_;
+    AssignOptions unhurried_;
     rewrite::Options rules_;
     rewrite::FoldCache folds_;
     std::chrono::steady_clock::time_point begin_;
     std::unordered_set<std::uint64_t> seen_;
+    std::set<Waiting, Cheaper> waiting_;
+    Outcome base_;
+    std::optional<Reassigner> near_;
     OuterResult best_;
     bool cancelled_ = false;
 };
 
-// A graph on the way, and how the given one becomes it.
-struct Place {
-    graph::Graph graph;
-    rewrite::Certificate certificate;
-    double cost = 0;
-};
-
-// EAGO, Algorithm 1, from here; until a budget ends or the queue is empty.
-Result<void> backtrack(OuterRun& run, Place from);
-// Joint changes from here; returns where none is left, or a budget ended it.
-Result<Place> improve_jointly(OuterRun& run, Place from);
+// EAGO, Algorithm 1, from what waits; until a budget ends or nothing is left.
+Result<void> backtrack(OuterRun& run);
+// Joint changes from here, until none is left or a budget ends it. What was priced on the way waits.
+Result<void> improve_jointly(OuterRun& run, Place from);
 
 }  // namespace viridian::search

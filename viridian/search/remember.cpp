@@ -1,0 +1,24 @@
+#include "viridian/search/remember.hpp"
+
+namespace viridian::search {
+
+Remembered::Remembered(const cost::Source& source) {
+    remembering_.choices = [this, &source](
+                               const graph::Graph& graph,
+                               const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+        std::string key = plan::signature(graph, region);
+        for (const bool dies : region.dies) key += dies ? '+' : '-';
+        if (const auto at = choices_.find(key); at != choices_.end()) return at->second;
+        VIRIDIAN_TRY(std::vector<cost::PricedChoice> choices, source.choices(graph, region));
+        return choices_.emplace(std::move(key), std::move(choices)).first->second;
+    };
+    remembering_.conversion = [this, &source](const graph::Dims& dims, const plan::Format& from,
+                                              const plan::Format& to) -> Result<cost::Price> {
+        std::string key = fmt::format("{}|{}|{}", fmt::join(dims, ","), text(from), text(to));
+        if (const auto at = conversions_.find(key); at != conversions_.end()) return at->second;
+        VIRIDIAN_TRY(const cost::Price price, source.conversion(dims, from, to));
+        return conversions_.emplace(std::move(key), price).first->second;
+    };
+}
+
+}  // namespace viridian::search
