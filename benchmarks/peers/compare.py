@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--models", default="squeezenet1_1,resnet50,inception_v3,mobilenet_v2,bert_base")
     parser.add_argument("--peers", default="onnxruntime,openvino")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peers torch and torch:compile")
+    parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peer torch:eager (torch:compile: name it in --peers)")
     parser.add_argument("--plan-only", action="store_true", help="make the plans, compare nothing")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.3)
@@ -100,8 +100,8 @@ def main():
     options = parser.parse_args()
     options.viridian = str(pathlib.Path(options.viridian).resolve())
     options.work = str(pathlib.Path(options.work).resolve())
-    if options.torch:
-        options.peers += ",torch:eager,torch:compile"
+    if options.torch and "torch" not in options.peers:
+        options.peers += ",torch:eager"
     if options.plan_only:
         for name in options.models.split(","):
             prepared_model(options, name)
