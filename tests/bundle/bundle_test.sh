@@ -23,6 +23,9 @@ clean ./link doctor >doctor || fail "doctor"
 grep -q '^+ meter model' doctor || fail "doctor says nothing of meters"
 clean ./link zoo squeezenet1_1 -o net.onnx >zoo || fail "zoo"
 clean ./link run net.onnx --json >run.json || fail "run"
+[ -x "$home/share/on_device/instrument" ] || fail "what measures a GPU is not in it"
+clean ./link record --cupti -o cupti -- true >cupti.out 2>&1 || { cat cupti.out; fail "record --cupti"; }
+grep -q 'no process used CUDA' cupti.out || { cat cupti.out; fail "record --cupti does not find its library"; }
 python=$(command -v python3 || true)
 if [ -n "$python" ]; then  # what it starts uses the machine's own libraries
     clean ./link record -o recorded -- "$python" -c 'import sys; sys.exit(5)' >/dev/null 2>&1 && fail "record hides the exit code"
