@@ -70,10 +70,6 @@ Path cache_folder() {
     return ".";
 }
 
-bool allows(const ModelOptions& options, std::string_view what) {
-    return std::find(options.allow.begin(), options.allow.end(), what) != options.allow.end();
-}
-
 }  // namespace
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
@@ -105,7 +101,7 @@ Result<graph::Graph> load_model(const ModelOptions& options) {
 Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options) {
     execute::CpuOptions cpu;
     cpu.threads = options.threads;
-    cpu.allowances.bf16 = allows(options, "bf16");
+    cpu.allowances.bf16 = allows_bf16(options);
     return execute::make_cpu_device(cpu);
 }
 
@@ -121,8 +117,10 @@ ReferenceCache reference_cache(const ModelOptions& options) {
     return {Path(database_path(options).string() + ".reference"), build_id()};
 }
 
-std::string allowances_text(const ModelOptions& options) {
-    return allows(options, "bf16") ? "f32,bf16" : "f32";
+bool allows_bf16(const ModelOptions& options) {
+    return std::find(options.allow.begin(), options.allow.end(), "bf16") != options.allow.end();
 }
+
+std::string allowances_text(const ModelOptions& options) { return allows_bf16(options) ? "f32,bf16" : "f32"; }
 
 }  // namespace viridian::cli

@@ -35,6 +35,7 @@ void add_cost_options(CLI::App& app, ModelOptions& options);
 // The database's file, and where outputs of the reference kernels are kept beside it.
 [[nodiscard]] Path database_path(const ModelOptions& options);
 [[nodiscard]] ReferenceCache reference_cache(const ModelOptions& options);
+[[nodiscard]] bool allows_bf16(const ModelOptions& options);
 [[nodiscard]] std::string allowances_text(const ModelOptions& options);
 
 }  // namespace viridian::cli

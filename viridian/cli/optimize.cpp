@@ -9,11 +9,13 @@
 #include "viridian/cli/optimize_parts.hpp"
 #include "viridian/cli/optimize_recorded.hpp"
 #include "viridian/cli/optimize_result.hpp"
+#include "viridian/cli/precision_result.hpp"
 #include "viridian/cli/prove_plan.hpp"
 #include "viridian/cli/search_options.hpp"
 #include "viridian/cli/written.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/plan/with_casts.hpp"
 #include "viridian/profile/measure_runs.hpp"
 #include "viridian/report/page.hpp"
 #include "viridian/rewrite/certificate.hpp"
@@ -31,6 +33,7 @@ struct Options {
     std::uint64_t seed = 1;
     std::vector<std::string> inputs;  // files
     int proofs = 0;                   // 0: three, one for large models
+    std::optional<double> max_error;
     SearchOptions search;
 };
 
@@ -91,7 +94,7 @@ Result<Answer> optimize(const Options& options) {
     VIRIDIAN_TRY(TensorSets inputs, proof_inputs(original, options, proofs));
     VIRIDIAN_TRY(ReferenceOutputs expected,
                  reference_cache(options.model).outputs(original, inputs, device->threads()));
-    const Question question{original, std::move(inputs), std::move(expected), large};
+    const Question question{original, std::move(inputs), std::move(expected), large, options.max_error};
 
     progress.show("pricing regions");
     search::AssignOptions first = solver;
@@ -158,6 +161,11 @@ Result<Answer> optimize(const Options& options) {
           {"plan_file", plan_file.string()},
           {"page_file", page_file.string()},
           {"certificate_file", certificate_file.string()}}}};
+    const bool mixed = execute::rounds(plan);
+    const Path bf16_file = beside(output, ".bf16.onnx");
+    if (mixed) result["files"]["bf16_file"] = bf16_file.string();
+    if (allows_bf16(options.model))
+        result["precision"] = precision_json(optimized.planned, optimized.forbidden);
     if (options.search.frontier) {
         progress.show("best trades of time against energy");
         VIRIDIAN_TRY(result["frontier"], frontier_of(optimized.planned.graph, costs.source(), solver));
@@ -172,6 +180,10 @@ Result<Answer> optimize(const Options& options) {
     }
     VIRIDIAN_TRY(const std::string page, report::page(result));
     VIRIDIAN_TRY(onnx::save(optimized.planned.graph, output));
+    if (mixed) {
+        VIRIDIAN_TRY(const graph::Graph cast, plan::with_casts(optimized.planned.graph, assignment));
+        VIRIDIAN_TRY(onnx::save(cast, bf16_file));
+    }
     Json sidecar = plan::to_json(optimized.planned.graph, plan);
     put_without(sidecar, options.search.without);
     VIRIDIAN_TRY(write_file(plan_file, sidecar.dump(1) + "\n"));
@@ -191,8 +203,10 @@ Command optimize_command() {
             add_cost_options(app, options->model);
             add_search_options(app, options->search);
             app.get_option("MODEL")->required(false);  // --list-rules needs none
-            app.add_option("-o,--output", options->output,
-                           "The .onnx to write; .plan.json, .certificate.json and .html go beside it");
+            app.add_option(
+                "-o,--output", options->output,
+                "The .onnx to write, in f32; .plan.json, .certificate.json and .html go beside it, and "
+                ".bf16.onnx, with Casts, where the plan uses bf16");
             app.add_option("--objective", options->objective,
                            "time, energy, power, a mix such as 0.5*energy+0.5*time, a product such as "
                            "energy^0.5*time^0.5, or with a limit: `energy @ time<=1.02x`")
@@ -206,6 +220,10 @@ Command optimize_command() {
             app.add_option("--inputs", options->inputs,
                            "Prove on these: NAME=FILE, FILE or FOLDER of .npy or .pb (default: seeded ones)");
             app.add_option("--seed", options->seed, "Of the inputs the proof uses")->capture_default_str();
+            app.add_option("--max-error", options->max_error,
+                           "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, "
+                           "1e-3 with Winograd)")
+                ->check(CLI::Range(1e-9, 1.0));
             app.add_option(
                    "--proofs", options->proofs,
                    "Sets of inputs the proof uses (default: 3; above 20 GFLOP 1, and each kernel by itself)")

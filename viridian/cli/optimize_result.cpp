@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "viridian/cli/precision_result.hpp"
 #include "viridian/cli/units_text.hpp"
 
 namespace viridian::cli {
@@ -111,6 +112,8 @@ Json layers_json(const Planned& planned, const std::vector<cost::Price>& prices,
             json["operators"] = Json::array({from.format == to.format ? "copy" : "convert"});
             json["origin"] = Json::array();
             json["kernel"] = "conversion";
+            json["precision"] =
+                precision_of({"conversion", {from.format}, {to.format}, plan::Aliasing::none, 0, {}});
             read(from.value, from.format);
             write(to.value, to.format);
         } else {
@@ -119,6 +122,7 @@ Json layers_json(const Planned& planned, const std::vector<cost::Price>& prices,
             json["operators"] = operators_of(planned.graph, *region);
             json["origin"] = origin_of(planned.graph, *region);
             json["kernel"] = choice->kernel;
+            json["precision"] = precision_of(*choice);
             for (std::size_t i = 0; i < region->inputs.size(); ++i)
                 read(region->inputs[i], choice->inputs[i]);
             for (std::size_t i = 0; i < region->outputs.size(); ++i)
@@ -178,6 +182,13 @@ std::string proof_text(const Json& verification) {
         text += fmt::format(", {} kernels each within {:.1e}",
                             verification["kernels"]["checked"].get<std::size_t>(),
                             verification["kernels"]["error"].get<double>());
+    std::int64_t rows = 0, agreeing = 0;
+    for (const Json& output : verification["outputs"])
+        if (output.contains("top1")) {
+            rows += output["top1"]["rows"].get<std::int64_t>();
+            agreeing += output["top1"]["agreeing"].get<std::int64_t>();
+        }
+    if (rows > 0) text += fmt::format(", best class on {} of {} rows", agreeing, rows);
     if (reused > 0)
         text += fmt::format("; the original's {} computed by an earlier run",
                             reused == inputs ? "were" : fmt::format("of {} were", reused));
@@ -206,8 +217,9 @@ std::string how_text(const Json& result) {
 
 std::string files_text(const Json& result) {
     std::string out;
-    for (const char* key : {"model_file", "plan_file", "page_file", "certificate_file"})
-        out += fmt::format("  wrote    {}\n", result["files"][key].get<std::string>());
+    for (const char* key : {"model_file", "bf16_file", "plan_file", "page_file", "certificate_file"})
+        if (result["files"].contains(key))
+            out += fmt::format("  wrote    {}\n", result["files"][key].get<std::string>());
     return out;
 }
 
@@ -234,6 +246,7 @@ std::string optimize_text(const Json& result) {
                        quantity(joules("optimized"), "J"), joules("baseline") / joules("optimized"),
                        result["optimized"]["ran"]["joules"]["provenance"].get<std::string>());
     out += how_text(result);
+    out += precision_text(result);
     out += "  outputs  " + proof_text(result["verification"]) + "\n";
     return out + files_text(result);
 }

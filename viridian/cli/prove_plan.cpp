@@ -1,15 +1,47 @@
 #include "viridian/cli/prove_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "viridian/graph/data_flow.hpp"
 
 namespace viridian::cli {
 namespace {
 
+// Kernels that round answer for the whole network's error, not for their own.
 const execute::RegionCheck* worst_of(const std::vector<execute::RegionCheck>& checks) {
-    const auto worst = std::ranges::max_element(checks, {}, &execute::RegionCheck::error);
-    return worst == checks.end() ? nullptr : &*worst;
+    const execute::RegionCheck* worst = nullptr;
+    for (const execute::RegionCheck& check : checks)
+        if (!check.rounds && (worst == nullptr || check.error > worst->error)) worst = &check;
+    return worst;
+}
+
+// What the plan's exact kernels may show each by itself.
+double allowed_alone(const plan::Plan& plan, double allowed) {
+    return execute::rounds(plan) ? std::min(allowed, 1e-3) : allowed;
+}
+
+// Forbids bf16 where it hurts most; all of it after many rounds.
+Result<void> forbid_worst(const Question& question, const Proven& proven, execute::Device& device,
+                          double allowed, int round, std::vector<Forbidden>& forbidden,
+                          std::vector<graph::NodeId>& keep_f32) {
+    constexpr int patience = 12;
+    const Planned& planned = proven.planned;
+    VIRIDIAN_TRY(const std::vector<execute::Blame> blames,
+                 execute::blame_rounding(device, planned.graph, planned.plan,
+                                         question.inputs[proven.proof.worst_input]));
+    double error = 0;
+    for (const execute::OutputAgreement& output : proven.proof.outputs)
+        error = std::max(error, output.same_nan ? output.error : std::numeric_limits<double>::infinity());
+    // A little below the budget, since errors do not add up exactly as squares; half of what there is where
+    // only the best class changed.
+    const double target = error > allowed ? 0.8 * allowed : 0.5 * error;
+    const auto worst = round < patience ? to_forbid(blames, error, target) : std::span(blames);
+    for (const execute::Blame& blame : worst) {
+        forbidden.push_back({blame, round});
+        keep_f32.insert(keep_f32.end(), blame.nodes.begin(), blame.nodes.end());
+    }
+    return {};
 }
 
 }  // namespace
@@ -25,21 +57,30 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
                               profile::OnDemand& costs, const search::Objective& objective,
                               const search::AssignOptions& solver) {
     constexpr int attempts = 4;
-    for (int attempt = 1;; ++attempt) {
+    search::AssignOptions limited = solver;
+    std::vector<Forbidden> forbidden;
+    for (int attempt = 1, round = 1;;) {
         Proven proven;
         proven.reused = question.expected.reused;
-        VIRIDIAN_TRY(proven.planned, make_planned(graph, device, costs.source(), objective, solver));
+        proven.forbidden = forbidden;
+        VIRIDIAN_TRY(proven.planned, make_planned(graph, device, costs.source(), objective, limited));
         const Planned& planned = proven.planned;
-        const double allowed = execute::allowed_error(planned.plan);
+        const double allowed = execute::allowed_error(planned.plan, question.max_error);
         VIRIDIAN_TRY(proven.proof, execute::prove(question.original, question.inputs,
                                                   question.expected.outputs, *planned.executable, allowed));
+        if (!proven.proof.passed() && execute::rounds(planned.plan)) {
+            VIRIDIAN_TRY(
+                forbid_worst(question, proven, device, allowed, round++, forbidden, limited.keep_f32));
+            continue;
+        }
         std::vector<execute::RegionCheck> checks;
         if (question.by_region || !proven.proof.passed()) {
             VIRIDIAN_TRY(
                 checks, execute::check_regions(device, planned.graph, planned.plan, question.inputs.front()));
         }
         const execute::RegionCheck* worst = worst_of(checks);
-        if (proven.proof.passed() && (worst == nullptr || worst->error <= allowed)) {
+        if (proven.proof.passed() &&
+            (worst == nullptr || worst->error <= allowed_alone(planned.plan, allowed))) {
             proven.regions = std::move(checks);
             return proven;
         }
@@ -50,20 +91,24 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
                 worst == nullptr ? "none" : worst->kernel, worst == nullptr ? "" : worst->node,
                 worst == nullptr ? 0.0 : worst->error);
         costs.forbidden.push_back(worst->kernel);
+        ++attempt;
     }
 }
 
 Json Proven::json() const {
     Json outputs = Json::array();
-    for (const execute::OutputAgreement& output : proof.outputs)
+    for (const execute::OutputAgreement& output : proof.outputs) {
         outputs.push_back({{"name", output.name},
                            {"error", output.error},
                            {"allowed", output.allowed},
                            {"same_nan", output.same_nan}});
+        if (output.rows > 0) outputs.back()["top1"] = {{"rows", output.rows}, {"agreeing", output.agreeing}};
+    }
     Json json = {{"outputs", std::move(outputs)},
                  {"inputs", proof.inputs},
                  {"reference_reused", reused},
                  {"passed", proof.passed()}};
+    if (!forbidden.empty()) json["forbidden"] = to_json(forbidden);
     if (const execute::RegionCheck* worst = worst_of(regions); worst != nullptr)
         json["kernels"] = {{"checked", regions.size()},
                            {"error", worst->error},

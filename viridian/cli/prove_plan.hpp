@@ -1,7 +1,9 @@
 #pragma once
 // Plans and proves (docs/method.md, 4): whole outputs against the reference kernels'; of large models also
-// every kernel by itself. A plan that fails loses its most suspect kernel and is made again.
+// every kernel by itself. A plan that fails is made again: one that rounds to bf16 without the regions that
+// bring most of the error, another without its most suspect kernel.
 #include "viridian/cli/planned.hpp"
+#include "viridian/cli/precision_budget.hpp"
 #include "viridian/cli/reference_cache.hpp"
 #include "viridian/execute/check_regions.hpp"
 #include "viridian/execute/proof.hpp"
@@ -19,12 +21,14 @@ struct Question {
     TensorSets inputs;
     ReferenceOutputs expected;
     bool by_region = false;
+    std::optional<double> max_error = std::nullopt;  // --max-error; else by what the plan uses
 };
 
 struct Proven {
     Planned planned;
     execute::Proof proof;
     std::vector<execute::RegionCheck> regions;  // of large models
+    std::vector<Forbidden> forbidden;           // bf16, by the error budget
     int reused = 0;  // sets of inputs whose reference outputs an earlier run computed
 
     // `verification` of the result.

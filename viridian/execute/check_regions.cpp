@@ -7,6 +7,7 @@
 
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
+#include "viridian/plan/precision.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -46,6 +47,8 @@ NodeId copy_input(Graph& alone, std::size_t i) {
     return copy;
 }
 
+}  // namespace
+
 Result<plan::Plan> plan_alone(Graph& alone, const plan::Choice& choice) {
     plan::Assignment assignment;
     const std::vector<NodeId> nodes = alone.nodes();
@@ -72,8 +75,6 @@ Result<plan::Plan> plan_alone(Graph& alone, const plan::Choice& choice) {
     assignment.regions.push_back({region, choice});
     return make_plan(alone, std::move(assignment));
 }
-
-}  // namespace
 
 Graph extract(const Graph& graph, const plan::Region& region) {
     Graph alone;
@@ -117,7 +118,8 @@ Result<std::vector<RegionCheck>> check_regions(Device& device, const Graph& grap
         for (const ValueId id : step.region.outputs)
             outputs.emplace_back(values.at(id).type(), values.at(id).dims());
         VIRIDIAN_TRY(executable->run(given, outputs));
-        RegionCheck check{graph.node(step.region.nodes.back()).name, step.choice.kernel, 0};
+        RegionCheck check{graph.node(step.region.nodes.back()).name, step.choice.kernel, 0,
+                          plan::rounds(graph, step.region, step.choice)};
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             const Tensor& expected = values.at(step.region.outputs[i]);
             check.error = std::max(check.error, same_nan_pattern(outputs[i], expected)

@@ -9,13 +9,18 @@ namespace viridian::execute {
 struct RegionCheck {
     std::string node;  // the last of the region
     std::string kernel;
-    double error = 0;  // relative L2, the worst output; infinite where NaN patterns differ
+    double error = 0;     // relative L2, the worst output; infinite where NaN patterns differ
+    bool rounds = false;  // a port is stored in bf16
 };
 
 // One check per distinct (signature, choice), in step order. `inputs` are the graph's.
 [[nodiscard]] Result<std::vector<RegionCheck>> check_regions(Device& device, const graph::Graph& graph,
                                                              const plan::Plan& plan,
                                                              const std::vector<graph::Tensor>& inputs);
+
+// A plan of one region by this choice, over a graph of it alone (`extract`), which gets a copy of an input
+// that the choice overwrites; inputs and outputs row-major.
+[[nodiscard]] Result<plan::Plan> plan_alone(graph::Graph& alone, const plan::Choice& choice);
 
 // A graph of the region alone, its inputs as graph inputs.
 [[nodiscard]] graph::Graph extract(const graph::Graph& graph, const plan::Region& region);

@@ -36,6 +36,29 @@ double relative_error(const Tensor& a, const Tensor& b) {
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
+namespace {
+
+void compare_best(const Tensor& ours, const Tensor& expected, OutputAgreement& agreement) {
+    if (!graph::is_floating(expected.type()) || expected.rank() != 2 || expected.dims()[1] < 2) return;
+    const std::int64_t classes = expected.dims()[1];
+    for (std::int64_t row = 0; row < expected.dims()[0]; ++row) {
+        std::int64_t chosen = 0;
+        double best = -std::numeric_limits<double>::infinity(), largest = 0;
+        for (std::int64_t c = 0; c < classes; ++c) {
+            const double score = expected.number(row * classes + c);
+            best = std::max(best, score);
+            largest = std::max(largest, std::abs(score));
+            if (ours.number(row * classes + c) > ours.number(row * classes + chosen)) chosen = c;
+        }
+        if (!std::isfinite(largest)) continue;
+        ++agreement.rows;
+        const double margin = best - expected.number(row * classes + chosen);
+        agreement.agreeing += margin <= agreement.allowed * largest ? 1 : 0;
+    }
+}
+
+}  // namespace
+
 bool same_nan_pattern(const Tensor& a, const Tensor& b) {
     if (a.count() != b.count()) return false;
     for (std::int64_t i = 0; i < a.count(); ++i)
@@ -43,16 +66,23 @@ bool same_nan_pattern(const Tensor& a, const Tensor& b) {
     return true;
 }
 
-double allowed_error(const plan::Plan& plan) {
-    double allowed = 1e-4;
-    for (const plan::AssignedRegion& assigned : plan.assignment.regions) {
-        if (assigned.choice.kernel.find("winograd") != std::string::npos) allowed = std::max(allowed, 1e-3);
-        for (const auto* formats : {&assigned.choice.inputs, &assigned.choice.outputs})
-            for (const plan::Format& format : *formats)
-                if (format.element == graph::ElementType::bf16 || format.element == graph::ElementType::f16)
-                    allowed = std::max(allowed, 2e-2);
-    }
-    return allowed;
+bool rounds(const plan::Plan& plan) {
+    const auto low = [](const plan::Format& format) {
+        return format.element == graph::ElementType::bf16 || format.element == graph::ElementType::f16;
+    };
+    return std::ranges::any_of(plan.assignment.regions, [&](const plan::AssignedRegion& assigned) {
+        return std::ranges::any_of(assigned.choice.inputs, low) ||
+               std::ranges::any_of(assigned.choice.outputs, low);
+    });
+}
+
+double allowed_error(const plan::Plan& plan, std::optional<double> budget) {
+    if (rounds(plan)) return budget.value_or(2e-2);
+    const bool winograd =
+        std::ranges::any_of(plan.assignment.regions, [](const plan::AssignedRegion& assigned) {
+            return assigned.choice.kernel.find("winograd") != std::string::npos;
+        });
+    return std::min(winograd ? 1e-3 : 1e-4, budget.value_or(1));
 }
 
 Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original,
@@ -83,14 +113,24 @@ Result<Proof> prove(const Graph& original, const std::vector<std::vector<Tensor>
     Proof proof;
     for (const graph::ValueId output : original.outputs())
         proof.outputs.push_back({original.value(output).name, 0, allowed, true});
+    double worst = 0;
     for (std::size_t set = 0; set < inputs.size(); ++set) {
         std::vector<Tensor> outputs;
         for (const Tensor& like : expected[set]) outputs.emplace_back(like.type(), like.dims());
         VIRIDIAN_TRY(executable.run(inputs[set], outputs));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             OutputAgreement& agreement = proof.outputs[i];
-            agreement.error = std::max(agreement.error, relative_error(outputs[i], expected[set][i]));
-            agreement.same_nan = agreement.same_nan && same_nan_pattern(outputs[i], expected[set][i]);
+            const std::int64_t missed = agreement.rows - agreement.agreeing;
+            double error = relative_error(outputs[i], expected[set][i]);
+            agreement.error = std::max(agreement.error, error);
+            if (!same_nan_pattern(outputs[i], expected[set][i])) {
+                agreement.same_nan = false;
+                error = std::numeric_limits<double>::infinity();
+            }
+            compare_best(outputs[i], expected[set][i], agreement);
+            // A wrong best class counts as an error at the budget's edge.
+            if (agreement.rows - agreement.agreeing > missed) error = std::max(error, allowed);
+            if (error > worst) worst = error, proof.worst_input = set;
         }
         ++proof.inputs;
     }

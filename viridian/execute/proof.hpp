@@ -1,6 +1,8 @@
 #pragma once
 // Proof of equality (docs/method.md, 4): what a device computes against what the original model means, on the
 // reference kernels. Relative L2 error per output and the same NaN pattern; integers must be equal.
+#include <optional>
+
 #include "viridian/execute/device.hpp"
 
 namespace viridian::execute {
@@ -10,12 +12,16 @@ struct OutputAgreement {
     double error = 0;  // the largest over all inputs; infinite where NaN patterns differ
     double allowed = 0;
     bool same_nan = true;
-    [[nodiscard]] bool passed() const { return same_nan && error <= allowed; }
+    // Of matrices of scores [rows, classes], over all inputs: rows, and those in which the class found best
+    // is one of the original's best: within `allowed` times the row's largest score of it.
+    std::int64_t rows = 0, agreeing = 0;
+    [[nodiscard]] bool passed() const { return same_nan && error <= allowed && agreeing == rows; }
 };
 
 struct Proof {
     std::vector<OutputAgreement> outputs;
-    int inputs = 0;  // how many sets of inputs were tried
+    int inputs = 0;               // how many sets of inputs were tried
+    std::size_t worst_input = 0;  // the set on which an output missed its budget by most
     [[nodiscard]] bool passed() const;
 };
 
@@ -23,8 +29,11 @@ struct Proof {
 [[nodiscard]] double relative_error(const graph::Tensor& a, const graph::Tensor& b);
 [[nodiscard]] bool same_nan_pattern(const graph::Tensor& a, const graph::Tensor& b);
 
-// The error a plan may show: f32 1e-4, 1e-3 with a Winograd kernel, 2e-2 with bf16.
-[[nodiscard]] double allowed_error(const plan::Plan& plan);
+// The plan stores values in a lower precision than the graph's.
+[[nodiscard]] bool rounds(const plan::Plan& plan);
+// The error a plan may show: f32 1e-4, 1e-3 with a Winograd kernel; 2e-2 with bf16. A `budget` of the user's
+// holds for bf16 as it is, and for f32 where it is smaller.
+[[nodiscard]] double allowed_error(const plan::Plan& plan, std::optional<double> budget = std::nullopt);
 
 // What the model means: one list of outputs per set of inputs, sets on up to `threads` threads. Slow; may be
 // reused for every plan of the model.

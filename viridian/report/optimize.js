@@ -89,6 +89,15 @@ function changes() {
   const gap = result.assignment.gap;
   list.append(element('li', {}, `chosen by ${result.assignment.solver}, ${gap === 0 ? 'proven cheapest for this graph' : `gap ${gap.toPrecision(2)} of ${result.assignment.value.toPrecision(4)}`}`));
   if (result.search) list.append(element('li', {}, `${result.search.graphs} equal graphs priced in ${quantity(result.search.seconds, 's')} (${result.search.method}, ended by ${result.search.ended_by})`));
+  if (result.precision) {
+    const p = result.precision;
+    list.append(element('li', {}, `bf16: ${p.bf16_regions} of ${p.regions} regions, ${p.casts} casts`));
+    const kept = Object.entries(p.kept_f32);
+    if (kept.length) list.append(element('li', {}, `kept in f32 because bf16 is not safe there: ${kept.map(([op, n]) => `${op} ${n} ×`).join(', ')}`));
+    for (const f of p.forbidden)
+      list.append(element('li', {}, `kept in f32 by the error budget: ${f.node} (alone it moved the outputs by ` +
+        `${f.output_error === null ? 'infinity or NaN' : f.output_error.toExponential(1)})`));
+  }
   if (result.database) list.append(element('li', {}, `cost database: ${result.database.hits} prices known, ${result.database.misses} measured for this`));
   byId('changes').replaceChildren(list);
 }

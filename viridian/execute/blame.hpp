@@ -1,0 +1,23 @@
+#pragma once
+// Where a mixed plan's error comes from: what each region that rounds to bf16 does to the network's outputs
+// when it is the only one that rounds. Every other region runs in f32, so the answer includes what later
+// layers make of the error (a cancellation behind a convolution blames the convolution).
+#include "viridian/execute/device.hpp"
+
+namespace viridian::execute {
+
+struct Blame {
+    std::vector<graph::NodeId> nodes;  // the region's
+    std::string node;                  // the last of them
+    std::string tensor;                // what it writes
+    std::string kernel;
+    double local = 0;  // relative L2 of what it writes, its inputs exact
+    double error = 0;  // relative L2 of the network's worst output; infinite where NaN patterns differ
+};
+
+// One entry per region with a bf16 port, worst first (then in execution order). `inputs` are the graph's.
+[[nodiscard]] Result<std::vector<Blame>> blame_rounding(Device& device, const graph::Graph& graph,
+                                                        const plan::Plan& plan,
+                                                        const std::vector<graph::Tensor>& inputs);
+
+}  // namespace viridian::execute
