@@ -28,7 +28,7 @@ TwoLabels random_two_labels(Random& random, std::size_t nodes) {
     for (std::size_t n = 0; n < nodes; ++n) {
         std::vector<ValueId> inputs = {values[random.below(values.size())]};
         if (random.chance(0.6)) inputs.push_back(values[random.below(values.size())]);
-        values.push_back(net.graph.add("Layer", inputs));
+        values.push_back(net.graph.add("Sum", inputs));
         net.graph.set_type(values.back(), type);
     }
     const graph::Uses before = graph::uses(net.graph);

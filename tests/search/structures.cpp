@@ -14,7 +14,7 @@ class Maker {
 
     ValueId input(const char* name) { return net_.graph.add_input(name, type_); }
     ValueId layer(std::vector<ValueId> inputs) {
-        const ValueId out = net_.graph.add("Layer", std::move(inputs));
+        const ValueId out = net_.graph.add("Sum", std::move(inputs));
         net_.graph.set_type(out, type_);
         return out;
     }
