@@ -37,7 +37,7 @@ class System:
         self.process.wait()
 
 
-def prepared_model(options, name):
+def prepared_model(options, name, precision="f32"):
     """A zoo network, or an .onnx file of the user's; and its optimised plan. Returns (onnx, plan)."""
     work = pathlib.Path(options.work)
     work.mkdir(parents=True, exist_ok=True)
@@ -45,20 +45,26 @@ def prepared_model(options, name):
     if not model.exists():
         extra = ["--sequence", "128"] if name.startswith(("bert", "albert", "gpt")) else []
         subprocess.run([options.viridian, "zoo", name, "-o", model, *extra], check=True, stdout=subprocess.DEVNULL)
-    optimised = work / f"{model.stem}.opt.onnx"
-    plan = work / f"{model.stem}.opt.plan.json"
+    stem = model.stem if precision == "f32" else f"{model.stem}.{precision}"
+    optimised, plan = work / f"{stem}.opt.onnx", work / f"{stem}.opt.plan.json"
     command = [options.viridian, "optimize", model, "-o", optimised, "--threads", str(options.threads), "--proofs", "1",
                "--db", str(options.db or work / "cost.db"), "--json"]
+    if precision != "f32":
+        command += ["--allow", precision]
     if options.again or not plan.exists():
         result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        (work / f"{model.stem}.result.json").write_text(result)
+        (work / f"{stem}.result.json").write_text(result)
     return model, plan
 
 
 def compare(options, name):
-    model, plan = prepared_model(options, name)
+    model, plan = prepared_model(options, name, options.precision)
     bound, threads = "2", str(options.threads)  # indices below 2 fit every table
-    systems = [System("viridian", [options.viridian, "run", plan, "--paced", "--threads", threads])]
+    label = "viridian" if options.precision == "f32" else f"viridian:{options.precision}"
+    systems = [System(label, [options.viridian, "run", plan, "--paced", "--threads", threads])]
+    if options.precision != "f32":
+        exact = prepared_model(options, name)[1]
+        systems.append(System("viridian", [options.viridian, "run", exact, "--paced", "--threads", threads]))
     for peer in options.peers.split(","):
         if peer:
             worker, *more = peer.split(":")
@@ -88,7 +94,9 @@ def main():
     parser.add_argument("--viridian", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--models", default="squeezenet1_1,resnet50,inception_v3,mobilenet_v2,bert_base")
-    parser.add_argument("--peers", default="onnxruntime,openvino")
+    parser.add_argument("--peers", default=None, help="default: onnxruntime,openvino; with bf16 openvino:bf16")
+    parser.add_argument("--precision", default="f32", choices=["f32", "bf16"],
+                        help="bf16: our plan with --allow bf16, beside the f32 one; peers as PEER:bf16")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peer torch:eager (torch:compile: name it in --peers)")
     parser.add_argument("--plan-only", action="store_true", help="make the plans, compare nothing")
@@ -98,6 +106,8 @@ def main():
     parser.add_argument("--db", default=None)
     parser.add_argument("--again", action="store_true", help="optimise even where a plan is there")
     options = parser.parse_args()
+    if options.peers is None:
+        options.peers = "onnxruntime,openvino" if options.precision == "f32" else f"onnxruntime,openvino:{options.precision}"
     options.viridian = str(pathlib.Path(options.viridian).resolve())
     options.work = str(pathlib.Path(options.work).resolve())
     if options.torch and "torch" not in options.peers:
@@ -111,10 +121,10 @@ def main():
     rows = []
     for name in options.models.split(","):
         rows += compare(options, name)
-    for peer in filter(None, options.peers.split(",")):
+    for peer in filter(None, ["viridian"] * (options.precision != "f32") + options.peers.split(",")):
         ratios = [row["ratio"] for row in rows if row["system"] == peer]
         if ratios:
-            print(f"\ngeometric mean over {len(ratios)} models, {peer} / viridian: "
+            print(f"\ngeometric mean over {len(ratios)} models, {peer} / {rows[0]['system']}: "
                   f"{math.exp(statistics.fmean(map(math.log, ratios))):.3f}")
 
 
