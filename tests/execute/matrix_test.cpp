@@ -56,5 +56,34 @@ TEST(Matrix, BatchedInEveryOrder) {
     }
 }
 
+// Several chunks of K, halves that no tile divides, every epilogue.
+TEST(Matrix, StrassensAlgorithm) {
+    Random random(3);
+    const auto device = test_device(2);
+    for (int i = 0; i < 8; ++i) {
+        const std::int64_t m = 64 + 2 * random.between(0, 20), n = 64 * random.between(4, 6);
+        const std::int64_t k = i < 2 ? 1632 : 32 * random.between(8, 30);
+        Graph graph;
+        ValueId y{};
+        if (i % 2 == 0) {
+            y = graph.add(
+                "Gemm",
+                {graph.add_input("x", f32({m, k})), graph.add_constant("w", random_tensor(random, {n, k})),
+                 graph.add_constant("b", random_tensor(random, {n}))},
+                {{"transB", std::int64_t{1}}});
+        } else {
+            y = graph.add("MatMul", {graph.add_input("x", f32({1, m, k})),
+                                     graph.add_constant("w", random_tensor(random, {k, n}))});
+        }
+        if (i >= 4) {
+            ASSERT_TRUE(infer_types(graph).ok());
+            y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        }
+        if (i % 4 >= 2) y = graph.add(i % 3 == 0 ? "Relu" : "Tanh", {y});
+        graph.set_outputs({y});
+        EXPECT_THAT(check_region(*device, graph, random, 5e-6), testing::Contains("simd:matmul:strassen"));
+    }
+}
+
 }  // namespace
 }  // namespace viridian::execute

@@ -7,6 +7,7 @@
 #include "viridian/execute/cpu/simd/fused.hpp"
 #include "viridian/execute/cpu/simd/strip.hpp"
 #include "viridian/execute/cpu/simd/weights.hpp"
+#include "viridian/execute/cpu/strassen.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
@@ -148,6 +149,15 @@ Work work_of(const Task& task, const Plan& plan, bool by_channels) {
     return w;
 }
 
+Strassen strassen_of(const Task& task, const Plan& plan) {
+    Strassen s;
+    s.m = plan.product.m, s.n = plan.product.n, s.k = plan.product.k;
+    s.source = *task.input_index(plan.product.a);
+    s.biased = plan.bias != graph::ValueId::none;
+    s.threads = task.context.threads;
+    return s;
+}
+
 std::vector<plan::Choice> offers(const Task& task) {
     const auto plan = plan_of(task);
     if (!plan) return {};
@@ -160,12 +170,34 @@ std::vector<plan::Choice> offers(const Task& task) {
         choice.workspace = Bytes(work_of(task, *plan, by_channels).packed_floats() * 4);
         simd::offer_with_residual(task, plan->steps, plan->result, std::move(choice), choices);
     }
+    const MatrixProduct& product = plan->product;
+    if (Strassen::fits(product.m, product.n, product.k, task.context.threads)) {
+        plan::Choice choice = task.plain_choice(fmt::format("{}:strassen", family));
+        choice.workspace = strassen_of(task, *plan).workspace();
+        simd::offer_with_residual(task, plan->steps, plan->result, std::move(choice), choices);
+    }
     return choices;
+}
+
+Result<Kernel> prepare_strassen(const Task& task, const Plan& plan) {
+    Strassen strassen = strassen_of(task, plan);
+    const simd::Groups groups{strassen.n, simd::best_columns()};
+    Kernel kernel;
+    kernel.constants.push_back(
+        pack_strassen(task, plan.product.b, strassen.n, strassen.k, plan.product.transpose_b));
+    if (strassen.biased) kernel.constants.push_back(simd::pack_bias(task, plan.bias, groups));
+    auto fused =
+        simd::Fused::make(task, plan.steps, plan.result, plan::plain(plan.result.size()), kernel.constants);
+    strassen.fused = *std::move(fused);
+    kernel.workspace = strassen.workspace();
+    kernel.run = [strassen = std::move(strassen)](const Pointers& pointers) { strassen.run(pointers); };
+    return kernel;
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto plan = plan_of(task);
     if (!plan) return unknown_kernel(choice);
+    if (choice.kernel.ends_with("strassen")) return prepare_strassen(task, *plan);
     Work work = work_of(task, *plan, choice.kernel.ends_with("columns"));
     const auto values = task.graph.constant(plan->product.b)->values<float>();
     const bool transposed = plan->product.transpose_b;

@@ -20,7 +20,8 @@ constexpr int vectors = static_cast<int>(block) / lanes;
 constexpr int columns_at_once = lanes == 16 ? 2 : 1;
 constexpr int most_pixels = lanes == 16 ? 14 : lanes == 8 ? 6 : 2;
 
-template <int Pixels, int Columns, int PixelStride>
+// With `Subtracts` the weights are made here, for the tiles that follow.
+template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
 HWY_INLINE void tile(const Strip& s, std::int64_t first) {
     constexpr int width = Columns * vectors;
     const D d;
@@ -33,6 +34,11 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first) {
     }
     const float* w = s.weights;
     const float* source = s.source + first * PixelStride;
+    const bool next = s.ahead != nullptr;
+    const std::int64_t step = next ? s.ahead_step : width * lanes;
+    const std::int64_t second = next ? 0 : 16;
+    const float* ahead =
+        next ? s.ahead + first / most_pixels * s.tap_count * s.channels * s.ahead_step : w + 1024;
     for (std::int64_t t = 0; t < s.tap_count; ++t) {
         const float* at = source + s.taps[t];
         for (std::int64_t left = s.channels; left > 0; left -= block, at += s.source_block) {
@@ -40,9 +46,19 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first) {
             for (std::int64_t c = 0; c < n; ++c) {
                 V weight[width];
 #pragma GCC unroll 32
-                for (int v = 0; v < width; ++v) weight[v] = hn::LoadU(d, w + v * lanes);
-                __builtin_prefetch(w + 1024);
-                if constexpr (Columns == 2) __builtin_prefetch(w + 1024 + 16);
+                for (int v = 0; v < width; ++v) {
+                    if constexpr (Subtracts) {
+                        const std::int64_t here = w - s.weights + v * lanes;
+                        weight[v] =
+                            hn::Sub(hn::LoadU(d, s.minuend + here), hn::LoadU(d, s.subtrahend + here));
+                        hn::StoreU(weight[v], d, s.difference + here);
+                    } else {
+                        weight[v] = hn::LoadU(d, w + v * lanes);
+                    }
+                }
+                __builtin_prefetch(ahead);
+                if constexpr (Columns == 2) __builtin_prefetch(ahead + second);
+                ahead += step;
                 w += width * lanes;
 #pragma GCC unroll 32
                 for (int p = 0; p < Pixels; ++p) {
@@ -84,9 +100,9 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first) {
     }
 }
 
-template <int Pixels, int Columns, int PixelStride>
+template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
 HWY_NOINLINE void tile_apart(const Strip& s, std::int64_t first) {
-    tile<Pixels, Columns, PixelStride>(s, first);
+    tile<Pixels, Columns, PixelStride, Subtracts>(s, first);
 }
 
 template <int Pixels, int Columns, int PixelStride>
@@ -100,6 +116,11 @@ void rest_of(const Strip& s, std::int64_t first, std::int64_t left) {
 template <int Columns, int PixelStride>
 void strip_of(const Strip& s) {
     std::int64_t first = 0;
+    if constexpr (PixelStride == block)
+        if (s.minuend != nullptr) {
+            tile_apart<most_pixels, Columns, PixelStride, true>(s, 0);
+            first = most_pixels;
+        }
     for (; first + most_pixels <= s.pixels; first += most_pixels)
         tile_apart<most_pixels, Columns, PixelStride>(s, first);
     rest_of<most_pixels - 1, Columns, PixelStride>(s, first, s.pixels - first);
@@ -126,6 +147,7 @@ void strip(const Strip& s) {
 }
 
 int columns() { return columns_at_once; }
+int pixels() { return most_pixels; }
 
 }  // namespace
 }  // namespace viridian::execute::cpu::simd::HWY_NAMESPACE
@@ -136,9 +158,12 @@ namespace viridian::execute::cpu::simd {
 
 HWY_EXPORT(strip);
 HWY_EXPORT(columns);
+HWY_EXPORT(pixels);
 
 void run(const Strip& s) { HWY_DYNAMIC_DISPATCH(strip)(s); }
 int best_columns() { return HWY_DYNAMIC_DISPATCH(columns)(); }
+
+int tile_pixels() { return HWY_DYNAMIC_DISPATCH(pixels)(); }
 
 }  // namespace viridian::execute::cpu::simd
 #endif

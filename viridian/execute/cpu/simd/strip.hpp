@@ -22,8 +22,16 @@ struct Strip {
     std::int64_t tap_count = 1;
     std::int64_t channels = 0;
     const float* weights = nullptr;  // [tap][channel][columns·16]
-    const float* bias = nullptr;     // [columns·16] or null
-    const float* add = nullptr;      // as `result`, or null
+    // Where not null: what is needed next from memory, read ahead `ahead_step` floats for every channel of
+    // every tap of every tile, instead of a little of the weights themselves.
+    const float* ahead = nullptr;
+    std::int64_t ahead_step = 0;
+    // Where not null: the weights are `minuend` − `subtrahend`, which the first tile writes to `difference`.
+    // At least tile_pixels() pixels then.
+    const float *minuend = nullptr, *subtrahend = nullptr;
+    float* difference = nullptr;
+    const float* bias = nullptr;  // [columns·16] or null
+    const float* add = nullptr;   // as `result`, or null
     float* result = nullptr;
     std::int64_t result_pixel = block, result_block = 0;
     std::int64_t last_width = block;  // valid lanes of the last column block: the rest is not stored
@@ -35,5 +43,8 @@ struct Strip {
 [[nodiscard]] int best_columns();
 
 void run(const Strip& strip);
+
+// Pixels of a tile: how often a strip's weights are read is its pixels by these.
+[[nodiscard]] int tile_pixels();
 
 }  // namespace viridian::execute::cpu::simd
