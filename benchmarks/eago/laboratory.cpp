@@ -41,7 +41,7 @@ Result<Laboratory> open_measured(const cli::ModelOptions& options) {
     laboratory.joules =
         laboratory.energy->meter
             ? "measured:" + laboratory.energy->name()
-            : fmt::format("estimated:{} (no meter here), {} W a core and {} nJ a byte of DRAM",
+            : fmt::format("estimated:{} (no meter here), {:.3g} W a core and {:.3g} nJ a byte of DRAM",
                           cost::energy_model_name, (model.static_per_core + model.busy_per_core[0]).value,
                           1e9 * model.per_dram_byte.value);
     return laboratory;

@@ -50,7 +50,7 @@ Result<std::string> table_three(Laboratory& laboratory, Study& study, const Netw
     }
     VIRIDIAN_TRY(run_rows(laboratory, rows));
     return fmt::format("## Table 3: {}\n\n", network.name) + rows_table(rows, paper) +
-           fmt::format("\n{} distinct plan(s) in {} rows; {} graphs priced. Predicted, row against row:\n\n",
+           fmt::format("\n{} distinct plans in {} rows; {} graphs priced. Predicted, row against row:\n\n",
                        distinct(rows), rows.size(), study.graphs_priced()) +
            claims(rows, network.paper);
 }
