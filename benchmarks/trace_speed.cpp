@@ -1,7 +1,8 @@
 // rooms: trace
 // How fast traces are read, in one run: a generated training trace (Kineto's layout: operators, launches,
 // kernels on two streams, joins) as JSON text and as Viridian's binary. trace_speed MEGABYTES [FOLDER]
-// [BUDGET_MB]
+// [BUDGET_MB]. And trace_speed generate MEGABYTES FILE.json writes the trace alone, with a power log beside
+// it (FILE.json.power.csv, 4 ms counters of cpu:0 and cuda:0), for `viridian account`.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -43,7 +44,7 @@ constexpr const char* kernel_row =
     "\n";
 
 // Steps of operators, then their launches, then the kernels, as the profiler writes them.
-Result<std::uint64_t> generate(const Path& path, std::uint64_t bytes) {
+Result<std::uint64_t> generate(const Path& path, std::uint64_t bytes, double* microseconds = nullptr) {
     VIRIDIAN_TRY(std::unique_ptr<Out> out, open_out(path));
     Random random(1);
     std::string text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n";
@@ -68,9 +69,28 @@ Result<std::uint64_t> generate(const Path& path, std::uint64_t bytes) {
         VIRIDIAN_TRY(out->put(text));
         text.clear();
     }
+    if (microseconds != nullptr) *microseconds = time - 4'203'669'603'000.0;
     VIRIDIAN_TRY(out->put("{}], \"baseTimeNanoseconds\": 1735632360000000000}\n"));
     VIRIDIAN_TRY(out->close());
     return id * 3;
+}
+
+// 4 ms counters over the generated span: 80 W and 250 W.
+Result<void> generate_power(const Path& path, double microseconds) {
+    VIRIDIAN_TRY(std::unique_ptr<Out> out, open_out(path));
+    std::string text = "time_ns,meter,device,scope,kind,value,window_ns\n";
+    const std::int64_t begin = 1'735'632'360'000'000'000 + 4'203'669'603'000'000 - 8'000'000;
+    const auto count = static_cast<std::int64_t>(microseconds * 1e3 / 4e6) + 4;
+    for (std::int64_t i = 0; i < count; ++i) {
+        fmt::format_to(std::back_inserter(text),
+                       "{0},powercap,cpu:0,package,energy_uj,{1},0\n{0},nvml,cuda:0,gpu,energy_uj,{2},0\n",
+                       begin + i * 4'000'000, i * 320'000, i * 1'000'000);
+        if (text.size() < (1U << 20U)) continue;
+        VIRIDIAN_TRY(out->put(text));
+        text.clear();
+    }
+    VIRIDIAN_TRY(out->put(text));
+    return out->close();
 }
 
 // Reads everything; the sum keeps the work from being optimised away.
@@ -118,6 +138,17 @@ Result<void> run(std::uint64_t megabytes, const Path& folder, const ReadOptions&
 }  // namespace
 
 int main(int count, char** arguments) {
+    if (count > 3 && std::string_view(arguments[1]) == "generate") {
+        double microseconds = 0.0;
+        const auto events =
+            generate(arguments[3], std::strtoull(arguments[2], nullptr, 10) * 1'000'000, &microseconds);
+        const auto power = events.ok()
+                               ? generate_power(std::string(arguments[3]) + ".power.csv", microseconds)
+                               : Result<void>();
+        if (!events.ok() || !power.ok()) return 1;
+        fmt::print("{} events, {:.1f} s\n", *events, microseconds * 1e-6);
+        return 0;
+    }
     const std::uint64_t megabytes = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 200;
     ReadOptions options;
     const Path folder = count > 2 ? arguments[2] : "/tmp";

@@ -54,6 +54,17 @@ TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
         }
 }
 
+// As many as a deep network has, repeated as its layers are: the search lumps few of them together.
+TEST(Deconvolve, FindsTheShiftAmongManyKinds) {
+    Scenario scenario = short_run(10, 4);
+    scenario.kinds = 120;
+    scenario.per_iteration = 240;
+    scenario.power_jitter = 0.02;
+    const Outcome got = outcome_of(scenario, sensor_models()[1]);
+    EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;
+    EXPECT_NEAR(got.fitted.sensor.shift_ns, scenario.shift.value * 1e9, 0.05e6);
+}
+
 TEST(Deconvolve, FindsTheWindowOfAMean) {
     Scenario scenario = short_run(10, 3);
     scenario.shift = Seconds(0.007);

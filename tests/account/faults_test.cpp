@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "viridian/account/account.hpp"
 #include "viridian/account/steps.hpp"
 #include "viridian/base/random.hpp"
+#include "viridian/trace/read.hpp"
 
 namespace viridian::account {
 namespace {
@@ -185,6 +189,56 @@ TEST(MeterFaults, NoHistoryInventsEnergy) {
         EXPECT_EQ(sum_of(steps), steps.total);
         EXPECT_LE(joules(steps.total).value, counter.drawn + 1.0) << round;
     }
+}
+
+// A damaged trace is refused with a next step, or its books balance to the last unit of the meter.
+TEST(TraceFaults, TwoThousandDamagedTracesInventNoJoule) {
+    std::string text =
+        R"({"traceEvents":[{"ph":"M","name":"process_name","pid":1,"args":{"name":"/job:a/device:CPU:0 Compute"}})";
+    for (int i = 0; i < 40; ++i)
+        text += fmt::format(
+            R"(,{{"ph":"X","cat":"Op","name":"MatMul","pid":1,"tid":{},"ts":{},"dur":900,"args":{{"name":"n/layer_{}/MatMul","op":"MatMul"}}}})",
+            i % 2, 1'700'000'000'000'000 + i * 500, i);
+    text += "]}";
+    meter::PowerLog log;
+    log.series.push_back({{"powercap", "cpu:0", meter::Scope::package, meter::Kind::energy_uj, 0}, {}});
+    for (int i = 0; i <= 200; ++i)
+        log.series[0].readings.push_back({1'699'999'999'900'000'000 + i * 1'000'000LL, i * 100'000LL, 0});
+    Random random(11);
+    int accounted = 0;
+    for (int round = 0; round < 2000; ++round) {
+        std::string broken = text;
+        for (auto left = 1 + random.below(3); left > 0; --left) {
+            const std::size_t at = random.below(broken.size());
+            if (random.below(3) == 0)
+                broken[at] = static_cast<char>(random.below(256));
+            else if (random.below(2) == 0)
+                broken.erase(at, 1 + random.below(60));
+            else
+                broken.insert(at, std::to_string(random.below(1'000'000'000'000)));
+        }
+        const auto source = trace::open_text(broken, "broken");
+        if (!source.ok()) continue;
+        const auto got =
+            account(**source, log, {.method = round % 2 == 0 ? Method::overlap : Method::recency});
+        if (!got.ok()) {
+            EXPECT_FALSE(got.error().next_step.empty());
+            continue;
+        }
+        ++accounted;
+        for (const Device& device : got->devices) {
+            if (device.meter_total.value == 0) continue;
+            double sum = device.idle.value + device.unattributed.value + device.residual.value;
+            for (const Operation& operation : got->operations)
+                if (operation.device == device.name && operation.energy) {
+                    EXPECT_GE(operation.energy->value.value, 0);
+                    sum += operation.energy->value.value;
+                }
+            EXPECT_NEAR(sum, device.meter_total.value, 1e-9 + 1e-12 * std::abs(device.residual.value));
+            EXPECT_NEAR(device.meter_total.value, 20.0, 1e-9);
+        }
+    }
+    EXPECT_GT(accounted, 1000);
 }
 
 }  // namespace

@@ -149,6 +149,17 @@ Attribution settle(Ledger& ledger, Device& device, const trace::Trace& about, co
                                      about.lost_events, about.events);
         return exact;
     }
+    const std::uint64_t windows = ledger.power.steps.steps.size();
+    const std::uint64_t kinds =
+        std::min<std::uint64_t>(ledger.operations.size(), DeconvolveOptions{}.most_kinds);
+    const Forecast forecast{ledger.name, leaves.size(), windows, kinds,
+                            deconvolve_bytes(leaves.size(), windows, kinds)};
+    if (options.may_fit && !options.may_fit(forecast)) {
+        device.verdict =
+            fmt::format("deconvolve was not run: it needs {} MiB for {} leaves, {} readings and {} kinds",
+                        (forecast.bytes >> 20U) + 1, forecast.leaves, windows, kinds);
+        return exact;
+    }
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.start < b.start; });
     const meter::Series* readings =
         ledger.power.series.size() == 1 && ledger.power.others == 0 ? ledger.power.series.data() : nullptr;

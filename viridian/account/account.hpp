@@ -1,5 +1,7 @@
 #pragma once
 // The whole of accounting: a trace and a power log in, joules per operation out.
+#include <functional>
+
 #include "viridian/account/identify.hpp"
 #include "viridian/account/result.hpp"
 #include "viridian/meter/power_log.hpp"
@@ -10,6 +12,12 @@ namespace viridian::account {
 enum class Method { automatic, recency, overlap, deconvolve };
 [[nodiscard]] std::optional<Method> method_from(std::string_view name);  // "auto", "recency", ...
 
+// What a fit will need, known before it begins.
+struct Forecast {
+    std::string device;
+    std::uint64_t leaves = 0, windows = 0, kinds = 0, bytes = 0;
+};
+
 struct Options {
     Method method = Method::automatic;
     Nanoseconds meter_shift = 0;  // known lag of the meter behind the trace; deconvolve searches around it
@@ -17,7 +25,9 @@ struct Options {
     Nanoseconds tick = 1000;                 // recency
     std::uint64_t most_leaves = 24'000'000;  // that deconvolve may hold (64 bytes each)
     std::vector<std::pair<std::string, std::uint32_t>> weights =
-        {};          // of concurrent leaves, by name or type; else 1
+        {};  // of concurrent leaves, by name or type; else 1
+    // Asked before each fit; false refuses it, and overlap is used.
+    std::function<bool(const Forecast&)> may_fit = {};
     int sparse = 1;  // keep each n-th power reading only (precision, ASSS)
 };
 

@@ -25,6 +25,9 @@ struct Experiment {
 };
 [[nodiscard]] Result<Experiment> load_experiment(const std::string& where);
 
+// A result as JSON with its products (summary, diagram, passes), and as text.
+[[nodiscard]] Answer account_answer(const account::Accounting& result, std::size_t top);
+
 // Writes `answer.json` to `file` (unless empty) and the page beside it, and says so.
 [[nodiscard]] Result<void> keep_answer(Answer& answer, const std::string& file);
 

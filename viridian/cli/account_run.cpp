@@ -1,4 +1,6 @@
 // `viridian account --trace T --power P`
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 
 #include "viridian/account/account.hpp"
@@ -17,7 +19,7 @@ struct Options {
     std::int64_t offset_ns = 0;
     std::size_t top = 15;
     std::uint64_t most_leaves = account::Options{}.most_leaves;
-    bool precision = false;
+    bool precision = false, forecast = false;
 };
 
 Result<std::vector<std::pair<std::string, std::uint32_t>>> read_weights(const std::string& path) {
@@ -117,6 +119,30 @@ Json boxes(const account::Accounting& result, std::string_view pass) {
     return out;
 }
 
+std::uint64_t free_bytes() {
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) << 10U;
+    return UINT64_MAX;
+}
+
+// Says what the fit will need before it begins; it is not begun where the machine has not got it.
+bool may_fit(const account::Forecast& needs, bool only_forecast, Json& forecasts) {
+    const std::uint64_t available = free_bytes();
+    forecasts.push_back({{"device", needs.device},
+                         {"leaves", needs.leaves},
+                         {"windows", needs.windows},
+                         {"kinds", needs.kinds},
+                         {"bytes", needs.bytes},
+                         {"available", available}});
+    if (only_forecast || needs.bytes > (64U << 20U))
+        fmt::print(stderr,
+                   "{}: deconvolve needs {} MiB for {} leaves, {} readings and {} kinds; {} MiB are free\n",
+                   needs.device, (needs.bytes >> 20U) + 1, needs.leaves, needs.windows, needs.kinds,
+                   available >> 20U);
+    return !only_forecast && needs.bytes < available;
+}
+
 Result<Answer> run(const Options& options) {
     if (options.trace.empty() || options.power.empty())
         return fail(ErrorCode::invalid_argument, "see `viridian account --help`",
@@ -132,7 +158,10 @@ Result<Answer> run(const Options& options) {
     how.search.widest = Seconds(options.max_shift_ms * 1e-3);
     how.most_leaves = options.most_leaves;
     VIRIDIAN_TRY(how.weights, read_weights(options.weights));
+    Json forecasts = Json::array();
+    how.may_fit = [&](const account::Forecast& needs) { return may_fit(needs, options.forecast, forecasts); };
     VIRIDIAN_TRY(account::Accounting result, attribute(options, log, how));
+    how.may_fit = {};
     if (!options.model.empty()) {
         VIRIDIAN_TRY(const std::vector<account::Flow> flows, model_flows(options.model));
         result.edges = account::match_flows(flows, result);
@@ -141,6 +170,18 @@ Result<Answer> run(const Options& options) {
                 "no two names of `{}` stand in this trace: no data flow is drawn", options.model));
     }
 
+    Answer answer = account_answer(result, options.top);
+    answer.json["forecast"] = std::move(forecasts);
+    if (options.precision) {
+        VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
+    }
+    VIRIDIAN_TRY(keep_answer(answer, options.output));
+    return answer;
+}
+
+}  // namespace
+
+Answer account_answer(const account::Accounting& result, std::size_t top) {
     Answer answer;
     answer.json = account::to_json(result);
     const auto summary = account::summarized_footprint(result);
@@ -150,24 +191,18 @@ Result<Answer> run(const Options& options) {
                              {"backward", passes.backward.value},
                              {"unknown", passes.unknown.value}};
     answer.json["diagram"] = boxes(result, "");
-    if (options.precision) {
-        VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
-    }
     for (const account::Device& device : result.devices) answer.text += device_text(device);
     answer.text += fmt::format("{}; {} events, {} operations, {} after folding repeated blocks\n",
                                result.sharing, result.events, result.operations.size(), summary.size());
     if (passes.forward.value > 0 || passes.backward.value > 0)
         answer.text += fmt::format("forward {:.6g} J, backward {:.6g} J, neither {:.6g} J\n",
                                    passes.forward.value, passes.backward.value, passes.unknown.value);
-    answer.text += table(summary, options.top);
+    answer.text += table(summary, top);
     answer.text += result.edges.empty() ? "no data flow is known (--model M.onnx gives it)\n"
                                         : fmt::format("{} data flows\n", result.edges.size());
     for (const std::string& warning : result.warnings) answer.text += "warning: " + warning + "\n";
-    VIRIDIAN_TRY(keep_answer(answer, options.output));
     return answer;
 }
-
-}  // namespace
 
 AccountAction define_account_run(CLI::App& app) {
     const auto options = std::make_shared<Options>();
@@ -193,6 +228,8 @@ AccountAction define_account_run(CLI::App& app) {
     app.add_option("--model", options->model,
                    "An .onnx file, for the data flow that the trace does not tell");
     app.add_option("--spill", options->spill, "Folder for sorting what does not fit in memory");
+    app.add_flag("--forecast", options->forecast,
+                 "Say what deconvolve would need, and account by overlap instead");
     app.add_flag("--precision", options->precision, "Also account with 1/2 to 1/32 of the readings (ASSS)");
     return [options] { return run(*options); };
 }

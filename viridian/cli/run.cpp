@@ -8,6 +8,7 @@
 #include "viridian/cli/model_session.hpp"
 #include "viridian/cli/model_tensors.hpp"
 #include "viridian/cli/planned.hpp"
+#include "viridian/cli/run_account.hpp"
 #include "viridian/cli/units_text.hpp"
 #include "viridian/cli/written.hpp"
 #include "viridian/execute/proof.hpp"
@@ -28,6 +29,7 @@ struct Options {
     std::vector<std::string> inputs;
     std::string outputs;  // folder
     std::string trace;    // file
+    std::string account;  // file
     int rounds = 5;
     int traced_runs = 10;
     bool paced = false;
@@ -181,10 +183,18 @@ Result<Answer> run(const Options& options) {
         VIRIDIAN_TRY(write_trace(options, planned, inputs));
         result["trace"] = options.trace;
     }
+    std::string accounted;
+    if (!options.account.empty()) {
+        VIRIDIAN_TRY(const Answer account,
+                     account_runs(planned, inputs, seconds[0].median, options.model.meter, options.account));
+        result["account"] = options.account;
+        accounted = account.text;
+    }
     return Answer{result, fmt::format("{}: {} a run (minimum {}, {} runs), {} kernels that take {}\n",
                                       source.model.filename().string(), quantity(seconds[0].median, "s"),
                                       quantity(seconds[0].minimum, "s"), seconds[0].count, steps.size(),
-                                      quantity(sum, "s"))};
+                                      quantity(sum, "s")) +
+                              accounted};
 }
 
 }  // namespace
@@ -207,6 +217,9 @@ Command run_command() {
                 app.add_option(
                     "--trace", options->trace,
                     "Write every step of ten runs: .json (Perfetto), .csv, else binary; .gz, .zst");
+                app.add_option(
+                    "--account", options->account,
+                    "Meter two seconds of runs, write joules per operation to this JSON file and a page");
                 app.add_option("--rounds", options->rounds, "Rounds of timing")
                     ->check(CLI::Range(1, 1000))
                     ->capture_default_str();

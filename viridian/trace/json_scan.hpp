@@ -10,6 +10,8 @@
 namespace viridian::trace::scan {
 
 inline constexpr std::size_t padding = 64;
+// Beyond this a string or container is checked for swallowed events.
+inline constexpr std::ptrdiff_t long_text = 4096;
 
 [[nodiscard]] inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
