@@ -167,7 +167,10 @@ Result<Answer> run(const Options& options) {
         {"sampler_share_of_a_core", cost}};
     answer.text =
         fmt::format("{:.3f} s, exit code {}, sampling took {:.2f} % of a core\n", seconds, code, 100 * cost);
-    const Result<meter::PowerLog> written = meter::read_power_log(path);
+    Result<meter::PowerLog> written =
+        fail(ErrorCode::file_unreadable, "record into a folder", "`{}` is not a file", path.string());
+    if (std::filesystem::is_regular_file(path))
+        written = meter::read_power_log(path);  // /dev/full never ends
     if (written.ok()) {
         std::vector<meter::Channel> channels;
         for (const meter::Series& series : written->series) channels.push_back(series.channel);
