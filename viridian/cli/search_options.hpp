@@ -9,7 +9,7 @@
 namespace viridian::cli {
 
 struct SearchOptions {
-    std::string method = "backtracking";
+    std::string method = "joint";
     double alpha = 1.05;
     std::string budget = "1000,60s";
     std::vector<std::string> without;
