@@ -37,6 +37,12 @@ TEST(Steps, UnchangedReadingsAreTheSameUpdate) {
     EXPECT_EQ(microjoules(steps.total), 30);
 }
 
+TEST(Steps, TheOnlyMoveCounts) {
+    std::vector<meter::Reading> readings;
+    for (int i = 0; i < 50; ++i) readings.push_back({i * 4'000'000LL, i < 25 ? 1000 : 3'001'000, 0});
+    EXPECT_EQ(microjoules(steps_of(counter(readings)).total), 3'000'000);
+}
+
 TEST(Steps, AResetIsAGapNeverAWrap) {
     const Steps steps = steps_of(counter({{0, 1000, 0}, {4, 2000, 0}, {8, 10, 0}, {12, 500, 0}}));
     EXPECT_EQ(steps.resets, 1U);

@@ -62,6 +62,11 @@ std::vector<Move> moves_of(const meter::Series& series) {
         repeats += readings[i].value == readings[i - 1].value ? 1 : 0;
     if (repeats * 5 > readings.size())
         while (first + 1 < readings.size() && readings[first].value == readings[0].value) ++first;
+    // (Its only move is kept: better a step that begins too early than joules that are not counted.)
+    if (first + 1 < readings.size() &&
+        std::all_of(readings.begin() + static_cast<std::ptrdiff_t>(first), readings.end(),
+                    [&](const meter::Reading& reading) { return reading.value == readings[first].value; }))
+        first = 0;
     std::vector<Move> moves;
     for (std::size_t i = first + 1, last = first; i < readings.size(); ++i) {
         if (readings[i].value == readings[last].value) continue;
