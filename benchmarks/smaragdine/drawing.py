@@ -20,14 +20,14 @@ def bars(rows, unit):
         parts.append(text(0, y + 11, name))
         x, total = 0.0, sum(v for v, _ in stack)
         for value, colour in stack:
-            width = 480 * value / most
+            width = 440 * value / most
             parts.append(f'<rect x="{x:.1f}" y="{y + 15}" width="{width:.1f}" height="14" fill="{colour}"/>')
             x += width
-        reach = 480 * whisker / most
+        reach = 440 * whisker / most
         parts.append(f'<path d="M{x - reach:.1f} {y + 22}H{x + reach:.1f}" stroke="currentColor"/>')
-        parts.append(text(490 + reach, y + 26, f"{total:.4g} ± {whisker:.2g} {unit}"))
+        parts.append(text(x + reach + 8, y + 26, f"{total:.4g} ± {whisker:.2g} {unit}"))
         y += 36
-    return svg(680, y, parts)
+    return svg(740, y, parts)
 
 
 def lines(series, xs, unit):
@@ -35,9 +35,9 @@ def lines(series, xs, unit):
     values = [v for points, _ in series.values() for v in points]
     low, high = min(values), max(values)
     low, high = (low - 0.05, high + 0.05) if high - low < 1e-9 else (low, high)
-    x = lambda i: 60 + 480 * i / max(1, len(xs) - 1)  # noqa: E731
+    x = lambda i: 90 + 450 * i / max(1, len(xs) - 1)  # noqa: E731
     y = lambda v: 180 - 160 * (v - low) / (high - low)  # noqa: E731
-    parts = [text(55, y(low), f"{low:.4g}", "end"), text(55, y(high) + 8, f"{high:.4g} {unit}", "end")]
+    parts = [text(84, y(low), f"{low:.4g}", "end"), text(84, y(high) + 8, f"{high:.4g} {unit}", "end")]
     parts += [text(x(i), 200, label, "middle") for i, label in enumerate(xs) if len(xs) < 12 or i % 5 == 0]
     for row, (name, (points, colour)) in enumerate(series.items()):
         path = " ".join(f"{x(i):.1f},{y(v):.1f}" for i, v in enumerate(points))
@@ -67,6 +67,7 @@ def boxes(title, shares):
     parts, y = [text(0, 12, title, size=12)], 20
     most = max((v for v, _, _ in shares), default=1) or 1
     for value, name, composite in shares:
+        name = name.rpartition("evaluate_function: ")[2]
         parts.append(f'<rect x="0" y="{y}" width="230" height="24" rx="{9 if composite else 0}" fill="{GREENS[0]}" '
                      f'fill-opacity="{0.06 + 0.6 * value / most:.2f}" stroke="currentColor" stroke-opacity=".4"/>')
         parts.append(text(8, y + 16, name) + text(222, y + 16, f"{value:.2f} %", "end"))

@@ -43,6 +43,8 @@ def figure1(results):
     rows, table = [], []
     for stage, name in STAGES:
         passes = [run["passes"] for run in results[name]["overlap"]]
+        if stage == "prediction":  # nothing runs backward, so no sequence number tells what is forward
+            passes = [{"forward": sum(p.values()), "backward": 0.0, "unknown": 0.0} for p in passes]
         parts = {p: mean_std([run[p] for run in passes]) for p in ("forward", "backward", "unknown")}
         total = mean_std([sum(run.values()) for run in passes])
         rows.append((stage, [(parts[p][0], colour) for p, colour in zip(("backward", "forward", "unknown"), GREENS)], total[1]))
