@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
         (void)search::solve(*instance, *search::parse_objective("energy"));
         fmt::print("  assigned as a whole in {:.1f} ms\n", 1000 * (now() - t));
         for (const char* objective : {"time", "energy"})
-            for (const auto [method, reassign] :
+            for (const auto& [method, reassign] :
                  {std::pair(search::OuterMethod::backtracking, search::Reassign::whole),
                   std::pair(search::OuterMethod::backtracking, search::Reassign::near),
                   std::pair(search::OuterMethod::joint, search::Reassign::near)}) {
