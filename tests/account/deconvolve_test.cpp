@@ -54,6 +54,21 @@ TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
         }
 }
 
+// Profilers with microseconds write events of no length; one may come last, after a pause.
+TEST(Deconvolve, BalancesItsBooksWhenTheLastEventHasNoLength) {
+    const Scenario scenario = short_run(10, 3);
+    Truth truth = play(scenario);
+    const meter::Series series = measure(truth, sensor_models()[1], scenario);
+    Leaf last = truth.leaves.back();
+    last.start = last.end = truth.leaves.back().end - 2'000'000;
+    std::erase_if(truth.leaves, [&](const Leaf& leaf) { return leaf.end > last.start - 50'000'000; });
+    truth.leaves.push_back(last);
+    const Deconvolution fitted =
+        deconvolve(truth.leaves, static_cast<std::uint32_t>(truth.energy.size()), steps_of(series), &series);
+    ASSERT_FALSE(fitted.attribution.shares.empty()) << fitted.verdict;
+    EXPECT_LT(std::abs(joules(fitted.attribution.imbalance()).value), 1e-6);
+}
+
 // As many as a deep network has, repeated as its layers are: the search lumps few of them together.
 TEST(Deconvolve, FindsTheShiftAmongManyKinds) {
     Scenario scenario = short_run(10, 4);

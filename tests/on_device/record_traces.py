@@ -75,8 +75,7 @@ with tempfile.TemporaryDirectory() as work:
     check(shown["clock"] == "unix" and shown["kinds"]["operation"]["count"] > 100, "no operators on Unix time")
     first, last = shown["begin_ns"], shown["begin_ns"] + 1e9 * shown["seconds"]
     check(first - 50e6 < begin < last and begin < last and end < last + 50e6, "the trace is not at the program's time")
-    power = os.path.join(folder, "power.csv")
-    result = json.loads(said("account", "--trace", trace, "--power", power, "--method", "overlap"))
+    result = json.loads(said("account", "--trace", trace, "--power", os.path.join(folder, "power.csv")))
     charged = sum(operation["joules"]["value"] for operation in result["operations"])
     check(charged > 0, "no joules")
 print("traced by PyTorch and by CUPTI, on the clock of the power log")

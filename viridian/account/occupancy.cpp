@@ -13,13 +13,13 @@ Occupancy::Occupancy(std::span<const Leaf> leaves, std::span<const std::uint32_t
     const std::uint32_t idle = kinds - 1;
     Nanoseconds busy_until = INT64_MAX;
     for (const Leaf& leaf : leaves) {
-        if (leaf.end <= leaf.start) continue;
-        const std::uint32_t kind = kind_of[leaf.operation];
         if (leaf.start > busy_until) {
             edges_.push_back({busy_until - origin_, idle, 1});
             edges_.push_back({leaf.start - origin_, idle, -1});
         }
         busy_until = busy_until == INT64_MAX ? leaf.end : std::max(busy_until, leaf.end);
+        if (leaf.end <= leaf.start) continue;  // ends a stretch of idleness all the same
+        const std::uint32_t kind = kind_of[leaf.operation];
         edges_.push_back({leaf.start - origin_, kind, 1});
         edges_.push_back({leaf.end - origin_, kind, -1});
     }
