@@ -154,7 +154,9 @@ def run(recorder, options):
     while time.monotonic() < start + min(options.traced, options.seconds) \
             and len(recorder.kernels) < options.most_kernels:
         recorder.chunk("kernels", 1 << 30, min(start + options.seconds, time.monotonic() + options.chunk))
-    while time.monotonic() < start + options.seconds:
+    alone = options.traced < options.seconds  # however long the kernels' last chunk took to export
+    while alone or time.monotonic() < start + options.seconds:
+        alone = False
         recorder.chunk("power", 1 << 30, start + options.seconds)
     time.sleep(options.idle)
     return time.monotonic() - start
