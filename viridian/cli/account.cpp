@@ -1,7 +1,6 @@
 #include "viridian/cli/account.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "viridian/cli/commands.hpp"
 #include "viridian/report/page.hpp"
@@ -12,20 +11,18 @@ Command account_command() {
     return {
         "account", "Joules per operation, layer and module, from anybody's trace and power log",
         "viridian account --trace trace.json.gz --power power.csv", [](CLI::App& app) {
-            const auto chosen = std::make_shared<AccountAction>(define_account_run(app));
-            app.require_subcommand(0, 1);
-            const auto add = [&](const char* name, const char* summary, AccountAction (*define)(CLI::App&)) {
-                CLI::App* sub = app.add_subcommand(name, summary);
-                sub->fallthrough();  // --json
-                sub->callback([chosen, action = define(*sub)] { *chosen = action; });
-            };
-            add("selftest", "Every sensor and method against known ground truth", define_account_selftest);
-            add("diff", "Compares results or experiments: PCC, MED, stability, what changed most",
-                define_account_diff);
-            add("top", "Largest consumers over several runs, with their spread", define_account_top);
-            add("epochs", "Power over the time of an epoch, averaged over all epochs", define_account_epochs);
-            add("overhead", "What recording costs: a program with and without it", define_account_overhead);
-            return [chosen] { return (*chosen)(); };
+            return choose(
+                app,
+                {{"selftest", "Every sensor and method against known ground truth", "",
+                  define_account_selftest},
+                 {"diff", "Compares results or experiments: PCC, MED, stability, what changed most", "",
+                  define_account_diff},
+                 {"top", "Largest consumers over several runs, with their spread", "", define_account_top},
+                 {"epochs", "Power over the time of an epoch, averaged over all epochs", "",
+                  define_account_epochs},
+                 {"overhead", "What recording costs: a program with and without it", "",
+                  define_account_overhead}},
+                define_account_run(app));
         }};
 }
 

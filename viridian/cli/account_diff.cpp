@@ -129,7 +129,7 @@ Result<Answer> run(const Options& options) {
 
 }  // namespace
 
-AccountAction define_account_diff(CLI::App& app) {
+Action define_account_diff(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("results", options->results,
                    "Results of `viridian account -o`; a folder, or a list with commas, is one experiment")

@@ -94,7 +94,7 @@ Result<Answer> run(const Options& options) {
 
 }  // namespace
 
-AccountAction define_account_epochs(CLI::App& app) {
+Action define_account_epochs(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     // The parent's --trace and --power, too: an option of that name before the subcommand is the parent's.
     app.add_option("--trace", options->trace, "Trace of any known format")->required();

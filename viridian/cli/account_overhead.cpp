@@ -169,7 +169,7 @@ Result<Answer> run(const Options& options) {
 
 }  // namespace
 
-AccountAction define_account_overhead(CLI::App& app) {
+Action define_account_overhead(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("--runs", options->runs, "Pairs of runs")
         ->capture_default_str()

@@ -204,7 +204,7 @@ Answer account_answer(const account::Accounting& result, std::size_t top) {
     return answer;
 }
 
-AccountAction define_account_run(CLI::App& app) {
+Action define_account_run(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("--trace", options->trace,
                    "Trace of any known format: PyTorch, ONNX Runtime, TensorFlow, Chrome, Viridian's own");

@@ -149,7 +149,7 @@ Result<Answer> run(const Options& options) {
 
 }  // namespace
 
-AccountAction define_account_selftest(CLI::App& app) {
+Action define_account_selftest(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("--scenario", options->scenario, "calm, rough or both")->capture_default_str();
     app.add_option("--seconds", options->seconds, "Length of the run instead of 60 (calm) and 300 (rough)");

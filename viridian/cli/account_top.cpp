@@ -64,7 +64,7 @@ Result<Answer> run(const Options& options) {
 
 }  // namespace
 
-AccountAction define_account_top(CLI::App& app) {
+Action define_account_top(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("results", options->results, "Results of `viridian account -o`, or folders of them")
         ->required();

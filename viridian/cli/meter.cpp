@@ -5,14 +5,13 @@
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/meter_page.hpp"
 #include "viridian/cli/places.hpp"
+#include "viridian/cli/subcommands.hpp"
 #include "viridian/meter/list.hpp"
 #include "viridian/meter/nvml.hpp"
 #include "viridian/meter/probe.hpp"
 
 namespace viridian::cli {
 namespace {
-
-using Action = std::function<Result<Answer>()>;
 
 struct ProbeArguments {
     std::string meter = "nvml", output;
@@ -97,22 +96,17 @@ Action define_identify(CLI::App& app) {
 }  // namespace
 
 Command meter_command() {
-    return {"meter", "What a meter really says: update period, averaging window, lag, cost",
-            "viridian meter probe -o probe.csv --seconds 60\n"
-            "  viridian meter identify probe.csv --load load.csv -o gpu.md",
-            [](CLI::App& app) {
-                const auto chosen = std::make_shared<Action>();
-                app.require_subcommand(1);
-                const auto add = [&](const char* name, const char* summary, Action (*define)(CLI::App&)) {
-                    CLI::App* sub = app.add_subcommand(name, summary);
-                    sub->fallthrough();  // --json
-                    sub->callback([chosen, action = define(*sub)] { *chosen = action; });
-                };
-                add("probe", "Reads it as fast as it answers; writes when values changed", define_probe);
-                add("identify", "Finds period, window and lag from a probe taken under a stepping load",
-                    define_identify);
-                return [chosen] { return (*chosen)(); };
-            }};
+    return {
+        "meter", "What a meter really says: update period, averaging window, lag, cost",
+        "viridian meter probe -o probe.csv --seconds 60\n"
+        "  viridian meter identify probe.csv --load load.csv -o gpu.md",
+        [](CLI::App& app) {
+            return choose(
+                app,
+                {{"probe", "Reads it as fast as it answers; writes when values changed", "", define_probe},
+                 {"identify", "Finds period, window and lag from a probe taken under a stepping load", "",
+                  define_identify}});
+        }};
 }
 
 }  // namespace viridian::cli

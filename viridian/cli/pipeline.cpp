@@ -1,7 +1,5 @@
 #include "viridian/cli/pipeline.hpp"
 
-#include <memory>
-
 #include "viridian/cli/commands.hpp"
 
 namespace viridian::cli {
@@ -19,17 +17,7 @@ std::vector<Subcommand> subcommands() {
 Command pipeline_command() {
     return {"pipeline", "Plans pipeline-parallel training: schedules, clocks, the exact time-energy frontier",
             "viridian pipeline plan --profile stages.csv --micro-batches 16 --wait-power 50",
-            [](CLI::App& app) {
-                app.require_subcommand(1);
-                const auto chosen = std::make_shared<Action>();
-                for (const Subcommand& one : subcommands()) {
-                    CLI::App* sub = app.add_subcommand(one.name, one.summary);
-                    sub->fallthrough();  // --json
-                    sub->footer("Example:\n  " + one.example);
-                    sub->callback([chosen, action = one.define(*sub)] { *chosen = action; });
-                }
-                return [chosen] { return (*chosen)(); };
-            }};
+            [](CLI::App& app) { return choose(app, subcommands()); }};
 }
 
 }  // namespace viridian::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "viridian/cli/command.hpp"
+#include "viridian/cli/subcommands.hpp"
 #include "viridian/pipeline/network.hpp"
 #include "viridian/pipeline/planners/planners.hpp"
 
@@ -48,11 +48,6 @@ struct DeadlineOptions {
     [[nodiscard]] pipeline::Nanoseconds resolve(const pipeline::Network& network) const;
 };
 
-using Action = std::function<Result<Answer>()>;
-struct Subcommand {
-    std::string name, summary, example;
-    std::function<Action(CLI::App& app)> define;
-};
 Subcommand pipeline_plan_subcommand();
 Subcommand pipeline_simulate_subcommand();
 Subcommand pipeline_frontier_subcommand();

@@ -2,14 +2,13 @@
 #include <memory>
 
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/subcommands.hpp"
 #include "viridian/trace/binary.hpp"
 #include "viridian/trace/label.hpp"
 #include "viridian/trace/write.hpp"
 
 namespace viridian::cli {
 namespace {
-
-using Action = std::function<Result<Answer>()>;
 
 struct Arguments {
     std::string input, output, by, to, spill;
@@ -189,18 +188,12 @@ Command trace_command() {
             "  viridian trace convert run.pt.trace.json.gz run.vtrace\n"
             "  viridian trace label kernels.vtrace labelled.vtrace --by steps.pt.trace.json.gz",
             [](CLI::App& app) {
-                const auto chosen = std::make_shared<Action>();
-                app.require_subcommand(1);
-                const auto add = [&](const char* name, const char* summary, Action (*define)(CLI::App&)) {
-                    CLI::App* sub = app.add_subcommand(name, summary);
-                    sub->fallthrough();  // --json
-                    sub->callback([chosen, action = define(*sub)] { *chosen = action; });
-                };
-                add("show", "Counts its events, devices and warnings", define_show);
-                add("convert", "Writes it in another format", define_convert);
-                add("label", "Gives kernels recorded alone the modules and operators of a full recording",
-                    define_label);
-                return [chosen] { return (*chosen)(); };
+                return choose(
+                    app,
+                    {{"show", "Counts its events, devices and warnings", "", define_show},
+                     {"convert", "Writes it in another format", "", define_convert},
+                     {"label", "Gives kernels recorded alone the modules and operators of a full recording",
+                      "", define_label}});
             }};
 }
 
