@@ -49,10 +49,10 @@ struct Node {
 
     // Attribute access with ONNX's defaults at the call: node.get("axis", std::int64_t{1}).
     template <class T>
-    [[nodiscard]] T get(std::string_view key, T otherwise) const {
+    [[nodiscard]] T get(std::string_view key, const T& otherwise) const {
         const auto found = attributes.find(key);
         const T* value = found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
-        return value == nullptr ? std::move(otherwise) : *value;
+        return value == nullptr ? otherwise : *value;
     }
     [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t otherwise) const {
         return get(key, otherwise);
