@@ -260,11 +260,10 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
             if (event.device >= by_device.size()) by_device.resize(about.devices.size());
             Ledger*& ledger = by_device[event.device];
             if (ledger == nullptr) ledger = ledger_of(about.devices[event.device]);
+            const std::string* device = nullptr;
             if (place && ledger->name.starts_with("cpu:"))
-                ledger_of(placement.device_of(about.lanes[event.lane].thread, event.start, ledger->name))
-                    ->add(event, about, options);
-            else
-                ledger->add(event, about, options);
+                device = placement.device_of(about.lanes[event.lane].thread, event.start);
+            (device == nullptr ? ledger : ledger_of(*device))->add(event, about, options);
         }
     }
     const trace::Trace& about = source.about();

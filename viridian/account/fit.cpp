@@ -120,12 +120,10 @@ Fit fit(const Normal& normal, const Columns& columns, double mean_watts) {
     }
     for (const std::size_t k : out.pinned) out.theta[columns.kind(k)] = 0.0;
     double trace = 0.0;  // effective number of parameters: tr((X'X + prior)^-1 X'X)
-    std::vector<double> unit(columns.size());
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        unit.assign(columns.size(), 0.0);
-        for (std::size_t j = 0; j < columns.size(); ++j) unit[j] = normal.xx.any(i, j);
-        trace += out.posterior.solve(std::move(unit))[i];
-        unit.resize(columns.size());
+        std::vector<double> row(columns.size());
+        for (std::size_t j = 0; j < columns.size(); ++j) row[j] = normal.xx.any(i, j);
+        trace += out.posterior.solve(std::move(row))[i];
     }
     out.noise_variance = normal.misfit(out.theta) / std::max(1.0, static_cast<double>(normal.count) - trace);
     return out;

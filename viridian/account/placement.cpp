@@ -24,14 +24,13 @@ Placement::Placement(const meter::PowerLog& log) {
     }
 }
 
-const std::string& Placement::device_of(std::int64_t thread, std::int64_t time_ns,
-                                        const std::string& otherwise) {
+const std::string* Placement::device_of(std::int64_t thread, std::int64_t time_ns) {
     const auto found = threads_.find(thread);
-    if (found == threads_.end()) return otherwise;
+    if (found == threads_.end()) return nullptr;
     Thread& one = found->second;
     while (one.at + 1 < one.readings->size() && (*one.readings)[one.at + 1].time_ns <= time_ns) ++one.at;
     const auto device = device_of_cpu_.find((*one.readings)[one.at].value);
-    return device == device_of_cpu_.end() ? otherwise : device->second;
+    return device == device_of_cpu_.end() ? nullptr : &device->second;
 }
 
 }  // namespace viridian::account

@@ -13,9 +13,8 @@ class Placement {
   public:
     explicit Placement(const meter::PowerLog& log);
     [[nodiscard]] bool empty() const { return packages_ < 2 || threads_.empty(); }
-    // "cpu:1", or `otherwise` where the thread is not known. Asked in ascending time per thread.
-    [[nodiscard]] const std::string& device_of(std::int64_t thread, std::int64_t time_ns,
-                                               const std::string& otherwise);
+    // "cpu:1"; null where the thread is not known. Asked in ascending time per thread.
+    [[nodiscard]] const std::string* device_of(std::int64_t thread, std::int64_t time_ns);
 
   private:
     struct Thread {

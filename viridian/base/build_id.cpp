@@ -19,7 +19,7 @@ std::string find_note(const char* at, std::size_t size) {
         const std::size_t whole = sizeof header + padded(header.n_namesz) + padded(header.n_descsz);
         if (whole > size) break;
         const std::string_view name(at + sizeof header, header.n_namesz);
-        if (header.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU", 4)) {
+        if (header.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU\0", 4)) {
             std::string text;
             const char* content = at + sizeof header + padded(header.n_namesz);
             for (std::size_t i = 0; i < header.n_descsz; ++i)

@@ -30,7 +30,7 @@ Json kept_f32(const graph::Graph& graph) {
 }  // namespace
 
 std::string precision_of(const plan::Choice& choice) {
-    const std::string from = elements(choice.inputs), to = elements(choice.outputs);
+    std::string from = elements(choice.inputs), to = elements(choice.outputs);
     if (from.empty() || from == to) return to;
     return to.empty() ? from : from + " → " + to;
 }

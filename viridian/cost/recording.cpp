@@ -104,8 +104,8 @@ Source Recording::source(std::shared_ptr<const Recording> recording) {
                     return missing(fmt::format("`{}`", graph.node(region.nodes.front()).name));
                 return recording->usable(known->second, region);
             },
-            [recording](const graph::Dims& dims, const plan::Format& from,
-                        const plan::Format& to) -> Result<Price> {
+            [recording = std::move(recording)](const graph::Dims& dims, const plan::Format& from,
+                                               const plan::Format& to) -> Result<Price> {
                 const auto known = recording->conversions_.find(conversion_of(dims, from, to));
                 if (known == recording->conversions_.end())
                     return missing(fmt::format("the conversion {} to {}", text(from), text(to)));
