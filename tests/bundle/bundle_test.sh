@@ -26,6 +26,8 @@ clean ./link run net.onnx --json >run.json || fail "run"
 [ -x "$home/share/on_device/instrument" ] || fail "what measures a GPU is not in it"
 clean ./link record --cupti -o cupti -- true >cupti.out 2>&1 || { cat cupti.out; fail "record --cupti"; }
 grep -q 'no process used CUDA' cupti.out || { cat cupti.out; fail "record --cupti does not find its library"; }
+newest=$(objdump -T "$home/lib/libviridian_cupti.so" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -1)
+[ "$(printf '%s\n' "$newest" GLIBC_2.34 | sort -V | tail -1)" = GLIBC_2.34 ] || fail "the library for other programs asks for $newest"
 python=$(command -v python3 || true)
 if [ -n "$python" ]; then  # what it starts uses the machine's own libraries
     clean ./link record -o recorded -- "$python" -c 'import sys; sys.exit(5)' >/dev/null 2>&1 && fail "record hides the exit code"
@@ -48,7 +50,7 @@ bare() {  # the shell has no libraries of its own there: the bundle's loader sta
 bare /opt/viridian/viridian --version >version || fail "does not start in an empty root"
 bare /opt/viridian/viridian doctor >doctor.bare || fail "doctor in an empty root"
 grep -q '^+ meter nvml .*2 GPUs' doctor.bare || { cat doctor.bare; fail "the driver's library of the machine was not loaded"; }
-bare /opt/viridian/viridian zoo alexnet -o /tmp/zoo.onnx >/dev/null || fail "zoo in an empty root"
+bare /opt/viridian/viridian zoo squeezenet1_1 -o /tmp/zoo.onnx >/dev/null || fail "zoo in an empty root"
 bare /opt/viridian/viridian run /tmp/net.onnx --json >run.bare.json || fail "run in an empty root"
 [ "$(cd "$home" && clean ./viridian --version)" = "$(cat version)" ] || fail "does not start by a relative path"
 cat made

@@ -42,5 +42,39 @@ TEST(Record, AMeterThatVanishesIsACountedWarningAndItsJoulesEndThere) {
     EXPECT_THAT(text, HasSubstr("# lost powercap"));
 }
 
+// Runs `program` for at most 0.3 s; the answer.
+Json record_for_a_while(const meter::tests::FakeTree& tree, const std::string& program) {
+    const Outcome outcome = run({"record", "-o", (tree.root() / "out").string(), "--meter", "model",
+                                 "--seconds", "0.3", "--json", "--", "/bin/sh", "-c", program});
+    const Result<Json> answer = parse_json(outcome.out, "stdout");
+    EXPECT_TRUE(answer.ok()) << outcome.err;
+    Json out = answer.ok() ? *answer : Json::object();
+    out["code"] = outcome.code;
+    return out;
+}
+
+TEST(Record, StopsAProgramThatLastsTooLong) {
+    const meter::tests::FakeTree tree;
+    const std::string told = (tree.root() / "told").string();
+    // A shell that waits for another one: both are told, and both may still write.
+    const Json stopped =
+        record_for_a_while(tree, "sh -c 'trap \"echo inner >> " + told +
+                                     "; exit 0\" TERM; while :; do sleep 0.05; done'; exit 3");
+    EXPECT_EQ(stopped["code"], 0);
+    EXPECT_EQ(stopped["stopped"], true);
+    EXPECT_GE(stopped["seconds"], 0.3);
+    std::ifstream file(told);
+    EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "inner\n");
+    EXPECT_TRUE(meter::read_power_log(tree.root() / "out/power.csv").ok());
+    EXPECT_TRUE(std::filesystem::exists(tree.root() / "out/record.json"));
+}
+
+TEST(Record, LeavesAShorterProgramItsOwnEnd) {
+    const meter::tests::FakeTree tree;
+    const Json ended = record_for_a_while(tree, "exit 4");
+    EXPECT_EQ(ended["code"], 4);
+    EXPECT_EQ(ended["stopped"], false);
+}
+
 }  // namespace
 }  // namespace viridian::cli

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""record_simulated.py VIRIDIAN FAKE_NVML: tools/on_device/record.py on the simulated GPU beside the scripted NVML, then
+"""record_simulated.py VIRIDIAN FAKE_NVML cupti|events: tools/on_device/record.py on the simulated GPU beside the scripted NVML, then
 what it wrote through the real program: converted, labelled, accounted."""
 import json
 import os
@@ -32,12 +32,15 @@ def record(folder, workload, *more):
         return json.load(file)
 
 
+kernels_by = sys.argv[3]  # cupti: what the profiler would have seen; events: operators between events
 with tempfile.TemporaryDirectory() as work:
     folder = os.path.join(work, "bert")
-    made = record(folder, "bert_base", "--seconds", "3", "--traced", "2", "--chunk", "1", "--pace", "0.5")
+    made = record(folder, "bert_base", "--seconds", "2", "--traced", "1.2", "--chunk", "0.6", "--pace", "0.3",
+                  "--kernels", kernels_by)
     low, high = made["clock"]["trace_ahead_ns"]
     check(low <= 0 <= high and high - low < 20_000_000, f"the clocks may differ by {low} to {high} ns")
     check(made["simulated"] and "not yet measured on hardware" in made["note"], "it does not say that it is simulated")
+    check(made["seen_by"] == kernels_by, f"kernels are said to be seen by {made['seen_by']}")
     check({"modules", "kernels", "power"} == {chunk["kind"] for chunk in made["chunks"]}, "not every kind of chunk")
     kernels, power = os.path.join(folder, made["files"]["kernels"]), os.path.join(folder, "power.csv")
     modules = os.path.join(folder, "modules.json.gz")
@@ -54,7 +57,4 @@ with tempfile.TemporaryDirectory() as work:
     gpu = result["devices"][0]
     check(abs(gpu["residual"]["value"] if isinstance(gpu["residual"], dict) else gpu["residual"]) < 1e-3,
           "the books do not balance")
-    for workload in ("bert_large", "resnet50", "gpt"):
-        made = record(os.path.join(work, workload), workload, "--seconds", "0.5", "--chunk", "0.5", "--pace", "0.1")
-        check(made["kernels"] > 20, f"{workload} ran no kernels")
 print("recorded, converted, labelled, accounted")

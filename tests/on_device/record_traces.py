@@ -18,6 +18,8 @@ for _ in range(30):
     model(torch.randn(64, 256)).sum().backward()
 with open(sys.argv[1], "w") as file:
     file.write(f"{begin} {time.time_ns()}")
+while "forever" in sys.argv:
+    model(torch.randn(64, 256))
 sys.exit(5)
 """
 
@@ -56,6 +58,15 @@ with tempfile.TemporaryDirectory() as work:
                os.path.join(binaries, "fake_cuda_program"), fake, "20", VIRIDIAN_CUPTI=fake, VIRIDIAN_FAKE_CUPTI="drop=3")
     check("CUPTI dropped 3 records" in out, "dropped records are not mentioned")
 
+    # Far more than it may: what ran until then is kept, though a signal ended the program.
+    folder = os.path.join(work, "stopped")
+    out = said("record", "--cupti", "--seconds", "1", "-o", folder, "--",
+               os.path.join(binaries, "fake_cuda_program"), fake, "1000000", VIRIDIAN_CUPTI=fake)
+    check("then stopped" in out and "warning" not in out, f"it was not stopped: {out}")
+    shown = json.loads(said("trace", "show", os.path.join(folder, "kernels.vtrace")))
+    check(shown["kinds"]["kernel"]["count"] > 50, "too few kernels were kept")
+    check(sorted(os.listdir(folder)) == ["kernels.vtrace", "power.csv", "record.json"], "something was left behind")
+
     python = "/usr/bin/python3"
     if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
         sys.exit(77)  # CTest counts this as skipped: Debian's python3-torch is not installed
@@ -78,4 +89,24 @@ with tempfile.TemporaryDirectory() as work:
     result = json.loads(said("account", "--trace", trace, "--power", os.path.join(folder, "power.csv")))
     charged = sum(operation["joules"]["value"] for operation in result["operations"])
     check(charged > 0, "no joules")
+
+    folder = os.path.join(work, "torch_stopped")
+    for seconds in ("2", "8", "32"):  # until there was time to import torch
+        out = said("record", "--torch", "--seconds", seconds, "-o", folder, "--", python, script, times, "forever")
+        check("then stopped" in out, f"it was not stopped: {out}")
+        if "warning" not in out:
+            break
+    shown = json.loads(said("trace", "show", os.path.join(folder, "torch.json.gz")))
+    check(shown["kinds"]["operation"]["count"] > 100 and shown["clock"] == "unix", "too few operators were kept")
+
+    # Operators between events, on the simulated GPU: as many as it ran, owned by what launched them.
+    load, trace = (os.path.join(work, name) for name in ("load", "events.json.gz"))
+    done = subprocess.run([python, script, times], check=False, env=dict(
+        os.environ, PYTHONPATH=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/on_device/torch_site"),
+        VIRIDIAN_TORCH_TRACE=trace, VIRIDIAN_TORCH_EVENTS=load))
+    check(done.returncode == 5, "events change the program's end")
+    shown = json.loads(said("trace", "show", trace))
+    ran, kernels = os.path.getsize(load) // 32, shown["kinds"]["kernel"]["count"]
+    check(kernels == ran > 300, f"{kernels} operators were timed of {ran} that ran")
+    check(shown["unowned"] < 0.1 * kernels, f"{shown['unowned']} have no owner")
 print("traced by PyTorch and by CUPTI, on the clock of the power log")

@@ -2,17 +2,30 @@
 # Debian's PyTorch.
 if(NOT VIRIDIAN_SANITIZE)
     set(fake_nvml "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/libviridian_fake_nvml.so")
-    add_test(NAME on_device.records_the_simulated_gpu
-             COMMAND /usr/bin/python3 "${folder}/record_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}")
-    add_test(NAME on_device.instruments_the_simulated_gpu
-             COMMAND /usr/bin/python3 "${folder}/instrument_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}")
+    foreach(seen_by cupti events)
+        add_test(NAME on_device.records_the_simulated_gpu_by_${seen_by}
+                 COMMAND /usr/bin/python3 "${folder}/record_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}" ${seen_by})
+    endforeach()
+    # The pieces of `instrument`, apart so that none lasts long.
+    add_test(NAME on_device.instruments_the_sensor
+             COMMAND /usr/bin/python3 "${folder}/instrument_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}" sensor)
+    add_test(NAME on_device.instruments_operators_alone
+             COMMAND /usr/bin/python3 "${folder}/instrument_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}" bert_large
+                     truth)
+    add_test(NAME on_device.instruments_bert
+             COMMAND /usr/bin/python3 "${folder}/instrument_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}" bert_base)
+    add_test(NAME on_device.instruments_short_workloads
+             COMMAND /usr/bin/python3 "${folder}/instrument_simulated.py" "$<TARGET_FILE:viridian>" "${fake_nvml}" resnet50,gpt)
     add_test(NAME on_device.records_traces_of_programs
              COMMAND /usr/bin/python3 "${folder}/record_traces.py" "$<TARGET_FILE:viridian>"
                      "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     add_test(NAME on_device.recordings_balance
              COMMAND /usr/bin/python3 "${folder}/recordings.py" "$<TARGET_FILE:viridian>"
                      "${PROJECT_SOURCE_DIR}/tests/data/recordings")
-    set_tests_properties(on_device.records_the_simulated_gpu on_device.instruments_the_simulated_gpu
-                         on_device.records_traces_of_programs on_device.recordings_balance
+    add_test(NAME on_device.commands_fit COMMAND /usr/bin/python3 "${folder}/commands.py")
+    set_tests_properties(on_device.records_the_simulated_gpu_by_cupti on_device.records_the_simulated_gpu_by_events
+                         on_device.instruments_the_sensor on_device.instruments_operators_alone on_device.instruments_bert
+                         on_device.instruments_short_workloads on_device.records_traces_of_programs
+                         on_device.recordings_balance on_device.commands_fit
                          PROPERTIES LABELS on_device TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()

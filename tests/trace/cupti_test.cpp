@@ -9,6 +9,7 @@
 #include "viridian/trace/cupti_api.hpp"
 #ifdef VIRIDIAN_HAS_CUPTI_HEADERS
 #include <cupti_activity.h>
+#include <cupti_result.h>
 #endif
 
 namespace viridian::trace {
@@ -81,6 +82,25 @@ TEST(Cupti, SaysWhyItCannot) {
     EXPECT_NE(refused.error().message.find("CUPTI_ERROR_NOT_INITIALIZED"), std::string::npos);
 }
 
+TEST(Cupti, IsProbedByStartingIt) {
+    const auto probe = [](const char* script) {
+        ::setenv("VIRIDIAN_FAKE_CUPTI", script, 1);
+        const cupti::Probe found = cupti::probe(VIRIDIAN_FAKE_CUPTI_LIBRARY);
+        ::unsetenv("VIRIDIAN_FAKE_CUPTI");
+        EXPECT_EQ(found.path, VIRIDIAN_FAKE_CUPTI_LIBRARY);
+        return found;
+    };
+    EXPECT_EQ(probe("").wrong, "");
+    EXPECT_EQ(probe("").version, 130001U);
+    EXPECT_EQ(probe("old").version, 12U);
+    EXPECT_EQ(probe("denied").status, cupti::insufficient_privileges);
+    EXPECT_EQ(probe("refuse").wrong, "CUPTI_ERROR_NOT_INITIALIZED");
+    const cupti::Probe none = cupti::probe("/nowhere/libcupti.so");
+    EXPECT_EQ(none.path, "");
+    EXPECT_EQ(none.wrong, "there is no libcupti here");
+    EXPECT_EQ(none.status, 0);
+}
+
 #ifdef VIRIDIAN_HAS_CUPTI_HEADERS
 // What we declare stands where NVIDIA's headers of this machine have it.
 template <class Theirs, class Ours>
@@ -104,6 +124,8 @@ static_assert(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL == cupti::kernel_kind);
 static_assert(CUPTI_ACTIVITY_KIND_MEMCPY == cupti::copy_kind);
 static_assert(CUPTI_ACTIVITY_KIND_MEMSET == cupti::fill_kind);
 static_assert(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED == 1);
+static_assert(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES == cupti::insufficient_privileges);
+static_assert(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED == cupti::multiple_subscribers);
 
 TEST(Cupti, TheHeadersOfThisMachineAgree) { SUCCEED(); }
 #else

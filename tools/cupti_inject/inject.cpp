@@ -1,12 +1,14 @@
 // libviridian_cupti.so: loaded by the CUDA driver into any program (CUDA_INJECTION64_PATH), where it writes
 // the GPU's work into the file that VIRIDIAN_CUPTI_TRACE names, as rows of PyTorch's profiler. Rows are
 // written as they come: of a program that dies, what was written is a trace. `viridian record --cupti` packs
-// it. Needs the C library alone; says nothing unless asked (VIRIDIAN_CUPTI_VERBOSE).
+// it. Needs the C library and libgcc alone; says nothing unless asked (VIRIDIAN_CUPTI_VERBOSE).
+#include <pthread.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "viridian/trace/cupti_name.hpp"
 
@@ -16,6 +18,7 @@ using namespace viridian::trace;
 
 std::FILE* file = nullptr;
 pid_t owner = 0;
+pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
 
 std::string escaped(const std::string& text) {
     std::string out;
@@ -41,11 +44,25 @@ void take(void*, const cupti::Work& work) {
 }
 
 void finish() {
-    if (getpid() != owner || file == nullptr) return;  // a forked child inherits this handler
+    if (getpid() != owner) return;  // a forked child inherits this handler
+    pthread_mutex_lock(&ending);
+    if (file == nullptr) {
+        pthread_mutex_unlock(&ending);
+        return;
+    }
     const unsigned long long lost = cupti::stop();
     std::fprintf(file, "],\"viridianLost\":%llu}\n", lost);
     std::fclose(file);
     file = nullptr;
+    pthread_mutex_unlock(&ending);
+}
+
+// A signal that ends the program would leave no time to ask CUPTI for the rest: `record --seconds` makes this
+// file before it sends one.
+void* watch(void* path) {
+    while (access(static_cast<const char*>(path), F_OK) != 0) usleep(20'000);
+    finish();
+    return nullptr;
 }
 
 }  // namespace
@@ -72,5 +89,9 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         return 1;
     }
     std::atexit(finish);
+    if (const char* stop = std::getenv("VIRIDIAN_CUPTI_STOP"); stop != nullptr) {
+        pthread_t watcher{};  // keeps its own copy: the program may change its environment
+        if (pthread_create(&watcher, nullptr, watch, strdup(stop)) == 0) pthread_detach(watcher);
+    }
     return 1;  // 0 would end the program
 }

@@ -4,6 +4,7 @@
 study of BERT beside the paper's figures. Needs `viridian`, no GPU. A simulated run says so on every page."""
 import argparse
 import glob
+import gzip
 import json
 import os
 import shutil
@@ -13,7 +14,10 @@ import sys
 import tarfile
 import tempfile
 
+import nvml_log
+
 METHODS = ("recency", "overlap", "deconvolve")
+MOST_BYTES = 8_000_000  # of all recordings together (tests/on_device/recordings.py)
 NOT_MEASURED = "**not yet measured on hardware**"
 
 
@@ -75,6 +79,8 @@ def truth(tools, alone, mixed):
     used = {method: result["devices"][0]["method"] for method, result in results.items()}
     found = {method: {operation["type"]: operation for operation in result["operations"]}
              for method, result in results.items()}
+    with gzip.open(os.path.join(mixed, "power.csv.gz"), "rt", encoding="utf-8") as file:
+        state = nvml_log.states(file)
     rows, errors = [], {method: [] for method in METHODS}
     for one in isolated["operators"]:
         seen = {method: found[method].get(one["kernel"]) for method in METHODS}
@@ -83,24 +89,26 @@ def truth(tools, alone, mixed):
         mixed = seen["overlap"]
         cells = [short(one["operator"]), short(one["kernel"], 44), one["calls_per_step"],
                  f"{1e6 * one['kernel_seconds']:.0f}", f"{1e6 * mixed['seconds'] / mixed['count']:.0f}",
-                 f"{one['kernel_watts']:.0f}"]
+                 f"{one['sm_mhz']:.0f}" if "sm_mhz" in one else "–", f"{one['kernel_watts']:.0f}"]
         for method in METHODS:
             watts = seen[method]["joules"]["value"] / seen[method]["seconds"]
             error = watts / one["kernel_watts"] - 1.0
             errors[method].append(abs(error))
             cells.append(f"{watts:.0f} ({100 * error:+.0f} %)")
         rows.append(cells)
-    medians = ["median error", "", "", "", "", ""]
+    medians = ["median error", "", "", "", "", "", ""]
     medians += [f"{100 * statistics.median(errors[method]):.0f} %" if errors[method] else "–" for method in METHODS]
     notes = [f"`{method}` was refused and `{used[method]}` used: {results[method]['devices'][0]['verdict']}"
              for method in METHODS if used[method] != method]
     text = "## Operators alone\nEach for several seconds by itself (by the counter; the pauses between launches at idle power taken off), " \
         f"beside the same kernel in the mixed recording of `{isolated['workload']}`: watts, in brackets against alone. Joules are watts " \
         "times the kernel's time, which both columns of us show.\n\n"
-    text += table(("operator", "kernel", "a step", "us alone", "us mixed", "W alone", *METHODS), rows + [medians]) + "\n"
+    text += table(("operator", "kernel", "a step", "us alone", "us mixed", "MHz alone", "W alone", *METHODS), rows + [medians]) + "\n"
     text += f"\n{isolated['left_out']} more frequent operators were left out: they run several kernels, or repeat another's. "
     text += "What differs for real reasons: alone an operator runs from warm caches, at the clock and temperature that its own power " \
-        "allows; in the mixture it inherits both from its neighbours.\n"
+        "allows; in the mixture it inherits both from its neighbours"
+    said = [f"{state[key]:.0f} {unit}" for key, unit in (("sm_mhz", "MHz"), ("celsius", "°C")) if key in state]
+    text += f" (there a median of {', '.join(said)}).\n" if said else ".\n"
     return text + "".join(f"\n{note}.\n" for note in notes)
 
 
@@ -223,6 +231,9 @@ def main():
                     target = os.path.join(options.recordings, f"{slug}_{piece}")
                     shutil.rmtree(target, ignore_errors=True)
                     shutil.copytree(folder, target)
+            kept = sum(os.path.getsize(path) for path in glob.glob(os.path.join(options.recordings, "*", "*")))
+            if kept > MOST_BYTES:
+                print(f"the recordings have {kept} bytes, {MOST_BYTES} may be kept: record with a smaller --most-kernels")
         print(f"wrote {page}: {', '.join(folders)}")
 
 

@@ -3,14 +3,17 @@ seconds and more, so that even a slow meter is exact. DIR/truth.json gets joules
 that a call runs, by the name that record.py gives it (grid included); operators that run several kernels, or change
 their own inputs (the same call again would not be the same work), are left out and counted."""
 import argparse
+import contextlib
 import json
 import os
+import statistics
 import sys
 import tempfile
 import time
 
 import kineto
-from record import SENSOR, Power
+import nvml_log
+from record import SENSOR, Power, event_timer
 
 
 def shape_of(one):
@@ -40,30 +43,32 @@ def capture(torch, work):
 
 
 class Bench:
-    def __init__(self, torch, device, gpu):
-        self.torch, self.device, self.gpu = torch, device, gpu
+    def __init__(self, torch, device, gpu, timer):
+        self.torch, self.device, self.gpu, self.timer = torch, device, gpu, timer
 
     def synchronize(self):
         if self.device == "cuda":
             self.torch.cuda.synchronize()
+        if self.gpu is not None:
+            self.gpu.synchronize()
 
-    def calls(self, entry, count):
+    def calls(self, entry, count, timer=None):
         function, args, kwargs, _ = entry
-        with self.torch.no_grad():
-            if self.gpu is None:
-                for _ in range(count):
-                    function(*args, **kwargs)
-            else:
-                with self.gpu:
-                    for _ in range(count):
-                        function(*args, **kwargs)
+        with self.torch.no_grad(), contextlib.ExitStack() as modes:
+            for mode in (self.gpu, timer):
+                if mode is not None:
+                    modes.enter_context(mode)
+            for _ in range(count):
+                function(*args, **kwargs)
 
     def kernels(self, entry, count=4):
-        """{name: (launches per call, seconds each)} by the profiler."""
-        if self.gpu is not None:
-            self.gpu.take()
-            self.calls(entry, count)
-            seen = [(begin, end, name) for name, begin, end in self.gpu.take()]
+        """{name: (launches per call, seconds each)} by the profiler, or by events."""
+        if self.timer is not None or self.gpu is not None:
+            self.calls(entry, 2)
+            seer = self.timer or self.gpu
+            seer.take()
+            self.calls(entry, count, self.timer)
+            seen = [(begin, end, name) for name, begin, end, *_ in seer.take()]
         else:
             profiler = self.torch.profiler
             self.calls(entry, 2)
@@ -83,16 +88,24 @@ class Bench:
         return {name: (len(times) / count, sum(times) / len(times)) for name, times in found.items()}
 
     def run(self, entry, seconds):
-        """(begin ns, end ns, calls) of at least `seconds` of nothing else."""
-        self.synchronize()
-        begin, done, batch = time.time_ns(), 0, 1
-        while time.time_ns() - begin < 1e9 * seconds:
-            before = time.perf_counter()
-            self.calls(entry, batch)
+        """(begin ns, end ns, calls) of at least `seconds` of nothing else; again, at most twice, where the machine paused."""
+        for _ in range(3):
             self.synchronize()
-            done += batch
-            if time.perf_counter() - before < 0.2:
-                batch *= 2
+            if self.gpu is not None:
+                self.gpu.take()
+            begin, done, batch, paces = time.time_ns(), 0, 1, []
+            while time.time_ns() - begin < 1e9 * seconds:
+                before = time.perf_counter()
+                self.calls(entry, batch)
+                self.synchronize()
+                spent = time.perf_counter() - before
+                done += batch
+                if spent < 0.2:
+                    batch *= 2
+                else:
+                    paces.append(spent / batch)
+            if not paces or max(paces) < 2.0 * statistics.median(paces):
+                break
         return begin, time.time_ns(), done
 
 
@@ -120,6 +133,7 @@ def main():
     arguments.add_argument("-o", "--output", required=True)
     arguments.add_argument("--seconds", type=float, default=6.0, help="of each operator")
     arguments.add_argument("--operators", type=int, default=10)
+    arguments.add_argument("--kernels", choices=("auto", "cupti", "events"), default="auto")
     arguments.add_argument("--nvml", default=os.environ.get("VIRIDIAN_NVML", ""))
     arguments.add_argument("--simulated", action="store_true")
     arguments.add_argument("--sensor", default=SENSOR)
@@ -127,7 +141,7 @@ def main():
     options = arguments.parse_args()
     import torch
     from workloads import workload
-    device = "cpu" if options.simulated else "cuda"
+    device = options.device = "cpu" if options.simulated else "cuda"
     if options.simulated:
         torch.set_num_threads(1)
     if device == "cuda" and not torch.cuda.is_available():
@@ -135,7 +149,8 @@ def main():
     os.makedirs(options.output, exist_ok=True)
     gpu, environment = None, {}
     if options.simulated:
-        from simulated_gpu import LoadFile, SimulatedGpu
+        from load_file import LoadFile
+        from simulated_gpu import SimulatedGpu
         load = os.path.abspath(os.path.join(options.output, "load"))
         open(load, "wb").close()
         gpu = SimulatedGpu(LoadFile(load), options.pace)
@@ -144,7 +159,7 @@ def main():
     work = workload(options.workload, "tiny" if options.simulated else "paper", device)
     work.first_step()
     found = capture(torch, work)
-    bench = Bench(torch, device, gpu)
+    bench = Bench(torch, device, gpu, event_timer(options, gpu))
     chosen, left_out, taken = [], 0, set()
     for key, entry in sorted(found.items(), key=lambda item: -item[1][3]):
         if len(chosen) == options.operators:
@@ -163,7 +178,7 @@ def main():
         taken.add(name)
         chosen.append((key, entry, name, seconds))
     power = os.path.join(options.output, "power.csv")
-    log = Power(power, options.nvml, environment, 2.0)
+    log = Power(power, options.nvml, environment, 1.9)
     if gpu is not None:
         gpu.idle()
     time.sleep(1.0)
@@ -173,8 +188,6 @@ def main():
     rows = []
     for key, entry, name, seconds in chosen:
         bench.run(entry, min(1.0, 0.2 * options.seconds))  # warm: clocks and temperature settle
-        if gpu is not None:
-            gpu.take()
         begin, end, calls = bench.run(entry, options.seconds)
         if gpu is not None:  # it knows how long each kernel was
             ran = gpu.take()
@@ -185,7 +198,10 @@ def main():
     readings = energy_readings(power)
     idle_energy = joules(readings, *idle)
     idle_watts = idle_energy[0] / idle_energy[1] if idle_energy else None
+    with open(power, encoding="utf-8") as file:
+        lines = [line for line in file if line.startswith("# state ")]
     for row in rows:
+        row.update(nvml_log.states(lines, row["begin_ns"], row["end_ns"]))
         energy = joules(readings, row["begin_ns"], row["end_ns"])
         if energy is None:
             continue

@@ -80,21 +80,20 @@ def kernels(chunk):
     return sorted(found, key=lambda one: (one[0], -one[1]))
 
 
-def add_simulated(chunk, simulated):
-    """Puts `simulated` [(name, begin_ns, end_ns)] in as kernels of the innermost operator that was then running."""
-    if not simulated:
-        return
+def add_kernels(chunk, found):
+    """Puts `found` [(name, begin_ns, end_ns, launched_ns, device)], which the profiler did not see, in as kernels of the
+    innermost operator that launched each."""
     chunk["traceEvents"] = [row for row in chunk["traceEvents"] if row.get("name") != "PythonDispatchMode"]
     base = int(chunk["baseTimeNanoseconds"])
     rows = sorted(((*times(chunk, row), row["args"].get("External id", 0)) for row in chunk["traceEvents"]
                    if row.get("cat") == "cpu_op"), key=lambda one: (one[0], -one[1]))
     stack, next_row = [], 0
-    for number, (name, begin, end) in enumerate(sorted(simulated, key=lambda one: one[1]), 1):
-        while next_row < len(rows) and rows[next_row][0] <= begin:
+    for name, begin, end, launched, device in sorted(found, key=lambda one: one[3]):
+        while next_row < len(rows) and rows[next_row][0] <= launched:
             stack.append(rows[next_row])
             next_row += 1
-        stack = [row for row in stack if row[1] > begin]
+        stack = [row for row in stack if row[1] > launched]
         owner = stack[-1][2] if stack else 0
-        chunk["traceEvents"].append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7,
+        chunk["traceEvents"].append({"ph": "X", "cat": "kernel", "name": name, "pid": device, "tid": 7,
                                      "ts": (begin - base) / 1000, "dur": (end - begin) / 1000,
-                                     "args": {"External id": owner, "device": 0, "stream": 7, "correlation": 0}})
+                                     "args": {"External id": owner, "device": device, "stream": 7, "correlation": 0}})

@@ -46,7 +46,7 @@ class Gpu:
 
 class Simulated:
     def __init__(self, path):
-        from simulated_gpu import IDLE_WATTS, LoadFile
+        from load_file import IDLE_WATTS, LoadFile
         self.file, self.watts = LoadFile(path), (IDLE_WATTS, 430.0)
 
     def busy(self, until):

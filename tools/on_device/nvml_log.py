@@ -1,6 +1,7 @@
-"""nvml_log.py POWER.csv [--period-ms 2]: reads the GPU's power and energy through ctypes and NVML until its standard
-input closes; writes Viridian's power log (docs/meter.md), one row where a value or its stamp is new. A process of its
-own: the program under measurement holds Python's lock. `--nvml` names another library (the scripted one)."""
+"""nvml_log.py POWER.csv [--period-ms 1.9]: reads the GPU's power and energy through ctypes and NVML until its standard
+input closes; writes Viridian's power log (docs/meter.md), one row where a value or its stamp is new. The counter has no stamps:
+at the end its rows get the times of its renewals (beat.py; `# counter_beat_ns N`, or `none`). Twice a second comes a
+comment `# state TIME_NS SM_MHZ MEMORY_MHZ CELSIUS`. A process of its own: the program under measurement holds Python's lock. `--nvml` names another library (the scripted one)."""
 import argparse
 import ctypes
 import os
@@ -9,9 +10,24 @@ import statistics
 import sys
 import time
 
+from beat import renewed
+
 HEADER = "time_ns,meter,device,scope,kind,value,window_ns"
 AVERAGE, INSTANT = 185, 186  # NVML_FI_DEV_POWER_AVERAGE, NVML_FI_DEV_POWER_INSTANT (nvml.h)
 FOLDERS = ("", "/usr/lib/x86_64-linux-gnu/", "/usr/lib64/", "/usr/local/nvidia/lib64/", "/usr/local/nvidia/lib/")
+
+
+def states(lines, begin=0, end=1 << 62):
+    """Medians of what the log's `lines` say between two times: {"sm_mhz": .., "memory_mhz": .., "celsius": ..}."""
+    names = ("sm_mhz", "memory_mhz", "celsius")
+    seen = {name: [] for name in names}
+    for line in lines:
+        words = line.split()
+        if len(words) == 6 and words[:2] == ["#", "state"] and begin <= int(words[2]) <= end:
+            for name, word in zip(names, words[3:]):
+                if word != "?":
+                    seen[name].append(int(word))
+    return {name: statistics.median(values) for name, values in seen.items() if values}
 
 
 class Value(ctypes.Union):
@@ -83,10 +99,22 @@ class Gpu:
         return rows
 
 
+    def state(self):
+        """(MHz of the multiprocessors, of the memory, degrees Celsius), None where the GPU does not say."""
+        found = []
+        for function, which in (("nvmlDeviceGetClockInfo", 1), ("nvmlDeviceGetClockInfo", 2),
+                                ("nvmlDeviceGetTemperature", 0)):  # NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU
+            ask = getattr(self.nvml, function, None)
+            answered = ask and ask(self.handle, ctypes.c_uint(which), ctypes.byref(self.milliwatts)) == 0
+            found.append(self.milliwatts.value if answered else None)
+        return found
+
+
 class Log:
     def __init__(self, path, gpu):
         self.file, self.gpu, self.last, self.rows = open(path, "w", encoding="utf-8"), gpu, {}, 0
-        self.offset = time.time_ns() - time.monotonic_ns()
+        self.path, self.offset = path, time.time_ns() - time.monotonic_ns()
+        self.next_state, self.asked, self.brackets = 0, 0, []
         self.file.write(f"{HEADER}\n# clock realtime\n# gpu {gpu.name()}\n# driver {gpu.driver()}\n"
                         f"# monotonic_offset_ns {self.offset}\n")
 
@@ -95,24 +123,44 @@ class Log:
         if abs(offset - self.offset) > 100_000:  # the clock was set
             self.offset = offset
             self.file.write(f"# monotonic_offset_ns {offset}\n")
+        now = time.time_ns()
+        if now >= self.next_state:
+            self.next_state = now + 500_000_000
+            words = " ".join("?" if one is None else str(one) for one in self.gpu.state())
+            self.file.write(f"# state {now} {words}\n")
+        asked, self.asked = self.asked, now
         for kind, stamp, value, window in self.gpu.read():
             last = self.last.get(kind)
             if last is not None and (stamp <= last[0] or (value == last[1] and kind == "energy_uj")):
                 continue
             if last is not None and value == last[1] and stamp - last[0] < 10_000_000:
                 continue  # a driver that stamps the question, not the reading
+            if kind == "energy_uj":
+                self.brackets.append((asked if last is not None else stamp, stamp))
             self.last[kind] = (stamp, value)
             self.rows += 1
             self.file.write(f"{stamp},nvml,{self.gpu.device},gpu,{kind},{value},{window}\n")
 
     def close(self):
+        """The counter's rows get the times of its renewals; of the first the age is unknown."""
+        times, period = renewed(self.brackets[1:]) if len(self.brackets) > 1 else ([], None)
+        self.file.write(f"# counter_beat_ns {'none' if period is None else round(period)}\n")
         self.file.close()
+        left = iter(times)
+        with open(self.path, encoding="utf-8") as file, open(self.path + ".part", "w", encoding="utf-8") as out:
+            seen = False
+            for one in file:
+                if ",energy_uj," in one:
+                    one = f"{next(left)},{one.split(',', 1)[1]}" if seen else one
+                    seen = True
+                out.write(one)
+        os.replace(self.path + ".part", self.path)
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("output")
-    arguments.add_argument("--period-ms", type=float, default=2.0)
+    arguments.add_argument("--period-ms", type=float, default=1.9)
     arguments.add_argument("--nvml", default=os.environ.get("VIRIDIAN_NVML", ""))
     arguments.add_argument("--gpu", type=int, default=0)
     options = arguments.parse_args()

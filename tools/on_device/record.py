@@ -8,6 +8,7 @@ no settings of the GPU are touched. DIR gets
     kernels.vtrace[.gz] the kernels of the rest (docs/trace.md, "Binary")
     record.json         what it is, how it was made, how far the two clocks may be apart
 
+Where CUPTI may not trace (`--kernels`), operators are timed by events instead (event_timer.py).
 `--simulated` runs tiny sizes on this processor beside the scripted NVML: the same code, nothing measured."""
 import argparse
 import contextlib
@@ -44,14 +45,21 @@ class Power:
 
 
 class Recorder:
-    def __init__(self, options, torch, work, gpu):
-        self.options, self.torch, self.work, self.gpu = options, torch, work, gpu
+    def __init__(self, options, torch, work, gpu, timer):
+        self.options, self.torch, self.work, self.gpu, self.timer = options, torch, work, gpu, timer
         self.chunks, self.kernels, self.offsets, self.anchors = [], [], [], []
         self.last_modules = None
 
     def synchronize(self):
         if self.options.device == "cuda":
             self.torch.cuda.synchronize()
+        if self.gpu is not None:
+            self.gpu.synchronize()
+
+    def take(self):
+        """What ran, where it is not the profiler that sees it."""
+        simulated = self.gpu.take() if self.gpu is not None else []
+        return self.timer.take() if self.timer is not None else simulated
 
     def anchor(self):
         name = f"{kineto.ANCHOR}.{len(self.anchors)}"
@@ -89,19 +97,23 @@ class Recorder:
                 handle.remove()
 
     def step(self):
-        with self.gpu if self.gpu is not None else contextlib.nullcontext():
+        with contextlib.ExitStack() as modes:
+            for mode in (self.gpu, self.timer):  # the timer's events enclose what the GPU does
+                if mode is not None:
+                    modes.enter_context(mode)
             self.work.step()
 
     def chunk(self, kind, steps, until):
         """Runs until `steps` are done or the monotonic time `until` has passed."""
         profiler = self.torch.profiler
-        activities = [profiler.ProfilerActivity.CUDA] if self.options.device == "cuda" else []
+        activities = [profiler.ProfilerActivity.CUDA] if self.options.device == "cuda" and self.timer is None else []
         if kind == "modules" or not activities:
             activities.append(profiler.ProfilerActivity.CPU)
         self.anchors = []
         done = 0
         with contextlib.ExitStack() as stack:
-            prof = stack.enter_context(profiler.profile(activities=activities)) if kind != "power" else None
+            profiled = kind == "modules" or (kind == "kernels" and self.timer is None)
+            prof = stack.enter_context(profiler.profile(activities=activities)) if profiled else None
             if kind == "modules":
                 stack.enter_context(self.modules())
             begin = time.time_ns()
@@ -112,11 +124,15 @@ class Recorder:
             self.synchronize()
             self.anchor()
             end = time.time_ns()
-        simulated = self.gpu.take() if self.gpu is not None else []
+        found = self.take()
         if self.gpu is not None:
             self.gpu.idle()
         about = {"kind": kind, "begin_ns": begin, "end_ns": end, "steps": done}
         self.chunks.append(about)
+        if kind == "kernels" and prof is None:
+            about["kernels"] = len(found)
+            about["trace_ahead_ns"] = [-self.timer.doubt_ns, self.timer.doubt_ns]
+            self.kernels += sorted((begin, end, name, "kernel", device, 7) for name, begin, end, _, device in found)
         if prof is None:
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +146,8 @@ class Recorder:
             if low > 0 or high < 0:  # zero is not among what the anchors allow
                 kineto.shift(data, -(low + high) // 2)
                 about["shifted_ns"] = -(low + high) // 2
-        kineto.add_simulated(data, simulated)
+        if found:
+            kineto.add_kernels(data, found)
         kineto.name_kernels(data)
         found = kineto.kernels(data)
         about["kernels"] = len(found)
@@ -140,13 +157,24 @@ class Recorder:
             self.kernels += found
 
 
+def event_timer(options, gpu):
+    """Where the profiler does not see kernels; else None."""
+    if options.device == "cpu" and gpu is None:
+        return None
+    from event_timer import Cuda, EventTimer, cupti_traces
+    if options.kernels == "auto" and gpu is None and not cupti_traces():
+        print("CUPTI may not trace here (`viridian doctor` says why): operators are timed by events", flush=True)
+        options.kernels = "events"
+    return EventTimer(gpu or Cuda()) if options.kernels == "events" else None
+
+
 def run(recorder, options):
     """Warm-up, idle, three steps with modules, chunks of kernels, power alone for what is left, idle."""
     for _ in range(options.warm_up):
         recorder.step()
     recorder.synchronize()
+    recorder.take()
     if recorder.gpu is not None:
-        recorder.gpu.take()
         recorder.gpu.idle()
     time.sleep(options.idle)
     recorder.chunk("modules", 3, float("inf"))
@@ -173,9 +201,11 @@ def parse():
     arguments.add_argument("--chunk", type=float, default=20.0, help="seconds between exports of the profiler")
     arguments.add_argument("--idle", type=float, default=2.0, help="seconds of nothing before and after")
     arguments.add_argument("--warm-up", type=int, default=5, help="steps")
-    arguments.add_argument("--period-ms", type=float, default=2.0, help="between readings of the meter")
+    arguments.add_argument("--period-ms", type=float, default=1.9, help="between readings of the meter; no divisor of its own period")
     arguments.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     arguments.add_argument("--size", choices=("paper", "tiny"))
+    arguments.add_argument("--kernels", choices=("auto", "cupti", "events"), default="auto",
+                           help="seen by CUPTI; or, where it may not trace, operators between events")
     arguments.add_argument("--nvml", default=os.environ.get("VIRIDIAN_NVML", ""), help="another NVML library")
     arguments.add_argument("--simulated", action="store_true", help="tiny, on the CPU, scripted NVML (--nvml)")
     arguments.add_argument("--sensor", default=SENSOR, help="words for the scripted NVML")
@@ -198,7 +228,8 @@ def main():
     os.makedirs(options.output, exist_ok=True)
     gpu, environment = None, {}
     if options.simulated:
-        from simulated_gpu import LoadFile, SimulatedGpu
+        from load_file import LoadFile
+        from simulated_gpu import SimulatedGpu
         load = os.path.abspath(os.path.join(options.output, "load"))
         open(load, "wb").close()
         gpu = SimulatedGpu(LoadFile(load), options.pace)
@@ -208,7 +239,8 @@ def main():
     work.first_step()
     path = os.path.join(options.output, "power.csv")
     power = Power(path, options.nvml, environment, options.period_ms)
-    recorder = Recorder(options, torch, work, gpu)
+    timer = event_timer(options, gpu)
+    recorder = Recorder(options, torch, work, gpu, timer)
     begin = time.time_ns()
     seconds = run(recorder, options)
     power.stop()
@@ -228,7 +260,7 @@ def main():
         "python": platform.python_version(), "begin_ns": begin, "seconds": seconds, "files": files,
         "clock": {"zero": "unix", "trace_ahead_ns": [max((low for low, _ in known), default=None),
                                                      min((high for _, high in known), default=None)]},
-        "kernels": len(recorder.kernels), "chunks": recorder.chunks, "command": sys.argv,
+        "kernels": len(recorder.kernels), "seen_by": "events" if timer is not None else "cupti", "chunks": recorder.chunks, "command": sys.argv,
     }
     if options.simulated:
         record["note"] = "simulated: not yet measured on hardware"

@@ -1,21 +1,15 @@
 #include <algorithm>
+#include <cstdlib>
 
+#include "viridian/base/file.hpp"
 #include "viridian/base/machine.hpp"
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/doctor_check.hpp"
 #include "viridian/cli/places.hpp"
 #include "viridian/meter/list.hpp"
 
 namespace viridian::cli {
 namespace {
-
-// One thing that works or does not, and how to make it work.
-struct Check {
-    std::string name;
-    bool works = false;
-    std::string finding;
-    std::string next_step;
-    std::vector<std::string> details = {};
-};
 
 Json to_json(const Check& check) {
     return {{"name", check.name},
@@ -52,10 +46,18 @@ void check_meters(std::vector<Check>& checks) {
         checks.push_back({"meter " + found.name, found.works, found.finding, found.next_step, found.details});
 }
 
+Check check_kernels() {
+    const char* library = std::getenv("VIRIDIAN_CUPTI");
+    const Result<std::string> parameters = read_file(Path(places().root) / "proc/driver/nvidia/params");
+    return check_cupti(trace::cupti::probe(library != nullptr ? library : ""),
+                       parameters.ok() ? *parameters : "");
+}
+
 Result<Answer> doctor() {
     const Machine machine = this_machine();
     std::vector<Check> checks = check_processor(machine);
     check_meters(checks);
+    checks.push_back(check_kernels());
 
     Answer answer;
     answer.json = {{"schema", "viridian.doctor/1"}, {"machine", to_json(machine)}, {"checks", Json::array()}};

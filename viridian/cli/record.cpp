@@ -1,18 +1,11 @@
 // `viridian record -o DIR -- CMD...`: runs any program, writes power and process share beside it.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <memory>
 
 #include "viridian/account/steps.hpp"
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/places.hpp"
+#include "viridian/cli/program.hpp"
 #include "viridian/cli/record_traces.hpp"
 #include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
@@ -26,7 +19,7 @@ namespace {
 
 struct Options {
     std::string folder, meter;
-    double period_ms = 4.0;
+    double period_ms = 4.0, seconds = 0.0;
     std::vector<std::string> command;
     Tracing tracing;
     bool json = false;
@@ -52,51 +45,17 @@ class Log {
     std::optional<Error> failed_;
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-    std::vector<char*> all;
-    for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
-    all.push_back(nullptr);
-    return all;
-}
-
-Result<pid_t> start(const Options& options, const std::vector<std::string>& environment) {
-    std::vector<char*> arguments = pointers(options.command), variables = pointers(environment);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (options.json) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    pid_t child = 0;
-    const int fault =
-        ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
-    posix_spawn_file_actions_destroy(&actions);
-    if (fault != 0)
-        return fail(ErrorCode::invalid_argument, "check the command after `--`", "`{}` cannot be started: {}",
-                    options.command[0], std::strerror(fault));
-    return child;
-}
-
-// Waits until the program has ended, but leaves it to be reaped: its times can still be read.
-void wait_for_end(pid_t child) {
-    const auto interrupt =
-        std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the program's; we write the log to its end
-    const auto quit = std::signal(SIGQUIT, SIG_IGN);
-    siginfo_t about{};
-    while (::waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-    }
-    std::signal(SIGINT, interrupt);
-    std::signal(SIGQUIT, quit);
-}
-
-int reap(pid_t child) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 Result<std::vector<meter::Meter>> open_meters(const Options& options) {
     if (options.meter.empty()) return meter::open_all(places());
     VIRIDIAN_TRY(meter::Meter one, meter::open(options.meter, places()));
     return std::vector<meter::Meter>{std::move(one)};
+}
+
+std::optional<TimeLimit> time_limit(const Options& options) {
+    if (options.seconds <= 0.0) return std::nullopt;
+    // PyTorch's profiler may need minutes for what it recorded.
+    return TimeLimit{Seconds(options.seconds), Seconds(options.tracing.torch ? 300.0 : 10.0),
+                     [&options] { end_traces(options.tracing, options.folder); }};
 }
 
 Json to_json(const meter::SamplerStats& stats) {
@@ -144,16 +103,17 @@ Result<Answer> run(const Options& options) {
     meter::Sampler sampler(std::move(meters),
                            {.period = Seconds(options.period_ms * 1e-3), .max_share = 0.0045}, take, note);
     sampler.read_now();  // before its first instruction
-    VIRIDIAN_TRY(const pid_t child, start(options, environment));
+    VIRIDIAN_TRY(const pid_t child, start_program(options.command, environment, options.json));
     std::uint64_t tree = 0;
     if (Result<meter::Meter> process = meter::open_process_tree(child); process.ok())
         tree = sampler.add(std::move(*process), take);
-    wait_for_end(child);
+    const bool stopped = wait_for_end(child, time_limit(options));
     sampler.read_now();
     const meter::Stamp end = meter::stamp_now();
     sampler.remove(tree);
     const meter::SamplerStats stats = sampler.stop();
-    const int code = reap(child);
+    const int ended_with = reap(child);
+    const int code = stopped ? 0 : ended_with;  // it was to end
     const std::optional<Error> failed = log.finish();
 
     Answer answer;
@@ -161,12 +121,12 @@ Result<Answer> run(const Options& options) {
     const double cost = stats.cpu.value / seconds;
     answer.exit_code = code;
     answer.json = {
-        {"schema", "viridian.record/1"},  {"command", options.command}, {"exit_code", code},
-        {"begin_ns", begin.time_ns},      {"seconds", seconds},         {"power", path.string()},
-        {"devices", Json::array()},       {"meters", to_json(stats)},   {"clock_steps", stats.clock_steps},
-        {"sampler_share_of_a_core", cost}};
-    answer.text =
-        fmt::format("{:.3f} s, exit code {}, sampling took {:.2f} % of a core\n", seconds, code, 100 * cost);
+        {"schema", "viridian.record/1"},   {"command", options.command}, {"exit_code", code},
+        {"begin_ns", begin.time_ns},       {"seconds", seconds},         {"power", path.string()},
+        {"devices", Json::array()},        {"meters", to_json(stats)},   {"clock_steps", stats.clock_steps},
+        {"sampler_share_of_a_core", cost}, {"stopped", stopped}};
+    answer.text = fmt::format("{:.3f} s, {}, sampling took {:.2f} % of a core\n", seconds,
+                              stopped ? "then stopped" : fmt::format("exit code {}", code), 100 * cost);
     Result<meter::PowerLog> written =
         fail(ErrorCode::file_unreadable, "record into a folder", "`{}` is not a file", path.string());
     if (std::filesystem::is_regular_file(path))
@@ -219,14 +179,21 @@ Command record_command() {
                 app.add_option("--period", options->period_ms, "Milliseconds between readings")
                     ->capture_default_str()
                     ->check(CLI::Range(0.1, 60'000.0));
+                app.add_option("--seconds", options->seconds,
+                               "Stop the program after so long and keep what was recorded")
+                    ->check(CLI::PositiveNumber);
                 app.add_flag("--torch", options->tracing.torch,
                              "Trace the program with PyTorch's profiler, on the same clock: torch.json.gz");
+                app.add_flag("--events", options->tracing.events,
+                             "With --torch: time a GPU's operators by events, where CUPTI may not trace")
+                    ->needs("--torch");
                 app.add_flag("--cupti", options->tracing.cupti,
                              "Trace the kernels of any CUDA program: kernels.vtrace");
                 app.add_option("command", options->command, "The program and its arguments, after `--`")
                     ->required();
                 app.positionals_at_end();
                 return [options, &app] {
+                    options->tracing.ends = options->seconds > 0.0;
                     options->json = app.get_option("--json")->count() > 0;
                     return run(*options);
                 };

@@ -1,9 +1,11 @@
 #include "viridian/cli/record_traces.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "viridian/trace/binary.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 constexpr const char* cupti_library = "libviridian_cupti.so";
 constexpr const char* torch_file = "torch.json.gz";
 constexpr const char* raw_prefix = "cupti.raw.";
+constexpr const char* stop_file = "cupti.stop";
 
 // Beside the program (build folder), in the bundle (the loader is the program there), in the repository.
 Result<Path> installed(const char* bundle, const char* source) {
@@ -46,6 +49,15 @@ std::string last_word(const Path& raw, std::string_view key) {
     return tail.substr(begin, tail.find_first_of("\"}", begin) - begin);
 }
 
+std::vector<Path> raw_files(const Path& folder) {
+    std::vector<Path> files;
+    std::error_code fault;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, fault))
+        if (entry.path().filename().string().starts_with(raw_prefix)) files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
 Result<Json> pack(const Path& raw, const Path& target) {
     VIRIDIAN_TRY(const auto source, trace::open(raw));
     VIRIDIAN_TRY(std::unique_ptr<trace::Out> out, trace::open_out(target));
@@ -68,13 +80,34 @@ Result<std::vector<std::string>> traced_environment(const Tracing& tracing, cons
         set(all, "PYTHONPATH",
             known != nullptr && *known != '\0' ? site.string() + ":" + known : site.string());
         set(all, "VIRIDIAN_TORCH_TRACE", (absolute / torch_file).string());
+        if (tracing.ends) set(all, "VIRIDIAN_TORCH_ENDS", "1");
+        if (tracing.events) set(all, "VIRIDIAN_TORCH_EVENTS", "cuda");
     }
     if (tracing.cupti) {
         VIRIDIAN_TRY(const Path library, installed(cupti_library, cupti_library));
         set(all, "CUDA_INJECTION64_PATH", library.string());
         set(all, "VIRIDIAN_CUPTI_TRACE", (absolute / "cupti.raw").string());
+        if (tracing.ends) {
+            std::error_code fault;
+            std::filesystem::remove(absolute / stop_file, fault);
+            set(all, "VIRIDIAN_CUPTI_STOP", (absolute / stop_file).string());
+        }
     }
     return all;
+}
+
+void end_traces(const Tracing& tracing, const Path& folder) {
+    if (!tracing.cupti) return;
+    std::ofstream(folder / stop_file).put('\n');
+    const auto finished = [](const Path& raw) {  // it, or its process, which then does not write either
+        const std::string process = raw.filename().string().substr(std::string_view(raw_prefix).size());
+        return !last_word(raw, "viridianLost").empty() || !last_word(raw, "viridianError").empty() ||
+               !std::filesystem::exists("/proc/" + process);
+    };
+    for (int i = 0; i < 200 && !std::ranges::all_of(raw_files(folder), finished); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::error_code fault;
+    std::filesystem::remove(folder / stop_file, fault);
 }
 
 Result<Json> collect_traces(const Tracing& tracing, const Path& folder, std::vector<std::string>& warnings) {
@@ -88,10 +121,7 @@ Result<Json> collect_traces(const Tracing& tracing, const Path& folder, std::vec
                 "the program left no trace of PyTorch: it never imported torch, or was killed");
     }
     if (!tracing.cupti) return traces;
-    std::vector<Path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, fault))
-        if (entry.path().filename().string().starts_with(raw_prefix)) files.push_back(entry.path());
-    std::ranges::sort(files);
+    const std::vector<Path> files = raw_files(folder);
     for (const Path& raw : files) {
         const std::string process = raw.filename().string().substr(std::string_view(raw_prefix).size());
         const Path target =

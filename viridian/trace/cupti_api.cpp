@@ -1,6 +1,7 @@
 #include "viridian/trace/cupti_api.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -27,6 +28,7 @@ struct Functions {
     int (*timestamp)(std::uint64_t*) = nullptr;
     int (*clock)(std::uint64_t (*)()) = nullptr;  // CUDA 11.6 and later
     int (*text)(int, const char**) = nullptr;
+    int (*version)(std::uint32_t*) = nullptr;
 };
 
 // The state that C callbacks without a context leave no other place for.
@@ -36,6 +38,7 @@ struct State {
     Take take = nullptr;
     void* context = nullptr;
     std::uint64_t lost = 0;
+    int status = 0;             // why the last start failed, where CUPTI said it
     bool own_clock = false;     // CUPTI stamps with our clock
     std::int64_t ahead_ns = 0;  // else: Unix time less CUPTI's
 };
@@ -151,10 +154,13 @@ std::int64_t clock_difference(const Functions& f) {
 std::string start(const std::string& library, Take take, void* context) {
     State& s = state();
     const std::lock_guard lock(s.mutex);
+    s.status = 0;
     if (s.take != nullptr) return "kernels are being recorded already";
-    Functions f;
+    s.functions = {};
+    Functions& f = s.functions;
     f.handle = open(library);
     if (f.handle == nullptr) return "there is no libcupti here";
+    find(f.handle, f.version, "cuptiGetVersion");
     const bool whole = find(f.handle, f.callbacks, "cuptiActivityRegisterCallbacks") &&
                        find(f.handle, f.enable, "cuptiActivityEnable") &&
                        find(f.handle, f.disable, "cuptiActivityDisable") &&
@@ -165,7 +171,6 @@ std::string start(const std::string& library, Take take, void* context) {
     find(f.handle, f.timestamp, "cuptiGetTimestamp");
     find(f.handle, f.clock, "cuptiActivityRegisterTimestampCallback");
     find(f.handle, f.text, "cuptiGetResultString");
-    s.functions = f;
     s.own_clock = f.clock != nullptr && f.clock(unix_now) == 0;
     s.ahead_ns = s.own_clock ? 0 : clock_difference(f);
     s.lost = 0;
@@ -176,6 +181,7 @@ std::string start(const std::string& library, Take take, void* context) {
         if (status == 0) status = f.enable(kind);
     if (status == 0) return "";
     s.take = nullptr;
+    s.status = status;
     return words(f, status);
 }
 
@@ -191,6 +197,20 @@ std::uint64_t stop() {
     const std::lock_guard lock(s.mutex);
     s.take = nullptr;
     return s.lost;
+}
+
+Probe probe(const std::string& library) {
+    Probe out;
+    out.wrong = start(library, [](void*, const Work&) {}, nullptr);
+    if (out.wrong.empty()) (void)stop();
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    out.status = s.status;
+    link_map* map = nullptr;
+    if (s.functions.handle != nullptr && ::dlinfo(s.functions.handle, RTLD_DI_LINKMAP, &map) == 0)
+        out.path = map->l_name;
+    if (s.functions.version != nullptr && s.functions.version(&out.version) != 0) out.version = 0;
+    return out;
 }
 
 }  // namespace viridian::trace::cupti

@@ -57,4 +57,14 @@ using Take = void (*)(void* context, const Work& work);
 // Waits for what still runs, reports it, ends. The number of records that CUPTI had to drop.
 std::uint64_t stop();
 
+// The libcupti that `start` would take, found out by starting and stopping it.
+struct Probe {
+    std::string path;           // empty: there is none
+    std::uint32_t version = 0;  // CUPTI_API_VERSION: 18 is CUDA 11.8, 130001 CUDA 13.0 Update 1; 0 unknown
+    std::string wrong;          // empty: it records here
+    int status = 0;             // CUptiResult of what went wrong, 0 where it was not CUPTI's
+};
+inline constexpr int insufficient_privileges = 35, multiple_subscribers = 39;  // CUptiResult
+[[nodiscard]] Probe probe(const std::string& library);
+
 }  // namespace viridian::trace::cupti

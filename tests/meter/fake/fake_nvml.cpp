@@ -176,6 +176,19 @@ int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {
     *current = *pending = has("mig") ? 1 : 0;
     return 0;
 }
+// Watts cost clock and give warmth, of a load from 300 W on and at any.
+int nvmlDeviceGetClockInfo(void* gpu, unsigned kind, unsigned* megahertz) {
+    const std::lock_guard lock(mutex);
+    const double watts = loaded(gpu) ? load->mean(now_ns() - 500'000'000, now_ns()) : 200.0;
+    *megahertz = kind == 2 ? 2619U : 1980U - (watts > 300.0 ? static_cast<unsigned>(watts - 300.0) : 0U);
+    return 0;
+}
+int nvmlDeviceGetTemperature(void* gpu, unsigned, unsigned* celsius) {
+    const std::lock_guard lock(mutex);
+    *celsius =
+        30U + static_cast<unsigned>(loaded(gpu) ? load->mean(now_ns() - 500'000'000, now_ns()) / 20.0 : 10.0);
+    return 0;
+}
 const char* nvmlErrorString(int status) {
     return status == 15  ? "GPU is lost"
            : status == 4 ? "Insufficient Permissions"

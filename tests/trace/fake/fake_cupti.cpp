@@ -3,6 +3,7 @@
 // words:
 //   old            no clock callback: stamps are of a clock of its own, 123456789 ns behind Unix time
 //   refuse         enabling a kind fails, as without a driver
+//   denied         the same, for want of privileges
 //   drop=N         says that N records were dropped
 //   small          buffers are used for two records only
 #include <time.h>
@@ -92,7 +93,11 @@ int cuptiGetTimestamp(std::uint64_t* time) {
     *time = now();
     return 0;
 }
-int cuptiActivityEnable(std::uint32_t) { return has("refuse") ? 15 : 0; }
+int cuptiGetVersion(std::uint32_t* version) {
+    *version = has("old") ? 12 : 130001;
+    return 0;
+}
+int cuptiActivityEnable(std::uint32_t) { return has("refuse") ? 15 : has("denied") ? 35 : 0; }
 int cuptiActivityDisable(std::uint32_t) { return 0; }
 int cuptiActivityFlushAll(std::uint32_t) {
     if (complete != nullptr) deliver();
@@ -115,8 +120,8 @@ int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* dropped
     *dropped = has("drop=3") ? 3 : 0;
     return 0;
 }
-int cuptiGetResultString(int, const char** text) {
-    *text = "CUPTI_ERROR_NOT_INITIALIZED";
+int cuptiGetResultString(int status, const char** text) {
+    *text = status == 35 ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : "CUPTI_ERROR_NOT_INITIALIZED";
     return 0;
 }
 

@@ -1,6 +1,7 @@
 """Loaded by Python before a program that `viridian record --torch` starts: once the program imports torch, its profiler
 runs until the program ends, and the trace goes to the file that VIRIDIAN_TORCH_TRACE names, on the clock of the power
-log. The program itself stays as it is."""
+log. The program itself stays as it is. VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py);
+VIRIDIAN_TORCH_ENDS: SIGTERM will end the program, and the trace is then written first."""
 import atexit
 import importlib
 import importlib.abc
@@ -10,15 +11,51 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.environ.pop("VIRIDIAN_TORCH_TRACE", "")  # processes that the program starts are not traced
+EVENTS = os.environ.pop("VIRIDIAN_TORCH_EVENTS", "")
+ENDS = os.environ.pop("VIRIDIAN_TORCH_ENDS", "")
+
+
+def timer_of_events():
+    """Around all that the program does from here on. Anything but `cuda` is a load file: simulated."""
+    from event_timer import Cuda, EventTimer
+    if EVENTS == "cuda":
+        gpu = Cuda()
+    else:
+        from load_file import LoadFile
+        from simulated_gpu import SimulatedGpu
+        gpu = SimulatedGpu(LoadFile(EVENTS)).__enter__()
+    return EventTimer(gpu).__enter__()
+
+
+def end_cleanly(finish):
+    """On SIGTERM: the trace first, then the program as if it had called sys.exit."""
+    import signal
+
+    def end(_signal, _frame):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        finish()
+        raise SystemExit(128 + signal.SIGTERM)
+
+    try:
+        if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, end)
+    except ValueError:  # torch is imported by a thread: only the main one may
+        pass
 
 
 def trace(torch):
+    ours = ("kineto", "event_timer", "load_file", "simulated_gpu")
+    theirs = {name: sys.modules.pop(name) for name in ours if name in sys.modules}
     sys.path.insert(0, os.path.dirname(HERE))
     import kineto
+    timer = timer_of_events() if EVENTS else None
     sys.path.pop(0)
+    for name in ours:  # the program may have modules of these names
+        sys.modules.pop(name, None)
+    sys.modules.update(theirs)
     profiler, anchors, owner = torch.profiler, [], os.getpid()
     kinds = [profiler.ProfilerActivity.CPU]
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and timer is None:
         kinds.append(profiler.ProfilerActivity.CUDA)
     prof = profiler.profile(activities=kinds)
 
@@ -31,6 +68,7 @@ def trace(torch):
     def finish():
         if os.getpid() != owner:
             return
+        atexit.unregister(finish)
         if torch.cuda.is_available() and torch.cuda.is_initialized():
             torch.cuda.synchronize()
         anchor()
@@ -44,6 +82,12 @@ def trace(torch):
         low, high = kineto.clock_offset(data, anchors)
         if low is not None and (low > 0 or high < 0):
             kineto.shift(data, -(low + high) // 2)
+        if timer is not None:
+            kineto.add_kernels(data, timer.take())
+        used = torch.cuda.is_available() and torch.cuda.is_initialized()
+        if used and timer is None and not kineto.kernels(data):
+            print("viridian: PyTorch's profiler saw no kernels: `viridian doctor` says why; `viridian record --torch "
+                  "--events` times operators without CUPTI", file=sys.stderr)
         data["viridianClock"] = {"trace_ahead_ns": [low, high]}
         with gzip.GzipFile(TARGET, "wb", 6, mtime=0) as file:
             file.write(json.dumps(data, separators=(",", ":")).encode())
@@ -51,6 +95,8 @@ def trace(torch):
     prof.start()
     anchor()
     atexit.register(finish)
+    if ENDS:
+        end_cleanly(finish)
 
 
 class AfterTorch(importlib.abc.MetaPathFinder):
