@@ -207,7 +207,8 @@ Probe probe(const std::string& library) {
     const std::lock_guard lock(s.mutex);
     out.status = s.status;
     link_map* map = nullptr;
-    if (s.functions.handle != nullptr && ::dlinfo(s.functions.handle, RTLD_DI_LINKMAP, &map) == 0)
+    if (s.functions.handle != nullptr &&
+        ::dlinfo(s.functions.handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0)
         out.path = map->l_name;
     if (s.functions.version != nullptr && s.functions.version(&out.version) != 0) out.version = 0;
     return out;
