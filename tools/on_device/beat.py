@@ -37,6 +37,8 @@ def renewed(brackets):
         return [round(one) for one in middles], None
     half = 0.5 * statistics.median(after - before for before, after in zip(middles, middles[1:]))
     plain = [round(max(middle, high - half)) for middle, (_, high) in zip(middles, brackets)]
+    if half <= 0:
+        return plain, None
     zero = brackets[0][0]
     low, high = ([one[side] - zero for one in brackets] for side in (0, 1))
     near = [one - zero for one in middles]
