@@ -10,8 +10,11 @@
 namespace viridian::trace {
 
 inline void put_varint(std::string& out, std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7U) out += static_cast<char>(value | 0x80U);
-    out += static_cast<char>(value);
+    char bytes[10];
+    std::size_t count = 0;
+    for (; value >= 0x80; value >>= 7U) bytes[count++] = static_cast<char>(value | 0x80U);
+    bytes[count++] = static_cast<char>(value);
+    out.append(bytes, count);
 }
 inline void put_signed(std::string& out, std::int64_t value) {
     put_varint(out, static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63U));
