@@ -1,6 +1,10 @@
 #include "viridian/base/file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
 
 namespace viridian {
 namespace {
@@ -12,6 +16,29 @@ TEST(File, WritesThenReads) {
     EXPECT_EQ(read_file(path).value(), bytes);
     EXPECT_EQ(read_file(path, 3).error().code, ErrorCode::limit_exceeded);
     std::filesystem::remove(path);
+}
+
+// `-o /dev/null` by root must not put a file in its place.
+TEST(File, DevicesPipesAndLinksAreWrittenToAndNotReplaced) {
+    const Path folder = Path(testing::TempDir()) / fmt::format("file_test-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const Path pipe = folder / "pipe", link = folder / "link", full = folder / "full", file = folder / "file";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::string got;
+    std::thread reader([&] { got = read_file(pipe).value(); });
+    EXPECT_TRUE(write_file(pipe, "through").ok());
+    reader.join();
+    EXPECT_EQ(got, "through");
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+    ASSERT_TRUE(write_file(file, "old").ok());
+    std::filesystem::create_symlink(file, link);
+    std::filesystem::create_symlink("/dev/full", full);
+    EXPECT_TRUE(write_file(link, "new").ok());
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(read_file(file).value(), "new");
+    EXPECT_EQ(write_file(full, "x").error().code, ErrorCode::disk_full);
+    EXPECT_TRUE(std::filesystem::is_character_file(full));
+    std::filesystem::remove_all(folder);
 }
 
 TEST(File, ErrorsAreTyped) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "tests/support/paths.hpp"
 #include "viridian/meter/list.hpp"
@@ -47,6 +49,35 @@ TEST(Nvml, OldDriversFallBackToPowerUsage) {
     ASSERT_TRUE(meter.ok());
     ASSERT_EQ(meter->channels.size(), 1U);
     EXPECT_EQ(meter->channels[0].kind, Kind::power_uw);
+}
+
+TEST(Nvml, TheDriversBufferGivesEverySampleOnce) {
+    const auto meter = open_nvml(fake("no_energy no_fields samples=400"));  // more than one call's room
+    ASSERT_TRUE(meter.ok()) << meter.error().text();
+    ASSERT_EQ(meter->channels.size(), 1U);  // instead of power usage
+    EXPECT_EQ(meter->channels[0].kind, Kind::power_uw);
+    std::vector<Sample> samples;
+    ASSERT_TRUE(meter->read(samples).ok());
+    EXPECT_EQ(samples.size(), 400U);
+    std::this_thread::sleep_for(std::chrono::milliseconds(70));  // the buffer goes on
+    ASSERT_TRUE(meter->read(samples).ok());
+    EXPECT_GE(samples.size(), 403U);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        EXPECT_EQ(samples[i].value, 230'000'000 + samples[i].time_ns / 20'000'000 % 1000 * 1000);
+        if (i > 0) {
+            EXPECT_EQ(samples[i].time_ns - samples[i - 1].time_ns, 20'000'000);
+        }
+    }
+    const auto counter = open_nvml(fake("samples=100"));
+    ASSERT_TRUE(counter.ok());
+    EXPECT_EQ(counter->channels.size(), 3U);  // it repeats what the fields say
+    EXPECT_THAT(probe_nvml(fake("samples=100")).details.front(), HasSubstr("buffer"));
+    const auto vanishing = open_nvml(fake("no_energy no_fields samples=100 vanish=6"));
+    ASSERT_TRUE(vanishing.ok());
+    Result<void> read;
+    for (int i = 0; i < 8 && read.ok(); ++i) read = vanishing->read(samples);
+    ASSERT_FALSE(read.ok());
+    EXPECT_THAT(read.error().message, HasSubstr("GPU is lost"));
 }
 
 TEST(Nvml, ScopesAreToldApart) {

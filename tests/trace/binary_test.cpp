@@ -179,6 +179,11 @@ TEST(Binary, FilesAppearOnlyWhenTheyAreWhole) {
     }
     EXPECT_FALSE(std::filesystem::exists(folder / "abandoned"));
     EXPECT_EQ(open_out("/no/such/folder/x").error().code, ErrorCode::file_not_writable);
+    std::filesystem::create_symlink("/dev/full", folder / "full");
+    const std::string text = tests::random_trace(random, 20).text();
+    auto source = open_text(text, "t");
+    EXPECT_EQ(write_viridian(**source, folder / "full").error().code, ErrorCode::disk_full);
+    EXPECT_TRUE(std::filesystem::is_character_file(folder / "full"));
     std::filesystem::remove_all(folder);
 }
 

@@ -83,6 +83,11 @@ TEST(JsonEvents, ReadsBrokenTextAndCountsWhatWasWrong) {
     const std::string nul = std::string(R"([{"name": "a"},)") + std::string(500, '\0') + R"({"name": "b"}])";
     EXPECT_EQ(read(nul).names, "a|b|");
 
+    const auto hole = read(R"([{"name": "a", "args": {"x": ")" + std::string(50, '\0') +
+                           R"(y"}, "dur": 2}, {"name": "b"}])");  // two events, or half of one: who knows
+    EXPECT_EQ(hole.names, "b|");
+    EXPECT_EQ(hole.faults.counts.skipped, 1U);
+
     const auto control = read("[{\"name\": \"a\nb\x01\"}]");
     EXPECT_EQ(control.names, "a\nb\x01|");
 }

@@ -64,12 +64,20 @@ Result<std::string> read_file(const Path& path, std::uint64_t limit) {
     }
 }
 
-Result<void> write_file(const Path& path, std::string_view bytes) {
-    const Path beside = path.string() + fmt::format(".{}.partial", ::getpid());
-    Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+Result<void> write_file(const Path& name, std::string_view bytes) {
+    std::error_code unresolved;
+    const bool link =
+        std::filesystem::is_symlink(name, unresolved);  // what it leads to is written, not the link
+    const Path led = link ? std::filesystem::canonical(name, unresolved) : name;
+    const Path& path = led.empty() ? name : led;
+    std::error_code unknown;
+    const bool device = std::filesystem::is_other(path, unknown);  // a pipe, /dev/stdout: nothing to replace
+    const Path beside = device ? path : Path(path.string() + fmt::format(".{}.partial", ::getpid()));
+    const int flags = O_WRONLY | O_CLOEXEC | (device ? 0 : O_CREAT | O_TRUNC);
+    Descriptor file(::open(beside.c_str(), flags, 0644));
     if (file.number() < 0) return write_error(path, errno);
     const auto give_up = [&](int number) {
-        ::unlink(beside.c_str());
+        if (!device) ::unlink(beside.c_str());
         return write_error(path, number);
     };
     while (!bytes.empty()) {
@@ -80,7 +88,7 @@ Result<void> write_file(const Path& path, std::string_view bytes) {
     }
     if (::fsync(file.number()) != 0 && errno != EINVAL) return give_up(errno);
     if (file.close() != 0) return give_up(errno);
-    if (::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
+    if (!device && ::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
     return {};
 }
 

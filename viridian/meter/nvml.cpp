@@ -47,14 +47,18 @@ Result<Found> find(const Places& places) {
     return found;
 }
 
-// Power usage repeats one of the two power fields: it counts only where they are missing.
+// The driver's buffer and power usage repeat one of the two power fields: they count only where those are
+// missing, and usage only where there is no buffer either, which has all that usage would show and more.
 std::vector<NvmlField> without_repeats(const std::vector<NvmlField>& fields) {
     const bool known = std::any_of(fields.begin(), fields.end(), [](const NvmlField& field) {
         return field.scope == Scope::gpu && (field.id != 0 || field.kind == Kind::energy_uj);
     });
+    const bool buffered =
+        std::any_of(fields.begin(), fields.end(), [](const NvmlField& field) { return field.buffer; });
     std::vector<NvmlField> kept;
     for (const NvmlField& field : fields)
-        if (field.id != 0 || field.kind == Kind::energy_uj || !known) kept.push_back(field);
+        if (field.id != 0 || field.kind == Kind::energy_uj || (!known && field.buffer == buffered))
+            kept.push_back(field);
     return kept;
 }
 
@@ -78,19 +82,33 @@ Result<void> read_new(const Found& found, std::vector<std::int64_t>& last, std::
     std::optional<Error> lost;
     std::uint32_t channel = 0;
     std::vector<Result<Sample>> read;
+    std::vector<Sample> buffered;
+    const auto take = [&](Sample sample, std::uint32_t index) {
+        if (sample.time_ns <= last[index]) return;
+        last[index] = sample.time_ns;
+        sample.channel = index;
+        samples.push_back(sample);
+    };
     for (const Source& source : found.sources) {
         read.clear();
+        for (std::uint32_t i = 0; i < source.fields.size(); ++i) {  // all of a buffer, not only the newest
+            if (!source.fields[i].buffer) continue;
+            buffered.clear();
+            const Result<void> got = found.library->buffered(source.gpu, last[channel + i], buffered);
+            if (!got.ok()) lost = got.error();
+            for (const Sample& sample : buffered) take(sample, channel + i);
+        }
+        if (source.fields.size() == 1 && source.fields.front().buffer) {
+            ++channel;
+            continue;
+        }
         found.library->read(source.gpu, source.fields, read);
-        for (Result<Sample>& sample : read) {
+        for (const Result<Sample>& sample : read) {
             const std::uint32_t index = channel++;
-            if (!sample.ok()) {
+            if (sample.ok())
+                take(*sample, index);
+            else
                 lost = sample.error();
-                continue;
-            }
-            if (sample->time_ns <= last[index]) continue;
-            last[index] = sample->time_ns;
-            sample->channel = index;
-            samples.push_back(*sample);
         }
     }
     if (lost) return *lost;

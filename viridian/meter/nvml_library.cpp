@@ -2,13 +2,26 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
 namespace viridian::meter {
 namespace {
 
-enum Return : int { success = 0, not_supported = 3, no_permission = 4 };
+enum Return : int {
+    success = 0,
+    not_supported = 3,
+    no_permission = 4,
+    not_found = 6,
+    insufficient_size = 7,
+};
+
+union Value {
+    double real;
+    unsigned number;
+    unsigned long long wide;
+};
 
 struct FieldValue {
     unsigned field = 0;
@@ -17,19 +30,23 @@ struct FieldValue {
     long long latency_us = 0;
     unsigned type = 0;  // 0 double, 1 unsigned, 2 unsigned long, 3 unsigned long long, 4 signed long long
     int status = 0;
-    union {
-        double real;
-        unsigned number;
-        unsigned long long wide;
-    } value{};
+    Value value{};
 };
 static_assert(sizeof(FieldValue) == 40);
 
+struct BufferSample {
+    unsigned long long timestamp_us = 0;
+    Value value{};
+};
+static_assert(sizeof(BufferSample) == 16);
+constexpr int total_power_samples = 0;  // NVML_TOTAL_POWER_SAMPLES
+
 constexpr unsigned average_power = 185, instant_power = 186, scoped_energy = 191;
-constexpr std::array<NvmlField, 10> all_fields = {{
+constexpr std::array<NvmlField, 11> all_fields = {{
     {"energy", Scope::gpu, Kind::energy_uj, 0},
     {"average", Scope::gpu, Kind::average_uw, average_power},
     {"instant", Scope::gpu, Kind::power_uw, instant_power},
+    {"buffer", Scope::gpu, Kind::power_uw, 0, true},
     {"usage", Scope::gpu, Kind::power_uw, 0},
     {"module energy", Scope::module, Kind::energy_uj, scoped_energy},
     {"module average", Scope::module, Kind::average_uw, average_power},
@@ -41,14 +58,14 @@ constexpr std::array<NvmlField, 10> all_fields = {{
 
 unsigned scope_id(Scope scope) { return scope == Scope::module ? 1U : scope == Scope::memory ? 2U : 0U; }
 
-std::int64_t number(const FieldValue& value) {
-    switch (value.type) {
+std::int64_t number(const Value& value, unsigned type) {
+    switch (type) {
         case 0:
-            return static_cast<std::int64_t>(value.value.real);
+            return static_cast<std::int64_t>(value.real);
         case 1:
-            return value.value.number;
+            return value.number;
         default:
-            return static_cast<std::int64_t>(value.value.wide);
+            return static_cast<std::int64_t>(value.wide);
     }
 }
 
@@ -86,6 +103,7 @@ struct NvmlLibrary::Functions {
     int (*energy)(void*, unsigned long long*) = nullptr;
     int (*power)(void*, unsigned*) = nullptr;
     int (*fields)(void*, int, FieldValue*) = nullptr;
+    int (*samples)(void*, int, unsigned long long, unsigned*, unsigned*, BufferSample*) = nullptr;
     int (*mig)(void*, unsigned*, unsigned*) = nullptr;
     int (*name)(void*, char*, unsigned) = nullptr;
     int (*uuid)(void*, char*, unsigned) = nullptr;
@@ -123,6 +141,7 @@ Result<std::shared_ptr<NvmlLibrary>> NvmlLibrary::open(const Places& places) {
     f.find(f.energy, "nvmlDeviceGetTotalEnergyConsumption");
     f.find(f.power, "nvmlDeviceGetPowerUsage");
     f.find(f.fields, "nvmlDeviceGetFieldValues");
+    f.find(f.samples, "nvmlDeviceGetSamples");
     f.find(f.mig, "nvmlDeviceGetMigMode");
     f.find(f.name, "nvmlDeviceGetName");
     f.find(f.uuid, "nvmlDeviceGetUUID");
@@ -204,12 +223,21 @@ void NvmlLibrary::read(const NvmlGpu& gpu, std::span<const NvmlField> fields,
         together = functions_->fields(gpu.handle, asked, values.data());
     const FieldValue* next = values.data();
     for (const NvmlField& field : fields) {
+        if (field.buffer) {
+            std::vector<Sample> newest;
+            const Result<void> got = buffered(gpu, 0, newest);
+            if (got.ok() && !newest.empty())
+                samples.emplace_back(newest.back());
+            else
+                samples.emplace_back(got.ok() ? error(gpu, not_supported) : got.error());
+            continue;
+        }
         int status = not_supported;
         Sample sample{0, now.time_ns, now.monotonic_ns, 0, 0};
         if (field.id != 0) {
             const FieldValue& value = *next++;
             status = together != success ? together : value.status;
-            sample.value = number(value) * 1000;
+            sample.value = number(value.value, value.type) * 1000;
             if (value.timestamp_us > 0) {
                 sample.time_ns = value.timestamp_us * 1000;
                 sample.monotonic_ns += sample.time_ns - now.time_ns;
@@ -230,6 +258,38 @@ void NvmlLibrary::read(const NvmlGpu& gpu, std::span<const NvmlField> fields,
         else
             samples.emplace_back(error(gpu, status));
     }
+}
+
+Result<void> NvmlLibrary::buffered(const NvmlGpu& gpu, std::int64_t last_ns,
+                                   std::vector<Sample>& samples) const {
+    if (functions_->samples == nullptr) return error(gpu, not_supported);
+    const Stamp now = stamp_now();
+    const auto after = static_cast<unsigned long long>(std::max<std::int64_t>(last_ns, 0) / 1000);
+    std::vector<BufferSample> found(256);
+    auto count = static_cast<unsigned>(found.size());
+    unsigned type = 1;
+    const auto ask = [&](BufferSample* into) {
+        return functions_->samples(gpu.handle, total_power_samples, after, &type, &count, into);
+    };
+    int status = ask(found.data());
+    if (status == insufficient_size) {
+        if (status = ask(nullptr); status == success) {
+            found.resize(std::min(count, 65'536U));
+            count = static_cast<unsigned>(found.size());
+            status = ask(found.data());
+        }
+    }
+    if (status == not_found) return {};
+    if (status != success) return error(gpu, status);
+    found.resize(std::min<std::size_t>(count, found.size()));
+    std::ranges::sort(found, {}, &BufferSample::timestamp_us);
+    for (const BufferSample& one : found) {
+        if (one.timestamp_us <= after) continue;
+        const std::int64_t time = static_cast<std::int64_t>(one.timestamp_us) * 1000;
+        samples.push_back(
+            {0, time, now.monotonic_ns + (time - now.time_ns), number(one.value, type) * 1000, 0});
+    }
+    return {};
 }
 
 }  // namespace viridian::meter

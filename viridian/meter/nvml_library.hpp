@@ -16,7 +16,8 @@ struct NvmlField {
     std::string_view name;  // "average", "module instant"
     Scope scope = Scope::gpu;
     Kind kind = Kind::power_uw;
-    unsigned id = 0;  // of nvmlDeviceGetFieldValues; 0: a function of its own (energy, usage)
+    unsigned id = 0;      // of nvmlDeviceGetFieldValues; 0: a function of its own (energy, usage, buffer)
+    bool buffer = false;  // the driver's own samples (nvmlDeviceGetSamples): all that are new at once
 };
 // Everything there is, in the order: GPU, module, memory; the counter first.
 [[nodiscard]] std::span<const NvmlField> nvml_fields();
@@ -45,9 +46,14 @@ class NvmlLibrary {
     [[nodiscard]] Result<Listed> gpus() const;
 
     // One reading per field, in microjoules or microwatts; those of nvmlDeviceGetFieldValues by one call. The
-    // stamp is the driver's where it gives one. Errors: no_permission, unsupported, device_failed.
+    // stamp is the driver's where it gives one; of a buffer the newest. Errors: no_permission, unsupported,
+    // device_failed.
     void read(const NvmlGpu& gpu, std::span<const NvmlField> fields,
               std::vector<Result<Sample>>& samples) const;
+    // What the driver's buffer of power samples holds from after `last_ns` (its own stamps), in time order;
+    // appended, `channel` 0. Errors: those of `read`.
+    [[nodiscard]] Result<void> buffered(const NvmlGpu& gpu, std::int64_t last_ns,
+                                        std::vector<Sample>& samples) const;
 
     [[nodiscard]] std::string driver() const;  // "580.159.04"; "" unknown
     [[nodiscard]] const std::string& path() const { return path_; }

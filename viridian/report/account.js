@@ -2,6 +2,7 @@
 const boxes = result.diagram || [];
 const lastPart = (name) => name.slice(name.lastIndexOf('/') + 1);
 const energy = (value) => quantity(value, 'J');
+const breakable = (name) => name.split('/').flatMap((part, i) => (i ? ['/', element('wbr'), part] : [part]));
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
 const draw = (tag, attributes = {}, ...children) => {
   const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -103,7 +104,7 @@ function drawLevel(parent, space) {
   for (const [a, b] of arrows) {
     const down = place[b][1] > place[a][1];
     const x1 = place[a][0] + width / 2, x2 = place[b][0] + width / 2;
-    const y1 = place[a][1] + (down ? height : 0), y2 = place[b][1] - (down ? 7 : -height - 7), bend = down ? gap : -gap;
+    const y1 = place[a][1] + (down ? height : 0), y2 = place[b][1] - (down ? 7 : -height - 7), bend = Math.min(gap, Math.abs(y2 - y1) / 2) * (down ? 1 : -1);
     svg.append(draw('path', { d: `M${x1} ${y1} C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`, fill: 'none', stroke: 'var(--soft)', 'stroke-dasharray': down ? 'none' : '4 3' }),
       draw('path', { d: down ? `M${x2} ${y2 + 7} l-4 -8 h8 z` : `M${x2} ${y2 - 7} l-4 8 h8 z`, fill: 'var(--soft)', class: 'arrow' }));
   }
@@ -156,13 +157,15 @@ window.addEventListener('resize', () => { if (window.innerWidth !== width) { wid
 // Bars with whiskers: the interval of each figure.
 const largest = (result.summary || []).slice(0, 15);
 const most = Math.max(...largest.map((entry) => Math.min(entry.high, 2 * entry.joules)), 1e-30);
-byId('top-note').textContent = 'Repeated blocks are one; whiskers are the interval of each figure.';
+const bounds = result.devices.some((device) => device.method === 'overlap');
+byId('top-note').textContent = 'Repeated blocks are one; whiskers are the interval of each figure' +
+  (bounds ? ', of overlap the bounds that no attribution can leave; without an end they go on.' : '.');
 byId('top').append(...largest.map((entry) => {
   const at = (joule) => `${Math.max(0, Math.min(100, 100 * joule / most))}%`;
-  return element('div', {}, element('div', { class: 'small name' }, entry.name),
+  return element('div', {}, element('div', { class: 'small name' }, ...breakable(entry.name)),
     draw('svg', {}, draw('rect', { x: 0, y: 1, width: at(entry.joules), height: 14, fill: 'var(--green)' }),
       draw('line', { x1: at(entry.low), x2: at(entry.high), y1: 8, y2: 8, stroke: 'currentColor' }),
-      ...['low', 'high'].map((end) => draw('line', { x1: at(entry[end]), x2: at(entry[end]), y1: 4, y2: 12, stroke: 'currentColor' }))),
+      ...['low', 'high'].filter((end) => entry[end] <= most).map((end) => draw('line', { x1: at(entry[end]), x2: at(entry[end]), y1: 4, y2: 12, stroke: 'currentColor' }))),
     element('div', { class: 'small soft' }, `${energy(entry.joules)} [${energy(entry.low)}, ${energy(entry.high)}] · ${quantity(entry.watts, 'W')} · ${entry.count} times`));
 }));
 

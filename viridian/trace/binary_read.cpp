@@ -46,7 +46,7 @@ class BinarySource : public Source {
         at_ = 0;
         while (input_.size() < count) {
             const std::size_t held = input_.size();
-            input_.resize(held + (std::size_t{1} << 18));
+            input_.resize(held + std::min(std::size_t{1} << 18U, bytes_->most_left()));
             VIRIDIAN_TRY(const std::size_t got, bytes_->read({input_.data() + held, input_.size() - held}));
             input_.resize(held + got);
             if (got == 0) return false;
@@ -84,8 +84,10 @@ class BinarySource : public Source {
         // The frame's own size must agree before memory is taken.
         if (ZSTD_getFrameContentSize(input_.data() + at_, packed) != plain)
             return stop("a damaged block"), '\0';
+        if (!context_) return fail(ErrorCode::out_of_memory, "close other programs", "zstd could not start");
         payload_.resize(plain);
-        const std::size_t size = ZSTD_decompress(payload_.data(), plain, input_.data() + at_, packed);
+        const std::size_t size =
+            ZSTD_decompressDCtx(context_.get(), payload_.data(), plain, input_.data() + at_, packed);
         at_ += packed;
         if (ZSTD_isError(size) != 0 || size != plain) return stop("a damaged block"), '\0';
         return kind;
@@ -205,7 +207,11 @@ class BinarySource : public Source {
         if (in.failed() || events != about_.events) stop("a damaged footer");
     }
 
+    struct Free {
+        void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+    };
     std::unique_ptr<Bytes> bytes_;
+    std::unique_ptr<ZSTD_DCtx, Free> context_{ZSTD_createDCtx()};
     Nanoseconds shift_;
     Trace about_;
     std::string input_, payload_;

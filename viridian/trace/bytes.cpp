@@ -51,6 +51,7 @@ class Text : public Bytes {
         text_.remove_prefix(count);
         return count;
     }
+    std::size_t most_left() const override { return text_.size(); }
 
   private:
     std::string_view text_;
@@ -177,6 +178,10 @@ class Peeked : public Bytes {
         return count + more;
     }
     std::string damage() const override { return inner_->damage(); }
+    std::size_t most_left() const override {
+        const std::size_t inner = inner_->most_left(), mine = first_.size() - at_;
+        return inner > unknown - mine ? unknown : inner + mine;
+    }
 
   private:
     std::unique_ptr<Bytes> inner_;

@@ -17,6 +17,9 @@ class Bytes {
     // Fills `room` as far as it can; the count, 0 at the end. Errors: file_unreadable.
     [[nodiscard]] virtual Result<std::size_t> read(std::span<char> room) = 0;
     [[nodiscard]] virtual std::string damage() const { return {}; }
+    // No more than so many bytes are left: room for small texts need not be large.
+    [[nodiscard]] virtual std::size_t most_left() const { return unknown; }
+    static constexpr std::size_t unknown = ~std::size_t{0};
 };
 
 // Errors: file_not_found, file_unreadable.

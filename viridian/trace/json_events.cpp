@@ -9,6 +9,7 @@
 namespace viridian::trace {
 namespace {
 
+constexpr std::size_t smallest_window = std::size_t{1} << 12;
 constexpr std::size_t first_window = std::size_t{1} << 20;
 constexpr std::size_t largest_event = std::size_t{8} << 20;
 constexpr std::size_t largest_value = std::size_t{16} << 20;
@@ -27,7 +28,9 @@ bool kept(std::string_view key) { return key == "viridian" || key == "metadata";
 }  // namespace
 
 JsonEvents::JsonEvents(std::unique_ptr<Bytes> bytes)
-    : bytes_(std::move(bytes)), window_(first_window + scan::padding, '\0'), at_(window_.data()) {}
+    : bytes_(std::move(bytes)),
+      window_(std::clamp(bytes_->most_left(), smallest_window, first_window) + scan::padding, '\0'),
+      at_(window_.data()) {}
 
 Result<bool> JsonEvents::more(const char* keep) {
     if (exhausted_) return false;
@@ -43,6 +46,7 @@ Result<bool> JsonEvents::more(const char* keep) {
     }
     const std::span<char> room(window_.data() + filled_, window_.size() - scan::padding - filled_);
     VIRIDIAN_TRY(const std::size_t count, bytes_->read(room));
+    holes_ = holes_ || std::memchr(room.data(), '\0', count) != nullptr;
     filled_ += count;
     at_ = window_.data() + at;
     std::memset(window_.data() + filled_, 0, scan::padding);
@@ -94,6 +98,10 @@ Result<const JsonEvent*> JsonEvents::next() {
         }
         const JsonFaults::Counts before = faults_.counts;
         Outcome outcome = *at_ == '{' ? parse(at_) : Outcome::broken;
+        // What stands on both sides of a hole is not one event.
+        if (outcome == Outcome::complete && holes_ &&
+            std::memchr(at_, '\0', static_cast<std::size_t>(after_ - at_)) != nullptr)
+            outcome = Outcome::broken;
         if (outcome != Outcome::complete) faults_.counts = before;
         if (outcome == Outcome::incomplete) {
             VIRIDIAN_TRY(const bool grown, more(at_));

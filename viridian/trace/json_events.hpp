@@ -146,6 +146,7 @@ class JsonEvents {
     const char* at_ = nullptr;
     std::uint64_t window_offset_ = 0;
     bool exhausted_ = false;
+    bool holes_ = false;  // NUL bytes were seen
     bool bare_list_ = false;
     State state_ = State::begin;
     const char* after_ = nullptr;  // where the last parsed event ends

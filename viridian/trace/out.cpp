@@ -29,7 +29,7 @@ class File : public Out {
     ~File() override {
         if (number_ < 0) return;
         ::close(number_);
-        ::unlink(beside_.c_str());
+        if (beside_ != path_) ::unlink(beside_.c_str());
     }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
@@ -48,9 +48,9 @@ class File : public Out {
     Result<void> close() override {
         VIRIDIAN_TRY(write(held_));
         const bool closed = ::close(std::exchange(number_, -1)) == 0;
-        if (closed && ::rename(beside_.c_str(), path_.c_str()) == 0) return {};
+        if (closed && (beside_ == path_ || ::rename(beside_.c_str(), path_.c_str()) == 0)) return {};
         const int why = errno;
-        ::unlink(beside_.c_str());
+        if (beside_ != path_) ::unlink(beside_.c_str());
         return error(path_, why);
     }
     static Error error(const Path& path, int number) {
@@ -144,13 +144,21 @@ class ZstdOut : public Out {
 
 }  // namespace
 
-Result<std::unique_ptr<Out>> open_out(const Path& path) {
-    const Path beside = path.string() + fmt::format(".{}.partial", ::getpid());
-    const int number = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+Result<std::unique_ptr<Out>> open_out(const Path& name) {
+    std::error_code unresolved;
+    const bool link =
+        std::filesystem::is_symlink(name, unresolved);  // what it leads to is written, not the link
+    const Path led = link ? std::filesystem::canonical(name, unresolved) : name;
+    const Path& path = led.empty() ? name : led;
+    std::error_code unknown;
+    const bool device = std::filesystem::is_other(path, unknown);  // a pipe, /dev/stdout: nothing to replace
+    const Path beside = device ? path : Path(path.string() + fmt::format(".{}.partial", ::getpid()));
+    const int flags = O_WRONLY | O_CLOEXEC | (device ? 0 : O_CREAT | O_TRUNC);
+    const int number = ::open(beside.c_str(), flags, 0644);
     if (number < 0) return File::error(path, errno);
     std::unique_ptr<Out> file = std::make_unique<File>(path, beside, number);
-    if (path.extension() == ".gz") file = std::make_unique<GzipOut>(std::move(file));
-    if (path.extension() == ".zst") file = std::make_unique<ZstdOut>(std::move(file));
+    if (name.extension() == ".gz") file = std::make_unique<GzipOut>(std::move(file));
+    if (name.extension() == ".zst") file = std::make_unique<ZstdOut>(std::move(file));
     return file;
 }
 

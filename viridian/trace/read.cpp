@@ -14,7 +14,7 @@ constexpr std::size_t looked_at = std::size_t{1} << 20;
 
 Result<std::unique_ptr<Source>> open_any(std::unique_ptr<Bytes> bytes, std::string name,
                                          const ReadOptions& options) {
-    std::string first(looked_at, '\0');
+    std::string first(std::min(looked_at, bytes->most_left()), '\0');
     VIRIDIAN_TRY(const std::size_t count, bytes->read(first));
     first.resize(count);
     if (count == 0 && !bytes->damage().empty())

@@ -1,6 +1,7 @@
 // A libnvidia-ml.so for tests: behaves as VIRIDIAN_FAKE_NVML says, a list of words
 //   gpus=N  no_permission  no_fields  no_energy  no_power  mig  module  memory
 //   vanish=N (GPU 0 is lost after N reads)
+//   samples=N (the driver's buffer of power holds N samples, one each 20 ms; 0 or absent: not supported)
 // Without a load: energy grows by 1 J a read, average power is 200 W, instantaneous 250 W, both renewed each
 // `period_us`. With `load=FILE` (fake_load.hpp) GPU 0 has meters like a real one's:
 //   period_us=N (100000)     how often the power fields are renewed
@@ -12,6 +13,7 @@
 //   stamp_query              the stamp is the time of the question, not of the renewal
 #include <time.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -80,6 +82,15 @@ struct FieldValue {
     unsigned type;
     int status;
     union {
+        unsigned number;
+        unsigned long long wide;
+    } value;
+};
+
+struct BufferSample {
+    unsigned long long timestamp;
+    union {
+        double real;
         unsigned number;
         unsigned long long wide;
     } value;
@@ -169,6 +180,29 @@ int nvmlDeviceGetFieldValues(void* gpu, int count, FieldValue* values) {
                 renewal, 1000 * (average ? number("window_us=", 1'000'000) : number("instant_us=", 0)));
         else
             value.value.number = average ? 200'000 : 250'000;
+    }
+    return 0;
+}
+// The buffer's sample of each 20 ms says 230 W and the number of the sample, modulo 1000, in milliwatts.
+int nvmlDeviceGetSamples(void* gpu, int kind, unsigned long long last, unsigned* type, unsigned* count,
+                         BufferSample* samples) {
+    const std::lock_guard lock(mutex);
+    if (lost(gpu)) return 15;
+    const auto held = static_cast<unsigned long long>(number("samples=", 0));
+    if (held == 0 || kind != 0) return 3;
+    if (samples == nullptr) {
+        *count = static_cast<unsigned>(held);
+        return 0;
+    }
+    const unsigned long long newest = static_cast<unsigned long long>(now_ns()) / 20'000'000;
+    const unsigned long long first = std::max(newest - held + 1, last / 20'000 + 1);
+    if (first > newest) return 6;
+    if (*count < newest - first + 1) return 7;
+    *count = static_cast<unsigned>(newest - first + 1);
+    *type = 1;
+    for (unsigned long long i = first; i <= newest; ++i, ++samples) {
+        samples->timestamp = i * 20'000;
+        samples->value.number = 230'000U + static_cast<unsigned>(i % 1000);
     }
     return 0;
 }

@@ -1,0 +1,183 @@
+// Whatever was traced and however it was metered: what operations own, idle, unattributed and residual add up
+// to the meter, under every method; and the meter's total is what its readings say, by a plain sum.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "viridian/account/account.hpp"
+#include "viridian/base/random.hpp"
+
+namespace viridian::account {
+namespace {
+
+constexpr Nanoseconds origin = 1'700'000'000'000'000'000;
+constexpr Nanoseconds millisecond = 1'000'000;
+
+struct Metered {
+    meter::Series series;
+    double joules = 0.0;  // between the first and the last reading, where all of it is known
+};
+
+// 2 to 3 s of readings, none of them faulty: periods that wander, stalls of the sampler, updates rarer than
+// readings, wraps.
+Metered metered(Random& random, const std::string& device, meter::Scope scope, bool stalls) {
+    Metered out;
+    const auto kind = static_cast<meter::Kind>(random.below(3));
+    const std::int64_t wrap =
+        kind == meter::Kind::energy_uj && random.chance(0.5) ? random.between(40, 400) * 1'000'000 : 0;
+    out.series.channel = {"test", device, scope, kind, wrap};
+    const Nanoseconds period = random.between(1, 30) * millisecond,
+                      end = random.between(2000, 3000) * millisecond;
+    const bool rare = kind == meter::Kind::energy_uj && random.chance(0.3);
+    std::int64_t counter = wrap > 0 ? random.between(0, wrap - 1) : random.between(0, 1'000'000'000),
+                 shown = counter;
+    Nanoseconds time = random.between(0, 300) * millisecond, last = time;
+    double before = 0.0;
+    std::vector<meter::Reading>& readings = out.series.readings;
+    while (time < end) {
+        const double watts = random.uniform(20.0, 60.0);
+        if (kind == meter::Kind::energy_uj) {
+            const auto more = static_cast<std::int64_t>(watts * 1e-3 * static_cast<double>(time - last));
+            counter = wrap > 0 ? (counter + more) % wrap : counter + more;
+            if (!rare || random.chance(0.4)) shown = counter;
+            readings.push_back({origin + time, shown, 0});
+        } else {
+            const double now = std::round(watts * 1e6);
+            const double power = kind == meter::Kind::average_uw ? now : 0.5 * (now + before);
+            if (!readings.empty()) out.joules += 1e-15 * power * static_cast<double>(time - last);
+            before = now;
+            readings.push_back({origin + time, static_cast<std::int64_t>(now), 0});
+        }
+        last = time;
+        const bool stall = stalls && random.chance(0.02);
+        time += stall ? random.between(40, 900) * millisecond : period + random.between(0, period / 4);
+    }
+    if (kind == meter::Kind::energy_uj) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 1; i < readings.size(); ++i) {
+            const std::int64_t change = readings[i].value - readings[i - 1].value;
+            sum += change < 0 ? change + wrap : change;
+        }
+        out.joules = 1e-6 * static_cast<double>(sum);
+    }
+    return out;
+}
+
+// Nested, concurrent, abutting, empty and endless events, before, inside and behind the meter's time.
+trace::Collected traced(Random& random, const std::vector<std::string>& devices) {
+    trace::Collected out;
+    const auto count = random.below(4) == 0 ? random.below(4) : random.below(300);
+    const std::int64_t begin = random.between(-500, 1500), end = begin + random.between(1, 2500);
+    for (std::uint64_t i = 0; i <= count; ++i) {
+        trace::Event event;
+        event.start = origin + random.between(begin * 1000, end * 1000) * 1000;
+        switch (random.below(6)) {
+            case 0:
+                event.end = event.start;  // no length
+                break;
+            case 1:
+                event.end = event.start + random.between(0, 3000) * millisecond;
+                break;
+            case 2:
+                event.start = origin + random.between(begin, end) * millisecond;  // abuts others
+                event.end = event.start + random.between(0, 5) * millisecond;
+                break;
+            default:
+                event.end = event.start + random.between(1, 9'000'000);
+        }
+        event.name = event.type = out.about.names.add(fmt::format("op{}", random.below(6)));
+        event.device = out.about.device(devices[random.below(devices.size())]);
+        event.lane = out.about.lane(event.device, 1, random.between(1, 3));
+        event.kind = i == 0               ? trace::Kind::operation
+                     : random.chance(0.8) ? static_cast<trace::Kind>(random.below(4))
+                                          : static_cast<trace::Kind>(random.below(trace::kind_count));
+        out.events.push_back(event);
+    }
+    return out;
+}
+
+TEST(Conservation, EveryMethodGivesTheMetersJoulesAndNoOther) {
+    Random random(41);
+    std::map<std::string, int> seen;
+    for (int round = 0; round < 1200; ++round) {
+        const std::vector<std::string> devices = random.chance(0.5)
+                                                     ? std::vector<std::string>{"cpu:0"}
+                                                     : std::vector<std::string>{"cpu:0", "cuda:0"};
+        meter::PowerLog log;
+        std::map<std::string, double> known;
+        const bool stalls = random.chance(0.5);
+        for (const std::string& device : devices) {
+            Metered one = metered(random, device, meter::Scope::package, stalls);
+            known[device] = one.joules;
+            // What nobody read of a power is not counted; where that may be, the total is checked from above.
+            if (stalls && one.series.channel.kind != meter::Kind::energy_uj) known[device] = -one.joules;
+            log.series.push_back(std::move(one.series));
+        }
+        const trace::Collected trace = traced(random, devices);
+        for (const Method method :
+             {Method::recency, Method::overlap, Method::deconvolve, Method::automatic}) {
+            const auto source = trace::from_memory(trace.about, trace.events);
+            const auto got = account(*source, log, {.method = method});
+            if (!got.ok()) {
+                EXPECT_EQ(got.error().code, ErrorCode::mismatch) << got.error().text();
+                continue;
+            }
+            for (const Device& device : got->devices) {
+                ++seen[device.method];
+                double owned = 0.0;
+                for (const Operation& operation : got->operations)
+                    if (operation.device == device.name && operation.energy) {
+                        EXPECT_GE(operation.energy->value.value, 0.0);
+                        owned += operation.energy->value.value;
+                    }
+                const double total = device.meter_total.value;
+                EXPECT_NEAR(owned + device.idle.value + device.unattributed.value + device.residual.value,
+                            total, 1e-6)
+                    << round << " " << device.method;
+                if (device.method == "overlap") {
+                    EXPECT_EQ(device.residual.value, 0.0);
+                }
+                EXPECT_GE(device.idle.value, device.method == "deconvolve" ? -1e-3 * total : 0.0);
+                EXPECT_GE(device.unattributed.value, -1e-9);
+                const double expected = known[device.name];
+                if (expected >= 0.0) {
+                    EXPECT_NEAR(total, expected, 1e-5) << round;
+                } else {
+                    EXPECT_LE(total, 1e-5 - expected) << round;
+                }
+            }
+        }
+    }
+    EXPECT_GT(seen["recency"], 1000);
+    EXPECT_GT(seen["overlap"], 2000);
+    EXPECT_GT(seen["deconvolve"], 20);
+}
+
+// A sampler that was starved: what was drawn meanwhile is known, whose it was is not, and that is said.
+TEST(Conservation, AStarvedSamplerLeavesItsGapToNobody) {
+    meter::PowerLog log;
+    log.series.push_back({{"model", "cpu:0", meter::Scope::package, meter::Kind::energy_uj, 0}, {}});
+    for (int i = 0; i <= 300; ++i)  // 1.6 W each 10 ms; nothing read from 1.0 to 2.7 s
+        if (i <= 100 || i >= 270)
+            log.series[0].readings.push_back({origin + i * 10 * millisecond, i * 16'000LL, 0});
+    trace::Collected trace;
+    trace::Event event;
+    event.start = origin;
+    event.end = origin + 3000 * millisecond;
+    event.name = event.type = trace.about.names.add("step");
+    event.device = trace.about.device("cpu:0");
+    event.lane = trace.about.lane(event.device, 1, 1);
+    trace.events.push_back(event);
+    const auto source = trace::from_memory(trace.about, trace.events);
+    const auto got = account(*source, log, {.method = Method::overlap});
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    EXPECT_NEAR(got->devices[0].meter_total.value, 4.8, 1e-9);
+    EXPECT_NEAR(got->devices[0].unattributed.value, 1.7 * 1.6, 1e-9);
+    EXPECT_NEAR(got->operations[0].energy->value.value, 4.8 - 1.7 * 1.6, 1e-9);
+    ASSERT_FALSE(got->warnings.empty());
+    EXPECT_NE(got->warnings[0].find("1 gaps between power readings"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace viridian::account
