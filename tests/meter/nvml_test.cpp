@@ -72,10 +72,10 @@ TEST(Nvml, TheDriversBufferGivesEverySampleOnce) {
     ASSERT_TRUE(counter.ok());
     EXPECT_EQ(counter->channels.size(), 3U);  // it repeats what the fields say
     EXPECT_THAT(probe_nvml(fake("samples=100")).details.front(), HasSubstr("buffer"));
-    const auto vanishing = open_nvml(fake("no_energy no_fields samples=100 vanish=6"));
+    const auto vanishing = open_nvml(fake("no_energy no_fields samples=100 vanish=15"));
     ASSERT_TRUE(vanishing.ok());
     Result<void> read;
-    for (int i = 0; i < 8 && read.ok(); ++i) read = vanishing->read(samples);
+    for (int i = 0; i < 20 && read.ok(); ++i) read = vanishing->read(samples);
     ASSERT_FALSE(read.ok());
     EXPECT_THAT(read.error().message, HasSubstr("GPU is lost"));
 }

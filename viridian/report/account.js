@@ -2,7 +2,6 @@
 const boxes = result.diagram || [];
 const lastPart = (name) => name.slice(name.lastIndexOf('/') + 1);
 const energy = (value) => quantity(value, 'J');
-const breakable = (name) => name.split('/').flatMap((part, i) => (i ? ['/', element('wbr'), part] : [part]));
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
 const draw = (tag, attributes = {}, ...children) => {
   const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -162,7 +161,7 @@ byId('top-note').textContent = 'Repeated blocks are one; whiskers are the interv
   (bounds ? ', of overlap the bounds that no attribution can leave; without an end they go on.' : '.');
 byId('top').append(...largest.map((entry) => {
   const at = (joule) => `${Math.max(0, Math.min(100, 100 * joule / most))}%`;
-  return element('div', {}, element('div', { class: 'small name' }, ...breakable(entry.name)),
+  return element('div', {}, element('div', { class: 'small name' }, breakable(entry.name)),
     draw('svg', {}, draw('rect', { x: 0, y: 1, width: at(entry.joules), height: 14, fill: 'var(--green)' }),
       draw('line', { x1: at(entry.low), x2: at(entry.high), y1: 8, y2: 8, stroke: 'currentColor' }),
       ...['low', 'high'].filter((end) => entry[end] <= most).map((end) => draw('line', { x1: at(entry[end]), x2: at(entry[end]), y1: 4, y2: 12, stroke: 'currentColor' }))),

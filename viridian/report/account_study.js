@@ -9,7 +9,6 @@ const draw = (tag, attributes = {}, ...children) => {
 };
 const say = (headline, conditions) => { byId('headline').textContent = headline; byId('conditions').textContent = conditions; };
 const note = (text) => element('p', { class: 'small soft' }, text);
-const breakable = (name) => name.split('/').flatMap((part, i) => (i ? ['/', element('wbr'), part] : [part]));
 const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 // A bar with a whisker on a scale to `most`.
@@ -74,7 +73,7 @@ const views = {
       bar(result[part].value, result[part].low, result[part].high, total, `${part}: ${energy(result[part].value)}`))));
     const most = Math.max(...result.entries.map((e) => e.joules.high)), mostWatts = Math.max(...result.entries.map((e) => e.watts.mean + e.watts.deviation));
     body.append(element('h2', {}, `Top ${result.entries.length} of ${result.names}: energy and power`), element('div', { class: 'whiskers' }, ...result.entries.map((e) =>
-      element('div', {}, element('div', { class: 'small name' }, ...breakable(e.name)), element('div', { class: 'pair' },
+      element('div', {}, element('div', { class: 'small name' }, breakable(e.name)), element('div', { class: 'pair' },
         bar(e.joules.value, e.joules.low, e.joules.high, most, `${energy(e.joules.value)} ± ${energy(e.joules.high - e.joules.value)}`),
         bar(e.watts.mean, e.watts.mean - e.watts.deviation, e.watts.mean + e.watts.deviation, mostWatts, `${quantity(e.watts.mean, 'W')} ± ${quantity(e.watts.deviation, 'W')} · in ${e.runs} runs`))))));
   },
