@@ -171,6 +171,29 @@ TEST(Executable, RefusesForeignTensors) {
     EXPECT_EQ(ran.error().code, ErrorCode::mismatch);
 }
 
+TEST(Executable, ConsumedWeightsAreLetGo) {
+    Random random(6);
+    Graph graph = network(random);
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto device = test_device(1);
+    Prepared kept = prepare(*device, graph, {});
+    const auto inputs = random_inputs(graph, random);
+    ASSERT_TRUE(kept.executable->run(inputs, kept.outputs).ok());
+    Graph consumed = graph;
+    const auto executable = prepare_consuming(*device, consumed, kept.plan);
+    ASSERT_TRUE(executable.ok()) << executable.error().text();
+    std::vector<graph::Tensor> outputs = {graph::Tensor(graph::ElementType::f32, kept.outputs[0].dims())};
+    ASSERT_TRUE((*executable)->run(inputs, outputs).ok());
+    EXPECT_TRUE(outputs[0].same_bytes(kept.outputs[0]));
+    for (std::size_t i = 0; i < graph.value_count(); ++i) {
+        const auto id = static_cast<ValueId>(i);
+        if (graph.constant(id) == nullptr || graph.constant(id)->count() < 2) continue;
+        EXPECT_EQ(consumed.constant(id)->bytes(), nullptr) << graph.value(id).name;
+        EXPECT_EQ(consumed.constant(id)->dims(), graph.constant(id)->dims());
+        EXPECT_NE(graph.constant(id)->bytes(), nullptr);
+    }
+}
+
 TEST(Executable, RefusesUnknownKernels) {
     Random random(5);
     Graph graph = network(random);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
+#include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::search {
@@ -64,6 +65,61 @@ TEST_P(Outer, finds_cheaper_graphs_that_replay_and_repeats_itself) {
     }
     if (rules == 0) GTEST_SKIP() << "no rule of kind `alternative` is listed yet";
     EXPECT_GT(cheaper, 0);
+}
+
+// Weights that rules merge are large enough to be stood in for; what comes back holds the merged numbers.
+TEST_P(Outer, large_weights_are_computed_in_the_graph_that_is_kept) {
+    Random random(3);
+    const auto weights = [&] {
+        graph::Tensor tensor(graph::ElementType::f32, {300, 300});
+        for (float& value : tensor.mutable_values<float>()) value = static_cast<float>(random.normal());
+        return tensor;
+    };
+    graph::Graph graph;
+    const graph::ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 300})});
+    const graph::ValueId a = graph.add("MatMul", {x, graph.add_constant("a", weights())});
+    const graph::ValueId b = graph.add("MatMul", {x, graph.add_constant("b", weights())});
+    graph.set_outputs({graph.add("Add", {a, b})});
+    ASSERT_TRUE(graph::infer_types(graph).ok());
+    OuterOptions options;
+    options.method = GetParam();
+    const auto found = outer_search(graph, launches(), Objective{}, options);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    EXPECT_EQ(found->graph.nodes().size(), 1U);  // x · (a + b)
+    const auto replayed = rewrite::replay(graph, found->certificate);
+    ASSERT_TRUE(replayed.ok()) << replayed.error().text();
+    EXPECT_EQ(structural_hash(*replayed), structural_hash(found->graph));
+    graph::Tensor input(graph::ElementType::f32, {4, 300});
+    for (float& value : input.mutable_values<float>()) value = static_cast<float>(random.normal());
+    const auto before = graph::evaluate(graph, {input});
+    const auto after = graph::evaluate(found->graph, {input});
+    ASSERT_TRUE(before.ok() && after.ok());
+    for (std::int64_t i = 0; i < 1200; ++i) ASSERT_NEAR((*before)[0].number(i), (*after)[0].number(i), 1e-3);
+}
+
+// A source that takes its time is not asked any more once the budget is spent.
+TEST_P(Outer, ends_in_time_whatever_a_price_takes) {
+    Random random(7);
+    graph::Graph graph = rewrite::find_rule("stack_matmuls")->instance(random, graph::ElementType::f32);
+    ASSERT_TRUE(graph::infer_types(graph).ok());
+    int asked = 0;
+    const cost::Source quick = launches();
+    const cost::Source slow = {[&](const graph::Graph& of, const plan::Region& region) {
+                                   ++asked;
+                                   return quick.choices(of, region);
+                               },
+                               quick.conversion};
+    OuterOptions options;
+    options.method = GetParam();
+    options.time_limit = Seconds(0);
+    const auto found = outer_search(graph, slow, Objective{}, options);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    EXPECT_EQ(found->ended_by, EndedBy::time);
+    const int first = asked;
+    asked = 0;
+    options.most_graphs = 1;
+    ASSERT_TRUE(outer_search(graph, slow, Objective{}, options).ok());
+    EXPECT_EQ(first, asked);  // those of the given graph alone
 }
 
 }  // namespace

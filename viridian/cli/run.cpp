@@ -11,6 +11,7 @@
 #include "viridian/cli/run_account.hpp"
 #include "viridian/cli/units_text.hpp"
 #include "viridian/cli/written.hpp"
+#include "viridian/execute/cpu/device.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/profile/measure_runs.hpp"
@@ -62,8 +63,15 @@ Result<Planned> planned_from_json(graph::Graph graph, const Json& json, execute:
         return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
                     "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,
                     plan.library, plan.threads, device.fingerprint(), device.library(), device.threads());
-    VIRIDIAN_TRY(auto executable, device.prepare(graph, plan));
+    VIRIDIAN_TRY(auto executable, execute::prepare_consuming(device, graph, plan));
     return Planned{std::move(graph), std::move(plan), std::move(executable), {}};
+}
+
+Result<Planned> planned_here(graph::Graph graph, execute::Device& device, const cost::Source& source,
+                             const search::AssignOptions& solver) {
+    VIRIDIAN_TRY(Planned planned, make_plan_only(std::move(graph), source, {}, solver));
+    VIRIDIAN_TRY(planned.executable, execute::prepare_consuming(device, planned.graph, planned.plan));
+    return planned;
 }
 
 Result<Planned> prepare(const Options& options, const std::optional<Json>& plan, graph::Graph graph,
@@ -72,14 +80,14 @@ Result<Planned> prepare(const Options& options, const std::optional<Json>& plan,
     search::AssignOptions solver;
     if (!options.retune) {
         solver.solver = search::Solver::first;
-        return make_planned(std::move(graph), device, profile::unpriced(device), {}, solver);
+        return planned_here(std::move(graph), device, profile::unpriced(device), solver);
     }
     VIRIDIAN_TRY(cost::Database database, open_database(options.model));
     VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open(options.model.meter, device.threads()));
     profile::OnDemand costs(device, database, energy,
                             {.protocol = {}, .allowances = allowances_text(options.model)});
     costs.price_for(graph);
-    return make_planned(std::move(graph), device, costs.source(), {}, solver);
+    return planned_here(std::move(graph), device, costs.source(), solver);
 }
 
 Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& outputs) {

@@ -1,3 +1,4 @@
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include <limits>
@@ -45,8 +46,36 @@ Result<graph::Graph> import_model(ModelProto& model, Context& context) {
     return graph;
 }
 
+// A mapped file from front to back. What was handed out before leaves memory again: its tensors have copies,
+// and both together would be the peak of a program's memory.
+class Passing final : public google::protobuf::io::ZeroCopyInputStream {
+  public:
+    explicit Passing(const MappedFile& file) : file_(file), array_(file.bytes().data(), size(file), piece) {}
+
+    bool Next(const void** data, int* size) override {
+        file_.drop(0, static_cast<std::size_t>(array_.ByteCount()));
+        return array_.Next(data, size);
+    }
+    void BackUp(int count) override { array_.BackUp(count); }
+    bool Skip(int count) override { return array_.Skip(count); }
+    int64_t ByteCount() const override { return array_.ByteCount(); }
+
+  private:
+    static constexpr int piece = 4 << 20;
+    static int size(const MappedFile& file) { return static_cast<int>(file.bytes().size()); }
+    const MappedFile& file_;
+    google::protobuf::io::ArrayInputStream array_;
+};
+
+bool parse_message(ModelProto& model, std::string_view bytes, const MappedFile* file) {
+    if (file == nullptr) return model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+    Passing stream(*file);
+    return model.ParseFromZeroCopyStream(&stream);
+}
+
+// `file`, where the bytes are those of one.
 Result<graph::Graph> read(std::string_view bytes, std::string_view name, const LoadOptions& options,
-                          ExternalData external) {
+                          ExternalData external, const MappedFile* file) {
     constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
     if (bytes.size() > limit)
         return fail(ErrorCode::limit_exceeded, "save its weights as external data",
@@ -54,7 +83,7 @@ Result<graph::Graph> read(std::string_view bytes, std::string_view name, const L
     VIRIDIAN_TRY(check_wire_budget(bytes, name));
     ModelProto model;
     const google::protobuf::LogSilencer quiet;
-    if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph())
+    if (!parse_message(model, bytes, file) || !model.has_graph())
         return fail(ErrorCode::malformed, "check that it is a whole .onnx file",
                     "`{}` is not a readable ONNX model", name);
     Context context;
@@ -72,11 +101,11 @@ Result<graph::Graph> read(std::string_view bytes, std::string_view name, const L
 Result<graph::Graph> load(const Path& path, const LoadOptions& options) {
     VIRIDIAN_TRY(const MappedFile file, MappedFile::open(path));
     const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
-    return read(file.bytes(), path.string(), options, ExternalData(folder));
+    return read(file.bytes(), path.string(), options, ExternalData(folder), &file);
 }
 
 Result<graph::Graph> parse(std::string_view bytes, std::string_view name, const LoadOptions& options) {
-    return read(bytes, name, options, ExternalData());
+    return read(bytes, name, options, ExternalData(), nullptr);
 }
 
 }  // namespace viridian::onnx

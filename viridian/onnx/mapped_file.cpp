@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -35,6 +36,13 @@ Result<MappedFile> MappedFile::open(const Path& path) {
                         if (p != nullptr) ::munmap(const_cast<std::byte*>(p), size);
                     }};
     return mapped;
+}
+
+void MappedFile::drop(std::size_t offset, std::size_t size) const {
+    constexpr std::size_t page = 4096;
+    const std::size_t begin = (offset + page - 1) / page * page;
+    const std::size_t end = std::min(offset + size, size_) / page * page;
+    if (begin < end) ::madvise(const_cast<std::byte*>(data_.get()) + begin, end - begin, MADV_DONTNEED);
 }
 
 }  // namespace viridian::onnx

@@ -19,6 +19,8 @@ class MappedFile {
     [[nodiscard]] std::shared_ptr<const std::byte> at(std::size_t offset) const {
         return {data_, data_.get() + offset};
     }
+    // Takes these pages out of memory until they are read again.
+    void drop(std::size_t offset, std::size_t size) const;
 
   private:
     std::shared_ptr<const std::byte> data_;

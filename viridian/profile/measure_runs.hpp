@@ -22,7 +22,8 @@ struct RunProtocol {
 // counted.
 [[nodiscard]] Result<std::vector<double>> time_turn(Contestant& contestant, Seconds at_least);
 
-// Seconds per run of each contestant, over all its runs.
+// Seconds per run of each contestant: over the runs during which no thread lost its processor to something
+// else, where all contestants have a few of them; else over all.
 [[nodiscard]] Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants,
                                                         const RunProtocol& protocol);
 

@@ -1,21 +1,42 @@
 #pragma once
-// Values of constant expressions that were computed before, by operator, attributes and content. A search
-// that meets the same weights in hundreds of graphs computes each expression once.
+// Values of constant expressions that were met before, by operator, attributes and content: a search that
+// meets the same weights in hundreds of graphs computes each expression once. Or not at all: a stand-in is a
+// tensor of the right type whose bytes name the expression and are zero otherwise. It takes a page of memory
+// and tells itself from every other; its numbers mean nothing. Whoever keeps a graph made with stand-ins
+// follows its certificate once more without them (rewrite/retrace.hpp).
+#include <memory>
 #include <unordered_map>
 
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::rewrite {
 
+enum class Large { computed, stand_in };
+
 class FoldCache {
   public:
-    // Results of `node` on the constants that it reads. Its errors are those of evaluation.
+    explicit FoldCache(Large large = Large::computed) : large_(large) {}
+
+    // Results of `node` on the constants that it reads; of more than 65,536 elements, stand-ins where asked
+    // for. Its errors are those of evaluation.
     [[nodiscard]] Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph,
                                                               const graph::Node& node);
 
   private:
+    struct Recipe {
+        graph::Graph alone;
+        std::size_t output = 0;
+    };
+    // What a stand-in stands for; any other tensor itself.
+    [[nodiscard]] Result<graph::Tensor> real(const graph::Tensor& tensor) const;
+    [[nodiscard]] Result<std::vector<graph::Tensor>> computed(graph::Graph alone) const;
+    [[nodiscard]] std::vector<graph::Tensor> stand_ins(const graph::Graph& alone, std::uint64_t key);
+
     static constexpr std::int64_t most_bytes = std::int64_t{512} << 20;  // what is new after that is not kept
+    Large large_;
     std::unordered_map<std::uint64_t, std::vector<graph::Tensor>> known_;
+    std::unordered_map<const std::byte*, std::shared_ptr<const Recipe>>
+        recipes_;  // of stand-ins, by their bytes
     std::int64_t bytes_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "viridian/rewrite/retrace.hpp"
+
 namespace viridian::search {
 namespace {
 
@@ -15,11 +17,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 OuterRun::OuterRun(const cost::Source& source, const Objective& objective, const OuterOptions& options)
-    : remembered_(source),
+    : remembered_(source, [this] { return searching_ && left() < Seconds(0); }),
       objective_(objective),
       options_(options),
       unhurried_(options.assign),
-      rules_(options.rules) {
+      rules_(options.rules),
+      folds_(options.visited ? rewrite::Large::computed : rewrite::Large::stand_in) {
     if (rules_.folds == nullptr) rules_.folds = &folds_;
     options_.assign.exact.time_limit = std::min(options_.assign.exact.time_limit, longest_solve);
     if (options_.visited || !Reassigner::possible(objective, options_.assign))
@@ -61,18 +64,21 @@ Result<void> OuterRun::begin(const graph::Graph& graph) {
     VIRIDIAN_TRY(best_.outcome, assign(graph, options_.assign));
     if (objective_.needs_start()) options_.assign.start = unhurried_.start = best_.outcome.start;
     if (options_.visited) options_.visited(graph, best_.outcome);
-    best_.graph = graph;
+    best_.graph = given_ = graph;
+    given_outcome_ = best_.outcome;
     best_.graphs = best_.whole = 1;
     seen_.insert(structural_hash(graph));
     begin_ = std::chrono::steady_clock::now();
+    searching_ = true;
     best_.improvements.push_back(now());
     return {};
 }
 
 std::optional<EndedBy> OuterRun::stopped() const {
-    if (cancelled_ || (options_.cancelled && options_.cancelled())) return EndedBy::cancelled;
+    if (options_.cancelled && options_.cancelled()) return EndedBy::cancelled;
     if (best_.graphs >= options_.most_graphs) return EndedBy::graphs;
     if (left() < Seconds(0)) return EndedBy::time;
+    if (cancelled_) return EndedBy::cancelled;
     return std::nullopt;
 }
 
@@ -143,11 +149,31 @@ Result<bool> OuterRun::price(Place& place, bool confirm) {
     return true;
 }
 
+Result<void> OuterRun::retrace() {
+    if (best_.certificate.empty()) return {};
+    auto real = rewrite::retrace(given_, best_.certificate);
+    if (real.ok()) {
+        best_.graph = std::move(real->graph);
+        best_.certificate = std::move(real->certificate);
+    } else if (real.error().code == ErrorCode::mismatch) {
+        best_.graph = given_;
+        best_.outcome = given_outcome_;
+        best_.certificate.clear();
+    } else {
+        return std::move(real).error();
+    }
+    return {};
+}
+
 Result<OuterResult> OuterRun::finish() && {
     best_.ended_by = stopped().value_or(EndedBy::exhausted);
+    searching_ = false;
+    VIRIDIAN_TRY(retrace());
     if (best_.ended_by != EndedBy::cancelled) {
         graph::Graph graph = best_.graph;
-        VIRIDIAN_TRY(const rewrite::Outcome simplified, rewrite::simplify(graph, rules_));
+        rewrite::Options real = rules_;
+        real.folds = nullptr;
+        VIRIDIAN_TRY(const rewrite::Outcome simplified, rewrite::simplify(graph, real));
         if (!simplified.certificate.empty()) {
             VIRIDIAN_TRY(auto outcome, if_priced(assign(graph, unhurried_)));
             if (outcome && outcome->assignment.value <= best_cost()) {

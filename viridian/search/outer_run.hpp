@@ -72,6 +72,9 @@ class OuterRun {
     void keep(const Place& place);
     [[nodiscard]] OuterProgress now() const;
 
+    // With the weights in place of their stand-ins; back to the given graph where that does not work out.
+    Result<void> retrace();
+
     Remembered remembered_;
     const Objective& objective_;
     OuterOptions options_;
@@ -83,7 +86,10 @@ class OuterRun {
     std::set<Waiting, Cheaper> waiting_;
     Outcome base_;
     std::optional<Reassigner> near_;
+    graph::Graph given_;
+    Outcome given_outcome_;
     OuterResult best_;
+    bool searching_ = false;
     bool cancelled_ = false;
 };
 

@@ -4,18 +4,13 @@
 #include "viridian/zoo/networks.hpp"
 
 namespace viridian::zoo {
-namespace {
-
-constexpr double rectified = 1.4142135623730951;
-
-}  // namespace
 
 Result<graph::Graph> alexnet(const Options& options) {
     Convolutional net("alexnet", options);
     const PoolShape pool = {.kernel = {3, 3}, .strides = {2, 2}};
     Features x = net.image(3, 224);
     x = net.convolution(x, "features.0", 64,
-                        {.kernel = {11, 11}, .strides = {4, 4}, .pads = {2, 2}, .gain = 1});
+                        {.kernel = {11, 11}, .strides = {4, 4}, .pads = {2, 2}, .rectified = false});
     x = net.pool("MaxPool", net.relu(x, "features.1"), "features.2", pool);
     x = net.convolution(x, "features.3", 192, {.kernel = {5, 5}, .pads = {2, 2}});
     x = net.pool("MaxPool", net.relu(x, "features.4"), "features.5", pool);
@@ -26,9 +21,9 @@ Result<graph::Graph> alexnet(const Options& options) {
     // An adaptive pool to the size it already has: exports keep it.
     x = net.pool("AveragePool", x, "avgpool", {.kernel = {1, 1}, .strides = {1, 1}});
     x = net.flatten(x, "flatten", 256 * 6 * 6);
-    x = net.relu(net.linear(x, "classifier.1", 4096, rectified), "classifier.2");
-    x = net.relu(net.linear(x, "classifier.4", 4096, rectified), "classifier.5");
-    return std::move(net).finish(net.linear(x, "classifier.6", 1000, rectified));
+    x = net.relu(net.linear(x, "classifier.1", 4096), "classifier.2");
+    x = net.relu(net.linear(x, "classifier.4", 4096), "classifier.5");
+    return std::move(net).finish(net.linear(x, "classifier.6", 1000));
 }
 
 Result<graph::Graph> vgg16(const Options& options) {
@@ -41,16 +36,16 @@ Result<graph::Graph> vgg16(const Options& options) {
             x = net.pool("MaxPool", x, name, {.kernel = {2, 2}, .strides = {2, 2}});
             layer += 1;
         } else {
-            x = net.convolution(x, name, filters, {.pads = {1, 1}, .gain = layer == 0 ? 1 : rectified});
+            x = net.convolution(x, name, filters, {.pads = {1, 1}, .rectified = layer > 0});
             x = net.relu(x, fmt::format("features.{}", layer + 1));
             layer += 2;
         }
     }
     x = net.pool("AveragePool", x, "avgpool", {.kernel = {1, 1}, .strides = {1, 1}});
     x = net.flatten(x, "flatten", 512 * 7 * 7);
-    x = net.relu(net.linear(x, "classifier.0", 4096, rectified), "classifier.1");
-    x = net.relu(net.linear(x, "classifier.3", 4096, rectified), "classifier.4");
-    return std::move(net).finish(net.linear(x, "classifier.6", 1000, rectified));
+    x = net.relu(net.linear(x, "classifier.0", 4096), "classifier.1");
+    x = net.relu(net.linear(x, "classifier.3", 4096), "classifier.4");
+    return std::move(net).finish(net.linear(x, "classifier.6", 1000));
 }
 
 }  // namespace viridian::zoo

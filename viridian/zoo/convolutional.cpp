@@ -12,7 +12,7 @@ using graph::Tensor;
 namespace {
 
 // Statistics and affine parameters of a batch normalisation, near those of a trained network: the running
-// variance is about what He-scaled weights give.
+// mean and variance are about what the weights give.
 struct Normalization {
     Tensor scale, bias, mean, variance;
 
@@ -22,6 +22,8 @@ struct Normalization {
           mean(weights.uniform(name + ".running_mean", {channels}, 0, 0.1)),
           variance(weights.uniform(name + ".running_var", {channels}, 1, 0.1)) {}
 };
+
+const double he = std::sqrt(2.0);  // keeps the second moment after a rectifier
 
 Dims twice(const Dims& pads) {
     Dims both = pads;
@@ -56,8 +58,11 @@ graph::ValueId Convolutional::constant(const std::string& name, Tensor tensor) {
 Tensor Convolutional::kernel(Features x, const std::string& name, std::int64_t filters,
                              const ConvolutionShape& shape) const {
     const std::int64_t channels = x.channels / shape.group;
-    return weights_.scaled(name + ".weight", {filters, channels, shape.kernel[0], shape.kernel[1]},
-                           channels * shape.kernel[0] * shape.kernel[1], shape.gain);
+    const Dims dims = {filters, channels, shape.kernel[0], shape.kernel[1]};
+    if (shape.rectified && channels > 1)
+        return weights_.balanced(name + ".weight", dims, 1 / std::sqrt(rectified_variance));
+    return weights_.scaled(name + ".weight", dims, channels * shape.kernel[0] * shape.kernel[1],
+                           shape.rectified ? he : 1);
 }
 
 Features Convolutional::unbiased(Features x, const std::string& name, std::int64_t filters,
@@ -108,7 +113,7 @@ Features Convolutional::transposed(Features x, const std::string& name, std::int
     const graph::ValueId weight =
         constant(name + ".weight",
                  weights_.scaled(name + ".weight", {x.channels, filters, shape.kernel[0], shape.kernel[1]},
-                                 fan_in, shape.gain));
+                                 fan_in, shape.rectified ? he : 1));
     return {graph_.add("ConvTranspose", {x.value, weight}, attributes_of(shape), name), filters};
 }
 
@@ -161,9 +166,10 @@ Features Convolutional::flatten(Features x, const std::string& name, std::int64_
     return {operation("Flatten", x, name, {{"axis", std::int64_t{1}}}).value, channels};
 }
 
-Features Convolutional::linear(Features x, const std::string& name, std::int64_t outputs, double gain) {
-    const graph::ValueId weight = constant(
-        name + ".weight", weights_.scaled(name + ".weight", {outputs, x.channels}, x.channels, gain));
+Features Convolutional::linear(Features x, const std::string& name, std::int64_t outputs, bool rectified) {
+    const graph::ValueId weight =
+        constant(name + ".weight", weights_.balanced(name + ".weight", {outputs, x.channels},
+                                                     rectified ? 1 / std::sqrt(rectified_variance) : 1));
     const graph::ValueId bias =
         constant(name + ".bias", weights_.uniform(name + ".bias", {outputs}, 0, 0.05));
     return {graph_.add("Gemm", {x.value, weight, bias}, {{"transB", std::int64_t{1}}}, name), outputs};

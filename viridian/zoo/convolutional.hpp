@@ -16,7 +16,7 @@ struct ConvolutionShape {
     graph::Dims strides = {1, 1};
     graph::Dims pads = {0, 0};  // the same before and after
     std::int64_t group = 1;
-    double gain = 1.4142135623730951;  // √2: its input was rectified
+    bool rectified = true;  // its input
 };
 
 struct PoolShape {
@@ -52,7 +52,7 @@ class Convolutional {
     Features concat(const std::vector<Features>& parts, const std::string& name);
     Features add(Features a, Features b, const std::string& name);
     Features flatten(Features x, const std::string& name, std::int64_t channels);
-    Features linear(Features x, const std::string& name, std::int64_t outputs, double gain);
+    Features linear(Features x, const std::string& name, std::int64_t outputs, bool rectified = true);
     Features operation(const char* op, Features x, const std::string& name,
                        graph::Attributes attributes = {});
     graph::ValueId constant(const std::string& name, graph::Tensor tensor);

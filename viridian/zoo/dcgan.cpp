@@ -8,7 +8,7 @@ namespace viridian::zoo {
 Result<graph::Graph> dcgan_generator(const Options& options) {
     Convolutional net("dcgan_generator", options);
     Features x = net.image(100, 1);
-    ConvolutionShape shape = {.kernel = {4, 4}, .gain = 1};
+    ConvolutionShape shape = {.kernel = {4, 4}, .rectified = false};
     int layer = 0;
     for (const std::int64_t filters : {512, 256, 128, 64}) {
         x = net.transposed(x, fmt::format("main.{}", layer), filters, shape);
@@ -29,7 +29,7 @@ Result<graph::Graph> dcgan_discriminator(const Options& options) {
     };
     Features x = net.image(3, 64);
     ConvolutionShape first = shape;
-    first.gain = 1;
+    first.rectified = false;
     x = leaky(net.unbiased(x, "main.0", 64, first), "main.1");
     x = leaky(net.normalized(x, "main.2", "main.3", 128, shape), "main.4");
     x = leaky(net.normalized(x, "main.5", "main.6", 256, shape), "main.7");

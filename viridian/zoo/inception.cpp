@@ -89,7 +89,7 @@ class Inception {
 Result<graph::Graph> inception_v3(const Options& options) {
     Inception net(options);
     Features x = net.net.image(3, 299);
-    x = net.basic(x, "Conv2d_1a_3x3", 32, {.strides = {2, 2}, .gain = 1});
+    x = net.basic(x, "Conv2d_1a_3x3", 32, {.strides = {2, 2}, .rectified = false});
     x = net.basic(x, "Conv2d_2a_3x3", 32, {});
     x = net.basic(x, "Conv2d_2b_3x3", 64, {.pads = {1, 1}});
     x = net.net.pool("MaxPool", x, "maxpool1", {});
@@ -108,7 +108,7 @@ Result<graph::Graph> inception_v3(const Options& options) {
     x = net.e(x, "Mixed_7b");
     x = net.e(x, "Mixed_7c");
     x = net.net.flatten(net.net.global_average(x, "avgpool"), "flatten", 2048);
-    return std::move(net.net).finish(net.net.linear(x, "fc", 1000, 1));
+    return std::move(net.net).finish(net.net.linear(x, "fc", 1000, false));
 }
 
 }  // namespace viridian::zoo

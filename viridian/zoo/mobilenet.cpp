@@ -20,7 +20,8 @@ Features inverted_residual(Convolutional& net, Features x, const std::string& na
     int part = 0;
     Features y = x;
     if (expansion != 1) {
-        y = net.normalized(y, name + ".conv.0.0", name + ".conv.0.1", wide, {.kernel = {1, 1}, .gain = 1});
+        y = net.normalized(y, name + ".conv.0.0", name + ".conv.0.1", wide,
+                           {.kernel = {1, 1}, .rectified = false});
         y = clipped(net, y, name + ".conv.0.2", bounds);
         part = 1;
     }
@@ -47,17 +48,18 @@ Result<graph::Graph> mobilenet_v2(const Options& options) {
     const Relu6 bounds = {net.constant("relu6.min", graph::Tensor::scalar(0.0F)),
                           net.constant("relu6.max", graph::Tensor::scalar(6.0F))};
     Features x = net.image(3, 224);
-    x = net.normalized(x, "features.0.0", "features.0.1", 32, {.strides = {2, 2}, .pads = {1, 1}, .gain = 1});
+    x = net.normalized(x, "features.0.0", "features.0.1", 32,
+                       {.strides = {2, 2}, .pads = {1, 1}, .rectified = false});
     x = clipped(net, x, "features.0.2", bounds);
     int layer = 1;
     for (const Stage& stage : stages)
         for (std::int64_t i = 0; i < stage.repeats; ++i)
             x = inverted_residual(net, x, fmt::format("features.{}", layer++), stage.expansion, stage.filters,
                                   i == 0 ? stage.stride : 1, bounds);
-    x = net.normalized(x, "features.18.0", "features.18.1", 1280, {.kernel = {1, 1}, .gain = 1});
+    x = net.normalized(x, "features.18.0", "features.18.1", 1280, {.kernel = {1, 1}, .rectified = false});
     x = clipped(net, x, "features.18.2", bounds);
     x = net.flatten(net.global_average(x, "avgpool"), "flatten", 1280);
-    return std::move(net).finish(net.linear(x, "classifier.1", 1000, 1));
+    return std::move(net).finish(net.linear(x, "classifier.1", 1000, false));
 }
 
 }  // namespace viridian::zoo

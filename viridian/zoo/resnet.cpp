@@ -45,14 +45,14 @@ Result<graph::Graph> resnet(const char* name, const Options& options, Block bloc
     Convolutional net(name, options);
     Features x = net.image(3, 224);
     x = net.normalized(x, "conv1", "bn1", 64,
-                       {.kernel = {7, 7}, .strides = {2, 2}, .pads = {3, 3}, .gain = 1});
+                       {.kernel = {7, 7}, .strides = {2, 2}, .pads = {3, 3}, .rectified = false});
     x = net.pool("MaxPool", net.relu(x, "relu"), "maxpool", {.pads = {1, 1}});
     for (std::size_t stage = 0; stage < depths.size(); ++stage)
         for (int i = 0; i < depths[stage]; ++i)
             x = block(net, x, fmt::format("layer{}.{}", stage + 1, i), std::int64_t{64} << stage,
                       stage > 0 && i == 0 ? 2 : 1);
     x = net.flatten(net.global_average(x, "avgpool"), "flatten", x.channels);
-    return std::move(net).finish(net.linear(x, "fc", 1000, 1));
+    return std::move(net).finish(net.linear(x, "fc", 1000, false));
 }
 
 }  // namespace

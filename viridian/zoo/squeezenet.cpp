@@ -29,7 +29,7 @@ Result<graph::Graph> squeezenet(const char* name, const Options& options, bool l
     const std::int64_t stem = later ? 3 : 7;
     Features x = net.image(3, 224);
     x = net.convolution(x, "features.0", later ? 64 : 96,
-                        {.kernel = {stem, stem}, .strides = {2, 2}, .gain = 1});
+                        {.kernel = {stem, stem}, .strides = {2, 2}, .rectified = false});
     x = net.relu(x, "features.1");
     int layer = 2;
     for (const auto& [squeeze, expand] : fires) {

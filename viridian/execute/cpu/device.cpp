@@ -55,6 +55,10 @@ class CpuDevice final : public Device {
         return cpu::prepare_plan(context_, graph, plan);
     }
 
+    Result<std::unique_ptr<Executable>> prepare_consuming(graph::Graph& graph, const plan::Plan& plan) const {
+        return cpu::prepare_plan(context_, graph, plan, &graph);
+    }
+
     Result<Timing> time(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
                         const TimingProtocol& protocol) override {
         return timer_.time(cpu::Task{context_, graph, region}, choice, protocol);
@@ -104,6 +108,12 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
     }
+}
+
+Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Graph& graph,
+                                                      const plan::Plan& plan) {
+    const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
+    return cpu != nullptr ? cpu->prepare_consuming(graph, plan) : device.prepare(graph, plan);
 }
 
 }  // namespace viridian::execute

@@ -14,4 +14,10 @@ struct CpuOptions {
 // Errors: unsupported (no AVX2), invalid_argument (more than 1024 threads).
 [[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
 
+// device.prepare(graph, plan) for whoever keeps `graph` for its names and types alone: on this device the
+// bytes of a constant go once the last kernel that reads it is ready, so that originals and packed weights do
+// not add up.
+[[nodiscard]] Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Graph& graph,
+                                                                    const plan::Plan& plan);
+
 }  // namespace viridian::execute

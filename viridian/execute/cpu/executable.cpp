@@ -12,6 +12,7 @@ namespace {
 
 using graph::Graph;
 using graph::Tensor;
+using graph::ValueId;
 using plan::BufferId;
 
 // One step, bound to its memory.
@@ -37,11 +38,35 @@ struct External {
     std::int64_t offset;  // bytes
 };
 
+// By step: the constants that no later step reads.
+std::vector<std::vector<ValueId>> last_constants(const Graph& graph, const plan::Plan& plan) {
+    std::vector<std::size_t> last(graph.value_count(), plan.steps.size());
+    for (std::size_t s = 0; s < plan.steps.size(); ++s)
+        if (plan.steps[s].kind == plan::Step::Kind::kernel)
+            for (const ValueId id : plan.steps[s].region.constants) last[index(id)] = s;
+    for (const ValueId id : graph.outputs())
+        if (id != ValueId::none) last[index(id)] = plan.steps.size();
+    std::vector<std::vector<ValueId>> of(plan.steps.size());
+    for (std::size_t i = 0; i < last.size(); ++i)
+        if (last[i] < of.size() && graph.constant(static_cast<ValueId>(i)) != nullptr)
+            of[last[i]].push_back(static_cast<ValueId>(i));
+    return of;
+}
+
+// Type and dims stay.
+void let_go(Graph& graph, ValueId id) {
+    const Tensor* constant = graph.constant(id);
+    if (constant->count() <= 1) return;  // its number may say what a step does
+    graph.make_constant(id, Tensor(constant->type(), constant->dims(), std::shared_ptr<const std::byte>()));
+}
+
 class CpuExecutable final : public Executable {
   public:
     explicit CpuExecutable(const Context& context) : context_(context) {}
 
-    Result<void> prepare(const Graph& graph, const plan::Plan& plan) {
+    // `consumed`: null, or the same graph.
+    Result<void> prepare(const Graph& graph, const plan::Plan& plan, Graph* consumed) {
+        const std::vector<std::vector<ValueId>> last = last_constants(graph, plan);
         arena_ = Buffer(static_cast<std::size_t>(plan.arena_bytes));
         std::int64_t workspace = plan.workspace_bytes;
         for (const plan::Step& step : plan.steps) {
@@ -61,6 +86,8 @@ class CpuExecutable final : public Executable {
                 bound.name = fmt::format("convert {}", graph.value(from.value).name);
             }
             workspace = std::max(workspace, bound.kernel.workspace.value);
+            if (consumed != nullptr)
+                for (const ValueId id : last[steps_.size()]) let_go(*consumed, id);
             steps_.push_back(std::move(bound));
         }
         workspace_ = Buffer(static_cast<std::size_t>(workspace));
@@ -211,11 +238,11 @@ Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
 }
 
 Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const Graph& graph,
-                                                 const plan::Plan& plan) {
+                                                 const plan::Plan& plan, Graph* consumed) {
     const ThreadCount threads(context.threads);
     auto executable = std::make_unique<CpuExecutable>(context);
     try {
-        VIRIDIAN_TRY(executable->prepare(graph, plan));
+        VIRIDIAN_TRY(executable->prepare(graph, plan, consumed));
     } catch (const std::bad_alloc&) {
         return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
                     "there is no memory for a plan of {} MiB", plan.arena_bytes >> 20);

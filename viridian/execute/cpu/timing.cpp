@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "viridian/base/preemptions.hpp"
 #include "viridian/execute/cpu/conversion.hpp"
 #include "viridian/execute/cpu/executable.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -16,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t weight_bytes = std::size_t{400} << 20U;  // beyond any last-level cache
 constexpr std::size_t cached_bytes = std::size_t{8} << 20U;    // beyond the caches of one core
+constexpr double patience = 4;                                 // budgets, where runs are disturbed
 constexpr std::size_t line = 64;
 constexpr std::int64_t page = 4096;
 
@@ -105,7 +107,10 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
                       ports.numbers[i] ? 0x3c803c80U : 0U, thread);
         });
     };
-    std::vector<double> seconds;
+    // A kernel whose thread lost its processor took a time slice longer: such runs count only where others
+    // are too few.
+    std::vector<double> seconds, disturbed;
+    std::int64_t runs = 0;
     const auto begin = Clock::now();
     Timing timing;
     std::int64_t next_look = protocol.at_least;
@@ -120,20 +125,27 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
         }
         if (kernel.bind) kernel.bind(pointers);
         write_activations();
+        const std::int64_t before = preemptions();
         const auto start = Clock::now();
         kernel.run(pointers);
         const auto end = Clock::now();
-        seconds.push_back(std::chrono::duration<double>(end - start).count());
+        const bool calm = preemptions() == before;
+        if (++runs == 1) continue;  // it pays for cold code
+        (calm ? seconds : disturbed).push_back(std::chrono::duration<double>(end - start).count());
         const auto count = static_cast<std::int64_t>(seconds.size());
-        if (count == 1) continue;  // the first run pays for cold code: it is dropped below
-        if (count > next_look) {
-            timing = summary({seconds.begin() + 1, seconds.end()});
+        if (calm && count >= next_look) {
+            timing = summary(seconds);
             next_look = count + count / 4 + 1;
             if (sure(timing, protocol.precision)) break;
         }
-        if (count > protocol.at_least &&
-            std::chrono::duration<double>(end - begin).count() > protocol.budget.value) {
-            timing = summary({seconds.begin() + 1, seconds.end()});
+        const double spent = std::chrono::duration<double>(end - begin).count() / protocol.budget.value;
+        if (count >= std::max<std::int64_t>(1, protocol.at_least) && spent > 1) {
+            timing = summary(std::move(seconds));
+            break;
+        }
+        if (runs > protocol.at_least && spent > patience) {
+            seconds.insert(seconds.end(), disturbed.begin(), disturbed.end());
+            timing = summary(std::move(seconds));
             break;
         }
     }

@@ -1,0 +1,11 @@
+#pragma once
+// What tells a timing that something else had the processor.
+#include <cstdint>
+
+namespace viridian {
+
+// How often so far the system took a processor away from a thread of this process that had work to do:
+// involuntary context switches, getrusage(2). What a hypervisor takes is not seen.
+[[nodiscard]] std::int64_t preemptions();
+
+}  // namespace viridian
