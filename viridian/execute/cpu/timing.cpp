@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t weight_bytes = std::size_t{400} << 20U;  // beyond any last-level cache
 constexpr std::size_t cached_bytes = std::size_t{8} << 20U;    // beyond the caches of one core
-constexpr double patience = 4;                                 // budgets, where runs are disturbed
+constexpr double patience = 2;                                 // budgets, where runs are disturbed
 constexpr std::size_t line = 64;
 constexpr std::int64_t page = 4096;
 
