@@ -69,7 +69,7 @@ TEST_P(Network, TellsItsInputsApart) {
     if (GetParam().transformer) options.sequence = 8, options.hidden = 128;  // all its layers
     const auto network = zoo::build(GetParam().name, options);
     ASSERT_TRUE(network.ok()) << network.error().text();
-    const auto device = execute::make_cpu_device({.threads = 1, .pin = false});
+    const auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
     ASSERT_TRUE(device.ok()) << device.error().text();
     std::vector<graph::Tensor> outputs;
     for (const std::uint64_t seed : {1, 2}) {
