@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/verify.hpp"
 #include "viridian/onnx/onnx.hpp"
 
@@ -47,6 +48,29 @@ TEST(Save, LargeConstantsGoBesideTheModel) {
     ASSERT_TRUE(again.ok()) << again.error().text();
     EXPECT_EQ(graph::structural_hash(*again), graph::structural_hash(graph));
     std::filesystem::remove_all(folder);
+}
+
+TEST(Save, OldOperatorSetsSaySwishInTheirWords) {
+    for (const double alpha : {1.0, 1.5}) {
+        graph::Graph graph;
+        const auto x = graph.add_input("x", {graph::ElementType::f32, graph::Shape{2, 3}});
+        graph.set_outputs({graph.add("Swish", {x}, {{"alpha", alpha}})});
+        const auto again = parse(*serialize(graph), "again");
+        ASSERT_TRUE(again.ok()) << again.error().text();
+        int sigmoids = 0;
+        for (const auto id : again->nodes()) {
+            EXPECT_NE(again->node(id).op, "Swish");
+            sigmoids += again->node(id).op == "Sigmoid";
+        }
+        EXPECT_EQ(sigmoids, 1);
+        const std::vector<graph::Tensor> inputs = {
+            graph::Tensor::f32({2, 3}, std::vector<float>{-5, -1, -0.25F, 0, 0.5F, 3})};
+        const auto was = graph::evaluate(graph, inputs), is = graph::evaluate(*again, inputs);
+        ASSERT_TRUE(was.ok() && is.ok());
+        for (std::int64_t i = 0; i < 6; ++i) EXPECT_NEAR((*was)[0].number(i), (*is)[0].number(i), 1e-6);
+        EXPECT_EQ(graph::structural_hash(*parse(*serialize(graph, {.opset = 24}), "newest")),
+                  graph::structural_hash(graph));
+    }
 }
 
 TEST(Save, OperatorSetsOutsideTheRangeAreRefused) {

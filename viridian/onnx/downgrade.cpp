@@ -177,7 +177,6 @@ const std::map<std::string_view, int>& introduced() {
                                                           {"Attention", 23},
                                                           {"RMSNormalization", 23},
                                                           {"RotaryEmbedding", 23},
-                                                          {"Swish", 24},
                                                           {"TensorScatter", 24},
                                                           {"BitCast", 26},
                                                           {"CumProd", 26},
@@ -221,6 +220,24 @@ constexpr std::string_view bfloat16_since_22[] = {"Acos",
                                                   "Tan",
                                                   "ThresholdedRelu"};
 
+// x·Sigmoid(alpha·x): what readers of every operator set know.
+std::shared_ptr<const Graph> swish_meaning(const Graph& graph, const Node& node) {
+    Graph body;
+    body.name = "swish";
+    const graph::TensorType& type = graph.value(node.inputs[0]).type;
+    const ValueId x = body.add_input("x", type);
+    ValueId inner = x;
+    if (const double alpha = node.get("alpha", 1.0); alpha != 1) {
+        ValueId factor =
+            body.add_constant("alpha", Tensor::of<double>(graph::ElementType::f64, {}, std::span(&alpha, 1)));
+        if (type.element != graph::ElementType::f64)
+            factor = body.add("Cast", {factor}, {{"to", graph::onnx_code_of(type.element)}});
+        inner = body.add("Mul", {x, factor});
+    }
+    body.set_outputs({body.add("Mul", {x, body.add("Sigmoid", {inner})})});
+    return std::make_shared<const Graph>(std::move(body));
+}
+
 }  // namespace
 
 int needed_opset(const Graph& graph, const Node& node) {
@@ -240,6 +257,7 @@ int needed_opset(const Graph& graph, const Node& node) {
 
 void downgrade(const Graph& graph, Node& node, int opset) {
     if (!node.domain.empty()) return;
+    if (node.op == "Swish" && opset < 24) node.bodies = {swish_meaning(graph, node)};
     for (const Rule& rule : rules)
         if (rule.op == node.op && opset < rule.since) rule.lower(graph, node);
 }

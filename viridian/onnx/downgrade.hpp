@@ -10,7 +10,8 @@ inline constexpr int oldest_written_opset = 17;
 [[nodiscard]] int needed_opset(const graph::Graph& graph, const graph::Node& node);
 
 // Rewrites the node for operator set `opset` >= needed_opset: inputs become attributes again, defaults that
-// an older set does not know are dropped. Constants that are no longer read are the caller's to leave out.
+// an older set does not know are dropped; Swish, which few readers know, gets its meaning as a body.
+// Constants that are no longer read are the caller's to leave out.
 void downgrade(const graph::Graph& graph, graph::Node& node, int opset);
 
 [[nodiscard]] int ir_version_of(int opset);
