@@ -62,6 +62,34 @@ TEST(Convolution, EveryChoiceAgreesWithTheReference) {
     EXPECT_THAT(tried, testing::Contains(testing::StartsWith("dnnl:conv:direct:")));
 }
 
+TEST(Convolution, NarrowGroups) {
+    Random random(7);
+    const auto device = test_device(2);
+    for (int i = 0; i < 40; ++i) {
+        Shape s = random_shape(random);
+        const std::int64_t width = std::int64_t{1} << random.between(0, 4);
+        s.groups = random.between(2, 64 / width);
+        s.c = s.m = s.groups * width;
+        if (random.chance(0.3)) s.w = random.between(20, 40);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({s.n, s.c, s.h, s.w}));
+        ValueId y = add_convolution(graph, x, s, random, random.chance(0.5));
+        const auto out = [&](std::int64_t size, std::int64_t kernel) {
+            return (size + 2 * s.pad - (kernel - 1) * s.dilation - 1) / s.stride + 1;
+        };
+        const auto op = random.below(4);
+        if (op == 0) y = graph.add("Relu", {y});
+        if (op == 1) y = graph.add("Swish", {y});
+        if (op == 2)
+            y = graph.add("Add", {y, graph.add_input(
+                                         "r", f32({s.n, s.m, out(s.h, s.kernel_h), out(s.w, s.kernel_w)}))});
+        graph.set_outputs({y});
+        SCOPED_TRACE(fmt::format("n{} c{} h{} w{} k{}x{} s{} d{} p{} g{}", s.n, s.c, s.h, s.w, s.kernel_h,
+                                 s.kernel_w, s.stride, s.dilation, s.pad, s.groups));
+        EXPECT_THAT(check_region(*device, graph, random, 1e-5), testing::Contains("simd:grouped"));
+    }
+}
+
 TEST(Convolution, EpiloguesAndResiduals) {
     Random random(2);
     const auto device = test_device(2);

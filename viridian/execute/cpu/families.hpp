@@ -9,6 +9,7 @@ Family dnnl_pooling_family();
 Family dnnl_matmul_family();
 Family dnnl_softmax_family();
 Family simd_convolution_family();
+Family simd_grouped_convolution_family();
 Family simd_winograd_family();
 Family simd_matmul_family();
 Family simd_elementwise_family();

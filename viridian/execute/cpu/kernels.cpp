@@ -10,6 +10,7 @@ std::span<const Family> families() {
         view_family(),
         concat_family(),
         simd_convolution_family(),
+        simd_grouped_convolution_family(),
         simd_winograd_family(),
         dnnl_convolution_family(),
         dnnl_pooling_family(),
