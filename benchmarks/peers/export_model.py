@@ -14,8 +14,9 @@ warnings.filterwarnings("ignore")
 
 VISION = """alexnet vgg11_bn squeezenet1_0 resnet18 resnet50 resnext50_32x4d wide_resnet50_2 densenet121 googlenet inception_v3
 mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet1_0 shufflenet_v2_x1_0 efficientnet_b0 efficientnet_v2_s regnet_x_400mf
-regnet_y_400mf convnext_tiny vit_b_16 swin_t swin_v2_t maxvit_t""".split()
-SEGMENTATION = ["lraspp_mobilenet_v3_large", "deeplabv3_resnet50"]
+regnet_y_400mf convnext_tiny convnext_small vit_b_16 vit_b_32 swin_t swin_v2_t maxvit_t""".split()
+SEGMENTATION = ["lraspp_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50"]
+DETECTION = ["retinanet_resnet50_fpn", "ssdlite320_mobilenet_v3_large"]
 
 
 def randomise(model):
@@ -40,6 +41,18 @@ class OnlyOut(torch.nn.Module):
         return self.model(image)["out"]
 
 
+class Detector(torch.nn.Module):
+    """Backbone and heads: what comes before the boxes are chosen."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.backbone, self.head = model.backbone, model.head
+
+    def forward(self, image):
+        answers = self.head(list(self.backbone(image).values()))
+        return answers["cls_logits"], answers["bbox_regression"]
+
+
 def build(name):
     """The network and example inputs."""
     if name in torch_blocks.BLOCKS:
@@ -49,6 +62,9 @@ def build(name):
     if name in SEGMENTATION:
         make = getattr(torchvision.models.segmentation, name)
         return OnlyOut(make(weights=None, weights_backbone=None)), (image,)
+    if name in DETECTION:
+        make = getattr(torchvision.models.detection, name)
+        return Detector(make(weights=None, weights_backbone=None)), (torch.randn(1, 3, 320, 320),)
     make = getattr(torchvision.models, name)
     extra = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
     return make(weights=None, **extra), (image,)
@@ -82,7 +98,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.model is None:
-        known = [name for name in VISION if hasattr(torchvision.models, name)] + SEGMENTATION
+        known = [name for name in VISION if hasattr(torchvision.models, name)] + SEGMENTATION + DETECTION
         print("\n".join(known + list(torch_blocks.BLOCKS)))
     else:
         export(options)

@@ -67,6 +67,8 @@ class Case:
         self.threads = ["--threads", str(options.threads)]
 
     def export(self):
+        if self.model.exists():  # kept by an earlier run
+            return
         self.folder.mkdir(parents=True, exist_ok=True)
         call([self.options.torch, "export_model.py", self.name, self.model, "--exporter", self.exporter, "--opset", self.opset], 600)
 
@@ -86,7 +88,8 @@ class Case:
         return relative_error([np.load(out / f"{file_name(name)}.npy") for name in self.names], self.expected)
 
     def optimise(self):
-        command = [self.options.viridian, "optimize", self.model, "-o", self.optimised, "--db", self.options.db, "--proofs", 1, "--json"]
+        command = [self.options.viridian, "optimize", self.model, "-o", self.optimised, "--db", self.options.db, "--proofs", 1, "--json",
+                   "--budget", self.options.budget]
         result = json.loads(call(command + self.threads, self.options.limit))
         self.elapsed, self.rewrites = result["elapsed_seconds"], len(result["rewrites"])
         return relative_error(session(self.optimised, self.options.threads).run(None, self.inputs), self.expected)
@@ -143,6 +146,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.25)
     parser.add_argument("--limit", type=int, default=1200, help="seconds for one optimize")
+    parser.add_argument("--budget", default="1000,60s", help="of the search, as `viridian optimize` takes it")
     parser.add_argument("--db", default=None)
     parser.add_argument("--run-only", action="store_true", help="do not optimise or time: outputs of the plain model only")
     parser.add_argument("--keep", action="store_true", help="keep the exported files")

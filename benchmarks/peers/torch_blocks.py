@@ -166,6 +166,79 @@ class UNet(nn.Module):
         return nn.functional.interpolate(y, scale_factor=2, mode="bilinear", align_corners=False)
 
 
+class T5Block(nn.Module):
+    """One encoder and one decoder layer of the T5 kind: biases by bucketed distance, no other bias, RMS normalisation, unscaled
+    scores, attention to the encoder, gated GELU."""
+
+    def __init__(self, width=512, heads=8, inner=1024, buckets=32):
+        super().__init__()
+        self.heads, self.size, self.buckets = heads, width // heads, buckets
+        self.attentions = nn.ModuleList(nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(4)) for _ in range(3))
+        self.feeds = nn.ModuleList(nn.ModuleList([nn.Linear(width, inner, bias=False), nn.Linear(width, inner, bias=False),
+                                                  nn.Linear(inner, width, bias=False)]) for _ in range(2))
+        self.scales = nn.ParameterList(nn.Parameter(torch.ones(width)) for _ in range(5))
+        self.distance = nn.Embedding(buckets, heads)
+
+    def bias(self, length, device):
+        place = torch.arange(length, device=device)
+        apart = place[None, :] - place[:, None]
+        half = self.buckets // 2
+        side, apart = (apart > 0).long() * half, apart.abs()
+        far = half // 2 + (torch.log(apart.float().clamp(min=1) / (half // 2)) / math.log(16) * (half - half // 2)).long()
+        bucket = side + torch.where(apart < half // 2, apart, far.clamp(max=half - 1))
+        return self.distance(bucket).permute(2, 0, 1).unsqueeze(0)
+
+    def norm(self, x, i):
+        return self.scales[i] * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+    def attend(self, i, x, other, bias):
+        def split(y):
+            return y.view(y.shape[0], -1, self.heads, self.size).transpose(1, 2)
+
+        q, k, v, o = self.attentions[i]
+        scores = torch.matmul(split(q(x)), split(k(other)).transpose(3, 2))
+        weights = nn.functional.softmax((scores if bias is None else scores + bias).float(), dim=-1).type_as(scores)
+        return o(torch.matmul(weights, split(v(other))).transpose(1, 2).contiguous().view(x.shape))
+
+    def feed(self, i, x):
+        gate, up, down = self.feeds[i]
+        return down(nn.functional.gelu(gate(x), approximate="tanh") * up(x))
+
+    def forward(self, x, y):
+        z = self.norm(x, 0)
+        x = x + self.attend(0, z, z, self.bias(x.shape[1], x.device))
+        x = x + self.feed(0, self.norm(x, 1))
+        z = self.norm(y, 2)
+        causal = torch.full((y.shape[1], y.shape[1]), -1e9).triu(1)
+        y = y + self.attend(1, z, z, self.bias(y.shape[1], y.device) + causal)
+        y = y + self.attend(2, self.norm(y, 3), x, None)
+        return y + self.feed(1, self.norm(y, 4))
+
+
+class ConformerBlock(nn.Module):
+    """Half feeds around attention and a convolution module with gated linear units (Gulati et al., 2020)."""
+
+    def __init__(self, width=256, heads=4, kernel=15):
+        super().__init__()
+
+        def feed():
+            return nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.SiLU(), nn.Linear(4 * width, width))
+
+        self.feed1, self.feed2 = feed(), feed()
+        self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(width) for _ in range(3))
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.convolution = nn.Sequential(
+            nn.Conv1d(width, 2 * width, 1), nn.GLU(dim=1), nn.Conv1d(width, width, kernel, padding=kernel // 2, groups=width),
+            nn.BatchNorm1d(width), nn.SiLU(), nn.Conv1d(width, width, 1))
+
+    def forward(self, x):
+        x = x + 0.5 * self.feed1(x)
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        x = x + self.convolution(self.norm2(x).transpose(1, 2)).transpose(1, 2)
+        return self.norm3(x + 0.5 * self.feed2(x))
+
+
 def past(length=64):
     return torch.randn(1, 12, length, 64)
 
@@ -178,6 +251,8 @@ BLOCKS = {
     "rotary_block": lambda: (RotaryBlock(), (torch.randn(1, 64, 512),)),
     "encoder_layer": lambda: (nn.TransformerEncoderLayer(256, 4, 1024, activation="gelu", batch_first=True,
                                                          norm_first=True), (torch.randn(1, 64, 256),)),
+    "t5_block": lambda: (T5Block(), (torch.randn(1, 48, 512), torch.randn(1, 32, 512))),
+    "conformer_block": lambda: (ConformerBlock(), (torch.randn(1, 100, 256),)),
     "lstm_tagger": lambda: (Tagger(), (torch.randint(0, 5000, (1, 20)),)),
     "unet": lambda: (UNet(), (torch.randn(1, 3, 64, 64),)),
 }
