@@ -65,7 +65,7 @@ TEST(Convolution, EveryChoiceAgreesWithTheReference) {
 TEST(Convolution, NarrowGroups) {
     Random random(7);
     const auto device = test_device(2);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 24; ++i) {
         Shape s = random_shape(random);
         const std::int64_t width = std::int64_t{1} << random.between(0, 4);
         s.groups = random.between(2, 64 / width);
@@ -86,7 +86,9 @@ TEST(Convolution, NarrowGroups) {
         graph.set_outputs({y});
         SCOPED_TRACE(fmt::format("n{} c{} h{} w{} k{}x{} s{} d{} p{} g{}", s.n, s.c, s.h, s.w, s.kernel_h,
                                  s.kernel_w, s.stride, s.dilation, s.pad, s.groups));
-        EXPECT_THAT(check_region(*device, graph, random, 1e-5), testing::Contains("simd:grouped"));
+        const auto kernels = check_region(*device, graph, random, 1e-5);
+        const bool chains_over_padding = op == 1 && s.c % 16 != 0;
+        EXPECT_EQ(std::ranges::count(kernels, "simd:grouped") > 0, !chains_over_padding);
     }
 }
 

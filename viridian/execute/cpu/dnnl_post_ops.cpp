@@ -43,6 +43,8 @@ std::optional<Eltwise> eltwise_of(const Step& step) {
             return Eltwise{algorithm::eltwise_gelu_tanh, 0, 0};
         case Function::hard_swish:
             return Eltwise{algorithm::eltwise_hardswish, 0, 0};
+        case Function::swish:
+            return Eltwise{algorithm::eltwise_swish, step.alpha, 0};
         case Function::softplus:
             return Eltwise{algorithm::eltwise_soft_relu, 0, 0};
         case Function::exp:

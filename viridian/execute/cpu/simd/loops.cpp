@@ -47,7 +47,8 @@ HWY_INLINE V bounded_exponential(V x) {
 HWY_INLINE V sigmoid(V x) {
     const D d;
     const V one = hn::Set(d, 1.0F);
-    return hn::Div(one, hn::Add(one, bounded_exponential(hn::Neg(x))));
+    const V y = hn::Div(one, hn::Add(one, bounded_exponential(hn::Neg(x))));
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -88.0F)), y);
 }
 
 // erf(x) ≈ x·P(x²)/Q(x²) on [−4, 4], beyond which it is ±1 in float; fitted by reweighted least squares to a
