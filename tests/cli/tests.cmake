@@ -1,3 +1,7 @@
 target_compile_definitions(${target} PRIVATE VIRIDIAN_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 target_compile_definitions(${target} PRIVATE VIRIDIAN_FAKE_CUPTI_LIBRARY="$<TARGET_FILE:viridian_fake_cupti>")
 add_dependencies(${target} viridian_fake_cupti)
+
+# Prices outlive a kill -9.
+add_test(NAME cli.resume COMMAND /usr/bin/python3 "${folder}/resume.py" $<TARGET_FILE:viridian>)
+set_tests_properties(cli.resume PROPERTIES LABELS "cli;release-only" TIMEOUT 300)

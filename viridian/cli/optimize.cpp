@@ -10,6 +10,7 @@
 #include "viridian/cli/optimize_recorded.hpp"
 #include "viridian/cli/optimize_result.hpp"
 #include "viridian/cli/precision_result.hpp"
+#include "viridian/cli/price_forecast.hpp"
 #include "viridian/cli/prove_plan.hpp"
 #include "viridian/cli/search_options.hpp"
 #include "viridian/cli/written.hpp"
@@ -84,7 +85,6 @@ Result<Answer> optimize(const Options& options) {
                  profile::EnergyPricer::open(options.model.meter, device->threads()));
     profile::OnDemand costs(*device, database, energy,
                             {.protocol = {}, .allowances = allowances_text(options.model)});
-    costs.progress = [&](const std::string& what) { progress.show("measuring " + what); };
     costs.price_for(folded);
     costs.cancelled = [&] { return interrupt.asked(); };
 
@@ -97,6 +97,14 @@ Result<Answer> optimize(const Options& options) {
     const Question question{original, std::move(inputs), std::move(expected), large, options.max_error};
 
     progress.show("pricing regions");
+    VIRIDIAN_TRY(const PriceForecast forecast, PriceForecast::make({folded, rewritten}, costs, {}));
+    if (forecast.missing() > 0) {
+        progress.clear();
+        fmt::print(stderr, "{}; then the search, which measures what its graphs need\n", forecast.text());
+    }
+    costs.progress = [&, begin = std::chrono::steady_clock::now()](const std::string& what) {
+        progress.show(fmt::format("{}: {}", forecast.progress(costs.counts().misses, begin), what));
+    };
     search::AssignOptions first = solver;
     first.solver = search::Solver::first;
     cost::Recording recording;
@@ -152,6 +160,7 @@ Result<Answer> optimize(const Options& options) {
         {"assignment", assignment_json(assignment)},
         {"rewrites", rewrites_json(certificate)},
         {"search", search_json(options.search, found)},
+        {"forecast", forecast.json()},
         {"verification", optimized.json()},
         {"database",
          {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}, {"again", costs.counts().again}}},

@@ -5,10 +5,10 @@
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/model_session.hpp"
 #include "viridian/cli/optimize_parts.hpp"
+#include "viridian/cli/price_forecast.hpp"
 #include "viridian/cli/progress.hpp"
 #include "viridian/cli/units_text.hpp"
 #include "viridian/rewrite/rewrite.hpp"
-#include "viridian/search/instance.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -17,23 +17,6 @@ struct Options {
     ModelOptions model;
     bool dry_run = false;
 };
-
-// Asks `source` for every price that a solver could ask for.
-Result<void> ask(const std::vector<graph::Graph>& graphs, const cost::Source& source) {
-    for (const graph::Graph& graph : graphs) {
-        VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
-        VIRIDIAN_TRY(search::Instance::make(graph, regions, source));
-    }
-    return {};
-}
-
-// A price took 5 to 20 ms on the zoo's networks (docs/profile.md); on a busy machine up to the whole budget.
-Seconds expected(std::size_t missing, const execute::TimingProtocol& protocol) {
-    return static_cast<double>(missing) * 0.06 * protocol.budget;
-}
-Seconds at_most(std::size_t missing, const execute::TimingProtocol& protocol) {
-    return static_cast<double>(missing) * 1.5 * protocol.budget;
-}
 
 double since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -59,39 +42,25 @@ Result<Answer> profile(const Options& options) {
     costs.price_for(folded);
 
     progress.show("asking the device for its kernels");
-    profile::Survey survey;
-    VIRIDIAN_TRY(ask(graphs, costs.counting(survey)));
-    const std::size_t missing = survey.missing.size();
-    const Seconds expect = expected(missing, how.protocol);
-    const std::string forecast = missing == 0
-                                     ? fmt::format("all {} prices are known", survey.known.size())
-                                     : fmt::format("{} prices known, {} to measure: about {}, at most {}",
-                                                   survey.known.size(), missing, quantity(expect.value, "s"),
-                                                   quantity(at_most(missing, how.protocol).value, "s"));
+    VIRIDIAN_TRY(const PriceForecast forecast, PriceForecast::make(graphs, costs, how.protocol));
     Json result = {{"schema", "viridian.profile/1"},
                    {"model", Path(options.model.model).filename().string()},
                    {"fingerprint", device->fingerprint()},
                    {"library", device->library()},
                    {"threads", device->threads()},
                    {"meter", energy.name()},
-                   {"database", database_path(options.model).string()},
-                   {"known", survey.known.size()},
-                   {"missing", missing},
-                   {"expected_seconds", expect.value},
-                   {"at_most_seconds", at_most(missing, how.protocol).value}};
-    std::string text = forecast + "\n";
-    if (!options.dry_run && missing > 0) {
+                   {"database", database_path(options.model).string()}};
+    result.update(forecast.json());
+    std::string text = forecast.text() + "\n";
+    if (!options.dry_run && forecast.missing() > 0) {
         progress.clear();
-        fmt::print(stderr, "{}\n", forecast);
+        fmt::print(stderr, "{}\n", forecast.text());
         const auto measuring = std::chrono::steady_clock::now();
         costs.cancelled = [&] { return interrupt.asked(); };
         costs.progress = [&](const std::string& what) {
-            const auto done = static_cast<double>(costs.counts().misses);
-            const double left = since(measuring) / done * (static_cast<double>(missing) - done);
-            progress.show(fmt::format("{} of {}, {} left: {}", costs.counts().misses, missing,
-                                      quantity(std::max(left, 0.0), "s"), what));
+            progress.show(fmt::format("{}: {}", forecast.progress(costs.counts().misses, measuring), what));
         };
-        VIRIDIAN_TRY(ask(graphs, costs.source()));
+        VIRIDIAN_TRY(ask_for_all(graphs, costs.source()));
         text = fmt::format("{}measured {} prices in {}\n", text, costs.counts().misses,
                            quantity(since(measuring), "s"));
     }

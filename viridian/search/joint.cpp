@@ -2,6 +2,7 @@
 // assigning the whole graph. Changes that do not meet add up, nearly; so the best set of them is found at
 // once (disjoint.hpp), instead of one by one.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -36,8 +37,13 @@ struct Partial {
 
 // By rule and surroundings of its place: the alternatives of the cheapest change that starts there; empty
 // where none pays. It holds in later rounds too.
-using Paid = std::map<std::pair<std::string, std::uint64_t>, std::vector<std::string>>;
+using Look = std::pair<std::string, std::uint64_t>;
+using Paid = std::map<Look, std::vector<std::string>>;
 
+// Called between places: lets the other search go on.
+using Turn = std::function<Result<void>()>;
+
+constexpr std::size_t plain_share = 3;     // graphs of Algorithm 1 beside one of these
 constexpr int alike_within = 4;            // steps around a node
 constexpr std::size_t most_changes = 200;  // of which the best set is looked for
 
@@ -62,30 +68,30 @@ std::set<NodeId> touched_nodes(const Graph& base, const graph::Uses& uses, const
 
 class Joint {
   public:
-    Joint(OuterRun& run, const Place& base, Paid& paid)
-        : run_(run), base_(base), paid_(paid), uses_(graph::uses(base.graph)) {}
+    Joint(OuterRun& run, const Place& base, std::size_t depth, Paid& paid)
+        : run_(run), base_(base), depth_(depth), paid_(paid), uses_(graph::uses(base.graph)) {}
 
     // Every place, `depth` substitutions deep; where a place that looks alike was explored before, only the
     // rules that paid most there.
-    Result<void> explore() {
+    Result<void> explore(const Turn& turn) {
         VIRIDIAN_TRY(std::vector<rewrite::Alternative> first,
                      rewrite::alternatives(base_.graph, run_.rules()));
         const std::vector<std::uint64_t> looks = surroundings(base_.graph, uses_, alike_within);
         for (rewrite::Alternative& alternative : first) {
             if (run_.stopped()) return {};
-            const auto kind =
-                std::pair(alternative.application.rule, looks[index(alternative.application.at)]);
-            const auto known = paid_.find(kind);
+            const Look look(alternative.application.rule, looks[index(alternative.application.at)]);
+            const auto known = paid_.find(look);
             if (known != paid_.end() && known->second.empty()) continue;
             const std::size_t before = changes_.size();
             VIRIDIAN_TRY(std::optional<Partial> start, follow({}, std::move(alternative)));
             std::vector<Partial> open;
             if (start) open.push_back(std::move(*start));
-            const std::size_t depth = known == paid_.end() ? run_.options().depth : known->second.size();
+            const std::size_t depth = known == paid_.end() ? depth_ : known->second.size();
             for (std::size_t d = 1; d < depth && !open.empty(); ++d) {
                 VIRIDIAN_TRY(open, deepen(open, known == paid_.end() ? std::string() : known->second[d]));
             }
-            if (known == paid_.end() && !run_.stopped()) paid_.emplace(kind, rules_that_paid(before));
+            if (known == paid_.end() && !run_.stopped()) paid_.emplace(look, rules_that_paid(before));
+            VIRIDIAN_TRY(turn());
         }
         return {};
     }
@@ -147,7 +153,8 @@ class Joint {
         return kept;
     }
 
-    // One more substitution; nothing where that graph was seen, cannot be priced or costs too much.
+    // One more substitution; nothing where that graph was met in this round, cannot be priced or costs too
+    // much.
     Result<std::optional<Partial>> follow(const rewrite::Certificate& before,
                                           rewrite::Alternative alternative) {
         Partial next{std::move(alternative.graph), before, 0};
@@ -159,7 +166,7 @@ class Joint {
         Place place{std::move(next.graph), base_.certificate};
         append(place.certificate, next.certificate);
         VIRIDIAN_TRY(const bool priced, run_.estimate(place));
-        if (!priced) return std::optional<Partial>();
+        if (!priced || !met_.insert(place.hash).second) return std::optional<Partial>();
         next.graph = std::move(place.graph);
         next.cost = place.cost;
         if (next.cost < base_.cost) {
@@ -222,31 +229,64 @@ class Joint {
 
     OuterRun& run_;
     const Place& base_;
+    std::size_t depth_;
     Paid& paid_;
     graph::Uses uses_;
     std::vector<Change> changes_;
+    std::set<std::uint64_t> met_;  // graphs of this round, by structural hash
 };
+
+// A round of changes this deep.
+Result<void> improve(OuterRun& run, Place& from, std::size_t depth, Paid& paid, const Turn& turn) {
+    VIRIDIAN_TRY(const bool stands, run.stand_on(from));
+    if (!stands) return {};
+    Joint joint(run, from, depth, paid);
+    VIRIDIAN_TRY(joint.explore(turn));
+    const std::vector<const Change*> chosen = joint.choose();
+    if (!chosen.empty()) {
+        VIRIDIAN_TRY(Place together, joint.with(chosen));
+        VIRIDIAN_TRY(run.price_whole(together));
+    }
+    // Neighbours can spoil each other's gain: then the best one alone.
+    if (!(run.best_cost() < from.cost) && chosen.size() > 1) {
+        VIRIDIAN_TRY(Place alone, joint.with({joint.cheapest()}));
+        VIRIDIAN_TRY(run.price_whole(alone));
+    }
+    return {};
+}
 
 }  // namespace
 
-Result<void> improve_jointly(OuterRun& run, Place from) {
-    Paid paid;
+Result<void> improve_jointly(OuterRun& run, Place from, OuterRun& beside) {
+    const std::size_t deepest = run.options().depth;
+    bool more = true;  // of Algorithm 1
+    beside.wait_for(beside.best());
+    const auto expand_one = [&]() -> Result<void> {
+        VIRIDIAN_TRY(more, expand(beside));
+        return {};
+    };
+    const Turn turn = [&]() -> Result<void> {
+        while (more && !run.stopped() && beside.graphs() < plain_share * run.graphs())
+            VIRIDIAN_TRY(expand_one());
+        return {};
+    };
+    Paid single, deep;
     while (!run.stopped()) {
-        VIRIDIAN_TRY(const bool stands, run.stand_on(from));
-        if (!stands) return {};
-        Joint joint(run, from, paid);
-        VIRIDIAN_TRY(joint.explore());
-        const std::vector<const Change*> chosen = joint.choose();
-        if (!chosen.empty()) {
-            VIRIDIAN_TRY(Place together, joint.with(chosen));
-            VIRIDIAN_TRY(run.price_whole(together));
+        const double before = from.cost;
+        // Single substitutions first: they are few, and most of the gain.
+        for (bool better = deepest > 1; better && !run.stopped();) {
+            VIRIDIAN_TRY(improve(run, from, 1, single, turn));
+            better = run.best_cost() < from.cost;
+            if (better) from = run.best();
         }
-        // Neighbours can spoil each other's gain: then the best one alone.
-        if (!(run.best_cost() < from.cost) && chosen.size() > 1) {
-            VIRIDIAN_TRY(Place alone, joint.with({joint.cheapest()}));
-            VIRIDIAN_TRY(run.price_whole(alone));
+        if (!run.stopped()) VIRIDIAN_TRY(improve(run, from, deepest, deep, turn));
+        if (!(run.best_cost() < before)) {
+            // Nothing joint is left here; perhaps where Algorithm 1 gets to.
+            while (more && !run.stopped() && !(beside.best_cost() < run.best_cost()))
+                VIRIDIAN_TRY(expand_one());
+            run.adopt(beside);
+            if (!(run.best_cost() < before)) return {};
         }
-        if (!(run.best_cost() < from.cost)) return {};
         from = run.best();
     }
     return {};

@@ -48,7 +48,18 @@ Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& 
                                  const Objective& objective, const OuterOptions& options) {
     OuterRun run(source, objective, options);
     VIRIDIAN_TRY(run.begin(graph));
-    if (options.method == OuterMethod::joint) VIRIDIAN_TRY(improve_jointly(run, run.best()));
+    std::optional<OuterRun> beside;
+    if (options.method == OuterMethod::joint) {
+        OuterOptions shared = options;
+        shared.rules = run.rules();
+        shared.visited = nullptr;  // twice the same graphs
+        beside.emplace(source, objective, shared);
+        VIRIDIAN_TRY(beside->begin(graph));
+        run.share_with(*beside);
+        beside->share_with(run);
+        VIRIDIAN_TRY(improve_jointly(run, run.best(), *beside));
+        run.adopt(*beside);
+    }
     if (options.method != OuterMethod::none) {
         run.wait_for(run.best());
         VIRIDIAN_TRY(backtrack(run));

@@ -1,5 +1,6 @@
 #include "viridian/search/outer_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "viridian/rewrite/retrace.hpp"
@@ -55,7 +56,13 @@ Result<std::optional<Outcome>> OuterRun::try_assign(const graph::Graph& graph) {
 }
 
 OuterProgress OuterRun::now() const {
-    return {best_.graphs, waiting_.size(), best_cost(), Seconds(seconds_since(begin_))};
+    OuterProgress now{best_.graphs, waiting_.size(), best_cost(), Seconds(seconds_since(begin_))};
+    if (other_ != nullptr) {
+        now.graphs += other_->best_.graphs;
+        now.waiting += other_->waiting_.size();
+        now.best = std::min(now.best, other_->best_cost());
+    }
+    return now;
 }
 
 Seconds OuterRun::left() const { return Seconds(options_.time_limit.value - seconds_since(begin_)); }
@@ -67,7 +74,7 @@ Result<void> OuterRun::begin(const graph::Graph& graph) {
     best_.graph = given_ = graph;
     given_outcome_ = best_.outcome;
     best_.graphs = best_.whole = 1;
-    seen_.insert(structural_hash(graph));
+    seen_.emplace(structural_hash(graph), best_cost());
     begin_ = std::chrono::steady_clock::now();
     searching_ = true;
     best_.improvements.push_back(now());
@@ -76,10 +83,19 @@ Result<void> OuterRun::begin(const graph::Graph& graph) {
 
 std::optional<EndedBy> OuterRun::stopped() const {
     if (options_.cancelled && options_.cancelled()) return EndedBy::cancelled;
-    if (best_.graphs >= options_.most_graphs) return EndedBy::graphs;
+    if (best_.graphs + (other_ == nullptr ? 0 : other_->best_.graphs) >= options_.most_graphs)
+        return EndedBy::graphs;
     if (left() < Seconds(0)) return EndedBy::time;
     if (cancelled_) return EndedBy::cancelled;
     return std::nullopt;
+}
+
+void OuterRun::adopt(const OuterRun& other) {
+    if (!(other.best_cost() < best_cost())) return;
+    best_.graph = other.best_.graph;
+    best_.outcome = other.best_.outcome;
+    best_.certificate = other.best_.certificate;
+    best_.improvements.push_back(now());
 }
 
 void OuterRun::keep(const Place& place) {
@@ -106,12 +122,15 @@ Result<bool> OuterRun::stand_on(Place& place) {
 }
 
 Result<bool> OuterRun::price_whole(Place& place) {
-    if (!seen_.insert(structural_hash(place.graph)).second) return false;
+    place.hash = structural_hash(place.graph);
+    const auto [seen, fresh] = seen_.try_emplace(place.hash, infinite);
+    if (!fresh) return false;
+    double& cost = seen->second;  // stays where it is
     ++best_.graphs;
     VIRIDIAN_TRY(auto outcome, try_assign(place.graph));
     if (!outcome) return false;
     if (options_.visited) options_.visited(place.graph, *outcome);
-    place.cost = outcome->assignment.value;
+    place.cost = cost = outcome->assignment.value;
     place.exact = true;
     if (place.cost < best_cost()) {
         best_.graph = place.graph;
@@ -124,25 +143,34 @@ Result<bool> OuterRun::price_whole(Place& place) {
     return true;
 }
 
-Result<bool> OuterRun::price(Place& place) { return price(place, true); }
+Result<bool> OuterRun::price(Place& place) {
+    place.hash = structural_hash(place.graph);
+    return price(place, true);
+}
 
-Result<bool> OuterRun::estimate(Place& place) { return price(place, false); }
+Result<bool> OuterRun::estimate(Place& place) {
+    place.hash = structural_hash(place.graph);
+    const auto seen = seen_.find(place.hash);
+    if (seen == seen_.end()) return price(place, false);
+    place.cost = seen->second;
+    place.exact = false;
+    return place.cost < infinite;
+}
 
 Result<bool> OuterRun::price(Place& place, bool confirm) {
     if (!near_) return price_whole(place);
-    const std::uint64_t hash = structural_hash(place.graph);
-    if (!seen_.insert(hash).second) return false;
+    if (!seen_.try_emplace(place.hash, infinite).second) return false;
     VIRIDIAN_TRY(const std::optional<double> estimate, if_priced(near_->estimate(place.graph)));
     if (!estimate) {
         ++best_.graphs;
         return false;
     }
     if (confirm && *estimate < best_cost() - 1e-9 * std::abs(best_cost())) {
-        seen_.erase(hash);
+        seen_.erase(place.hash);
         return price_whole(place);
     }
     ++best_.graphs;
-    place.cost = *estimate;
+    place.cost = seen_[place.hash] = *estimate;
     place.exact = false;
     keep(place);
     if (options_.progress) options_.progress(now());
@@ -185,6 +213,11 @@ Result<OuterResult> OuterRun::finish() && {
         }
     }
     best_.seconds = now().seconds;
+    if (other_ != nullptr) {
+        best_.graphs += other_->best_.graphs;
+        best_.whole += other_->best_.whole;
+        best_.unpriced += other_->best_.unpriced;
+    }
     return std::move(best_);
 }
 

@@ -2,7 +2,7 @@
 // One outer search under way: prices graphs, remembers those seen and the best, knows when to stop.
 #include <chrono>
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "viridian/search/outer.hpp"
 #include "viridian/search/reassign.hpp"
@@ -15,7 +15,8 @@ struct Place {
     graph::Graph graph;
     rewrite::Certificate certificate;
     double cost = 0;
-    bool exact = true;  // the cost is that of the whole graph's assignment
+    bool exact = true;       // the cost is that of the whole graph's assignment
+    std::uint64_t hash = 0;  // structural, once priced
 };
 
 class OuterRun {
@@ -24,8 +25,14 @@ class OuterRun {
 
     [[nodiscard]] const OuterOptions& options() const { return options_; }
     [[nodiscard]] const rewrite::Options& rules() const { return rules_; }
+    [[nodiscard]] std::size_t graphs() const { return best_.graphs; }  // priced so far
     [[nodiscard]] double best_cost() const { return best_.outcome.assignment.value; }
     [[nodiscard]] Place best() const { return {best_.graph, best_.certificate, best_cost()}; }
+
+    // Two runs from one graph, in turns: budgets and progress count both. Refers to the other.
+    void share_with(const OuterRun& other) { other_ = &other; }
+    // Takes the other's best where that is better.
+    void adopt(const OuterRun& other);
 
     // Prices the first graph; the clock starts after it.
     Result<void> begin(const graph::Graph& graph);
@@ -39,7 +46,7 @@ class OuterRun {
     // Prices a graph made from that one and keeps it waiting while below α times the best. False: it was seen
     // before, some kernel or price is missing, or the user asked to stop. The best is kept.
     Result<bool> price(Place& place);
-    // The same, but for a new best, which stays an estimate.
+    // The same, but that a new best stays an estimate, and that a graph seen before has the cost it had then.
     Result<bool> estimate(Place& place);
     // The same as price(), assigned as a whole.
     Result<bool> price_whole(Place& place);
@@ -64,7 +71,7 @@ class OuterRun {
         }
     };
     [[nodiscard]] Result<Outcome> assign(const graph::Graph& graph, const AssignOptions& options) const;
-    Result<bool> price(Place& place, bool confirm);
+    Result<bool> price(Place& place, bool confirm);  // its hash is known
     // Nothing where a kernel or price is missing, or the user asked to stop.
     Result<std::optional<Outcome>> try_assign(const graph::Graph& graph);
     template <class T>
@@ -82,7 +89,7 @@ class OuterRun {
     rewrite::Options rules_;
     rewrite::FoldCache folds_;
     std::chrono::steady_clock::time_point begin_;
-    std::unordered_set<std::uint64_t> seen_;
+    std::unordered_map<std::uint64_t, double> seen_;  // by structural hash: infinite where it has no price
     std::set<Waiting, Cheaper> waiting_;
     Outcome base_;
     std::optional<Reassigner> near_;
@@ -91,11 +98,16 @@ class OuterRun {
     OuterResult best_;
     bool searching_ = false;
     bool cancelled_ = false;
+    const OuterRun* other_ = nullptr;
 };
 
-// EAGO, Algorithm 1, from what waits; until a budget ends or nothing is left.
+// EAGO, Algorithm 1: prices all graphs one substitution away from the cheapest that waits. False: nothing is
+// left.
+Result<bool> expand(OuterRun& run);
+// The same until a budget ends it or nothing is left.
 Result<void> backtrack(OuterRun& run);
-// Joint changes from here, until none is left or a budget ends it. What was priced on the way waits.
-Result<void> improve_jointly(OuterRun& run, Place from);
+// Joint changes from here, in turns with Algorithm 1 in a run of its own, until neither finds more or a
+// budget ends it. What was priced on the way waits.
+Result<void> improve_jointly(OuterRun& run, Place from, OuterRun& beside);
 
 }  // namespace viridian::search

@@ -33,6 +33,8 @@ class Matrix {
     [[nodiscard]] std::span<const double> row(std::size_t r) const {
         return std::span(entries_).subspan(r * columns_, columns_);
     }
+    [[nodiscard]] double* data() { return entries_.data(); }
+    [[nodiscard]] const double* data() const { return entries_.data(); }
     [[nodiscard]] Matrix transposed() const;
 
   private:

@@ -4,34 +4,28 @@
 #include <cmath>
 #include <numeric>
 
+#include "viridian/search/exact/rows.hpp"
+
 namespace viridian::search {
 namespace {
 
 // Least entry of every row, or of every column.
-std::vector<double> row_minima(const Matrix& m) {
-    std::vector<double> out(m.rows(), infinite);
-    for (std::size_t r = 0; r < m.rows(); ++r)
-        for (const double entry : m.row(r)) out[r] = std::min(out[r], entry);
-    return out;
+void row_minima(const Matrix& m, std::vector<double>& out) {
+    out.resize(m.rows());
+    rows::row_minima(m.data(), m.rows(), m.columns(), out.data());
 }
 
-std::vector<double> column_minima(const Matrix& m) {
-    std::vector<double> out(m.columns(), infinite);
-    for (std::size_t r = 0; r < m.rows(); ++r) {
-        const std::span<const double> row = m.row(r);
-        for (std::size_t c = 0; c < row.size(); ++c) out[c] = std::min(out[c], row[c]);
-    }
-    return out;
+void column_minima(const Matrix& m, std::vector<double>& out) {
+    out.resize(m.columns());
+    rows::column_minima(m.data(), m.rows(), m.columns(), out.data());
 }
 
 void add_to_rows(Matrix& m, const std::vector<double>& amounts, double factor) {
-    for (std::size_t r = 0; r < m.rows(); ++r)
-        for (std::size_t c = 0; c < m.columns(); ++c) m(r, c) += factor * amounts[r];
+    rows::add_to_rows(m.data(), m.rows(), m.columns(), amounts.data(), factor);
 }
 
 void add_to_columns(Matrix& m, const std::vector<double>& amounts, double factor) {
-    for (std::size_t r = 0; r < m.rows(); ++r)
-        for (std::size_t c = 0; c < m.columns(); ++c) m(r, c) += factor * amounts[c];
+    rows::add_to_columns(m.data(), m.rows(), m.columns(), amounts.data(), factor);
 }
 
 }  // namespace
@@ -59,17 +53,19 @@ void Bounded::collect_minima() {
         for (double& cost : costs) cost -= least;
         constant_ += least;
     }
+    std::vector<double> minima;
     for (Edge& edge : edges_) {
-        const std::vector<double> minima = row_minima(edge.cost);
+        row_minima(edge.cost, minima);
         const double least = *std::min_element(minima.begin(), minima.end());
         if (least == 0) continue;
-        for (std::size_t r = 0; r < edge.cost.rows(); ++r)
-            for (std::size_t c = 0; c < edge.cost.columns(); ++c) edge.cost(r, c) -= least;
+        minima.assign(minima.size(), least);
+        add_to_rows(edge.cost, minima, -1);
         constant_ += least;
     }
 }
 
 void Bounded::pass(bool forth) {
+    std::vector<double> minima;
     for (std::size_t i = 0; i < size(); ++i) {
         const auto v = static_cast<Variable>(forth ? i : size() - 1 - i);
         std::vector<double>& costs = costs_[v];
@@ -81,7 +77,7 @@ void Bounded::pass(bool forth) {
                 ++ahead;
                 continue;
             }
-            const std::vector<double> minima = first ? row_minima(edge.cost) : column_minima(edge.cost);
+            first ? row_minima(edge.cost, minima) : column_minima(edge.cost, minima);
             for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += minima[s];
             first ? add_to_rows(edge.cost, minima, -1) : add_to_columns(edge.cost, minima, -1);
         }
@@ -100,8 +96,10 @@ void Bounded::pass(bool forth) {
 
 std::vector<std::vector<double>> Bounded::marginals() const {
     std::vector<std::vector<double>> out = costs_;
+    std::vector<double> rows, columns;
     for (const Edge& edge : edges_) {
-        const std::vector<double> rows = row_minima(edge.cost), columns = column_minima(edge.cost);
+        row_minima(edge.cost, rows);
+        column_minima(edge.cost, columns);
         for (std::size_t s = 0; s < rows.size(); ++s) out[edge.a][s] += rows[s];
         for (std::size_t s = 0; s < columns.size(); ++s) out[edge.b][s] += columns[s];
     }
@@ -267,12 +265,13 @@ std::vector<State> Bounded::original(std::span<const State> states) const {
 
 std::vector<State> Bounded::guess() const {
     std::vector<State> out(size(), 0);
+    std::vector<double> minima;
     for (Variable v = 0; v < size(); ++v) {
         std::vector<double> sum = costs_[v];
         for (const std::uint32_t e : edges_of_[v]) {
             const Edge& edge = edges_[e];
             if (edge.a == v) {
-                const std::vector<double> minima = row_minima(edge.cost);
+                row_minima(edge.cost, minima);
                 for (State s = 0; s < sum.size(); ++s) sum[s] += minima[s];
             } else {
                 for (State s = 0; s < sum.size(); ++s) sum[s] += edge.cost(out[edge.a], s);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "viridian/search/exact/rows.hpp"
+
 namespace viridian::search {
 namespace {
 
@@ -107,35 +109,54 @@ class Eliminator {
         Table out{around, {}};
         std::size_t count = 1;
         for (const Variable n : around) count *= problem_.states(n);
-        out.entries.reserve(count);
+        out.entries.resize(count);
         if (around.empty()) {
-            out.entries.push_back(*std::min_element(costs_[v].begin(), costs_[v].end()));
+            out.entries[0] = *std::min_element(costs_[v].begin(), costs_[v].end());
         } else {
-            std::vector<std::vector<double>> sums(around.size(), std::vector<double>(problem_.states(v)));
-            std::vector<std::size_t> states(around.size(), 0);
-            fill(around, levels, 0, costs_[v], sums, states, out.entries);
+            Filling filling{
+                around, levels, {}, std::vector<std::size_t>(around.size(), 0), {}, out.entries.data()};
+            filling.sums.assign(around.size(), std::vector<double>(problem_.states(v)));
+            fill(filling, 0, costs_[v]);
         }
         place(std::move(out));
     }
 
-    void fill(const std::vector<Variable>& around, const std::vector<std::vector<View>>& levels,
-              std::size_t level, const std::vector<double>& before, std::vector<std::vector<double>>& sums,
-              std::vector<std::size_t>& states, std::vector<double>& out) const {
-        std::vector<double>& sum = sums[level];
-        for (states[level] = 0; states[level] < problem_.states(around[level]); ++states[level]) {
-            sum = before;
-            for (const View& view : levels[level]) {
-                const double* row = view.entries;
-                for (const auto& [at, stride] : view.steps) row += states[at] * stride;
-                for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += row[i];
-            }
-            if (level + 1 < around.size()) {
-                fill(around, levels, level + 1, sum, sums, states, out);
-            } else {
-                double least = infinite;
-                for (const double cost : sum) least = std::min(least, cost);
-                out.push_back(least);
-            }
+    // A table under way.
+    struct Filling {
+        const std::vector<Variable>& around;
+        const std::vector<std::vector<View>>& levels;
+        std::vector<std::vector<double>> sums;  // by level, over the states of the variable that goes
+        std::vector<std::size_t> states;        // of the neighbours
+        std::vector<const double*> rows;
+        double* next;  // entry
+    };
+
+    // The rows of a level's views that belong to the states set so far, this level's own state excepted: it
+    // is the fastest of each, so its rows follow one another.
+    static void find_rows(Filling& f, std::size_t level) {
+        f.rows.clear();
+        for (const View& view : f.levels[level]) {
+            const double* row = view.entries;
+            for (const auto& [at, stride] : view.steps)
+                if (at != level) row += f.states[at] * stride;
+            f.rows.push_back(row);
+        }
+    }
+
+    void fill(Filling& f, std::size_t level, const std::vector<double>& before) const {
+        const std::size_t count = problem_.states(f.around[level]);
+        if (level + 1 == f.around.size()) {
+            find_rows(f, level);
+            rows::least_sums(before.data(), f.rows, count, before.size(), f.next);
+            f.next += count;
+            return;
+        }
+        for (std::size_t state = 0; state < count; ++state) {
+            find_rows(f, level);
+            for (const double*& row : f.rows) row += state * before.size();
+            rows::add(before.data(), f.rows, before.size(), f.sums[level].data());
+            f.states[level] = state;
+            fill(f, level + 1, f.sums[level]);
         }
     }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "viridian/search/exact/rows.hpp"
+
 namespace viridian::search {
 
 Core::Core(const Problem& problem, std::size_t most_entries) : size_(problem.size()) {
@@ -50,12 +52,8 @@ Core::Core(const Problem& problem, std::size_t most_entries) : size_(problem.siz
             std::vector<double> sum(own.size());
             for (std::size_t r = 0; r < joint.rows(); ++r) {
                 for (std::size_t s = 0; s < own.size(); ++s) sum[s] = own[s] + to_a(r, s);
-                for (std::size_t c = 0; c < joint.columns(); ++c) {
-                    const std::span<const double> row = to_b.row(c);
-                    double least = infinite;
-                    for (std::size_t s = 0; s < own.size(); ++s) least = std::min(least, sum[s] + row[s]);
-                    joint(r, c) = least;
-                }
+                const double* columns = to_b.data();
+                rows::least_sums(sum.data(), {&columns, 1}, joint.columns(), own.size(), &joint(r, 0));
             }
             const auto add = [&](Variable to, Variable from, const Matrix& matrix) {
                 const auto [at, fresh] = around[to].try_emplace(from, matrix);

@@ -1,0 +1,3 @@
+# The solver's inner loops, compiled for every instruction set they may meet (exact/rows.cpp).
+find_library(HWY_LIBRARY hwy REQUIRED)
+target_link_libraries(${target} PRIVATE ${HWY_LIBRARY})
