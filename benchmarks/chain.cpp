@@ -1,7 +1,8 @@
 // rooms: cli
 // chain MODEL.onnx --db FILE [--threads N] [--steps N]: where the time of a steady-state run goes. Prints the
 // wall time of a run against the sum of its own events and of the database's entries, what recording costs,
-// and the N steps that lose most against the roofline: max(flop / --peak, constant bytes / --bandwidth).
+// the N steps that lose most against the roofline, max(flop / --peak, constant bytes / --bandwidth), and with
+// --kinds the same summed by kind of step. With --allow bf16 regions that read bf16 have twice the peak.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -25,6 +26,19 @@ struct Roofline {
 };
 
 constexpr std::size_t few = 7;
+
+// What a step does at least.
+struct Work {
+    double flop = 0, bytes = 0;  // bytes: of constants, as the kernel reads them
+    bool bf16 = false;
+    [[nodiscard]] double by_flop(const Roofline& roofline) const {
+        return flop / (bf16 ? 2 * roofline.peak : roofline.peak);
+    }
+    [[nodiscard]] double by_bytes(const Roofline& roofline) const { return bytes / roofline.bandwidth; }
+    [[nodiscard]] double bound(const Roofline& roofline) const {
+        return std::max(by_flop(roofline), by_bytes(roofline));
+    }
+};
 
 struct Runs {
     std::vector<double> plain, recorded;  // wall seconds
@@ -91,6 +105,76 @@ Result<Runs> measure(Planned& planned, double seconds) {
     return runs;
 }
 
+Work work_of(const Planned& planned, const plan::Step& step,
+             const std::map<graph::NodeId, const graph::NodeFlow*>& flows) {
+    Work work;
+    if (step.kind != plan::Step::Kind::kernel) return work;
+    for (const plan::Format& format : step.choice.inputs)
+        work.bf16 = work.bf16 || format.element == graph::ElementType::bf16;
+    for (const auto id : step.region.nodes) work.flop += flows.at(id)->flop.value;
+    for (const auto id : step.region.constants)
+        work.bytes += static_cast<double>(planned.graph.constant(id)->byte_count()) * (work.bf16 ? 0.5 : 1.0);
+    return work;
+}
+
+// The operator that a region is for, with its window; what else a step does.
+std::string kind_of(const Planned& planned, const plan::Step& step) {
+    if (step.kind != plan::Step::Kind::kernel) return "conversion, copy";
+    for (const graph::NodeId id : step.region.nodes) {
+        const graph::Node& node = planned.graph.node(id);
+        if (node.op != "Conv") continue;
+        const graph::Dims& weights = planned.graph.value(node.inputs[1]).type.dims();
+        const bool depthwise = weights[1] == 1;
+        return fmt::format("{} {}", depthwise ? "Conv, depthwise" : "Conv",
+                           fmt::join(weights.begin() + 2, weights.end(), "×"));
+    }
+    const auto& operators = step.region.nodes;
+    const auto product = std::find_if(operators.begin(), operators.end(), [&](graph::NodeId id) {
+        return planned.graph.node(id).op == "MatMul" || planned.graph.node(id).op == "Gemm";
+    });
+    if (product == operators.end()) return planned.graph.node(operators[0]).op;
+    return step.region.constants.empty() ? "MatMul of activations" : "MatMul, Gemm";
+}
+
+Result<void> print_kinds(const Planned& planned, const std::vector<double>& ran, const Roofline& roofline) {
+    VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(planned.graph));
+    std::map<graph::NodeId, const graph::NodeFlow*> flows;
+    for (const graph::NodeFlow& node : flow.nodes) flows[node.node] = &node;
+    struct Row {
+        std::string kind;
+        int steps = 0;
+        double ran = 0, by_flop = 0, by_bytes = 0, bound = 0;
+    };
+    std::map<std::string, Row> kinds;
+    double total = 0, bound = 0;
+    for (std::size_t i = 0; i < ran.size(); ++i) {
+        const plan::Step& step = planned.plan.steps[i];
+        const Work work = work_of(planned, step, flows);
+        const std::string kind = kind_of(planned, step) + (work.bf16 ? ", bf16" : "");
+        Row& row = kinds[kind];
+        row.kind = kind;
+        ++row.steps;
+        row.ran += ran[i];
+        row.by_flop += work.by_flop(roofline);
+        row.by_bytes += work.by_bytes(roofline);
+        row.bound += work.bound(roofline);
+        total += ran[i];
+        bound += work.bound(roofline);
+    }
+    std::vector<Row> rows;
+    for (auto& [kind, row] : kinds) rows.push_back(std::move(row));
+    std::ranges::stable_sort(rows, [](const Row& a, const Row& b) { return a.ran > b.ran; });
+    fmt::print(
+        "| kind | steps | ms | share | by flop, ms | by weights, ms | bound / ran "
+        "|\n|---|---|---|---|---|---|---|\n");
+    for (const Row& row : rows)
+        fmt::print("| {} | {} | {:.3f} | {:.1f} % | {:.3f} | {:.3f} | {:.2f} |\n", row.kind, row.steps,
+                   1e3 * row.ran, 100 * row.ran / total, 1e3 * row.by_flop, 1e3 * row.by_bytes,
+                   row.ran > 0 ? row.bound / row.ran : 0);
+    fmt::print("| all | {} | {:.3f} | | | | {:.2f} |\n", ran.size(), 1e3 * total, bound / total);
+    return {};
+}
+
 Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
                          const std::vector<cost::Price>& prices, const Roofline& roofline, std::size_t most,
                          execute::Device* again) {
@@ -104,13 +188,13 @@ Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
     std::vector<Row> rows;
     for (std::size_t i = 0; i < ran.size(); ++i) {
         const plan::Step& step = planned.plan.steps[i];
-        Row row{"convert", "", "", ran[i], prices[i].seconds.value, 0, 0, 0, 0};
+        const Work work = work_of(planned, step, flows);
+        Row row{
+            "convert", "", "", ran[i], prices[i].seconds.value, work.flop, work.bytes, work.bound(roofline),
+            0};
         if (step.kind == plan::Step::Kind::kernel) {
             row.name = planned.graph.node(step.region.nodes[0]).name;
             row.kernel = step.choice.kernel;
-            for (const auto id : step.region.nodes) row.flop += flows[id]->flop.value;
-            for (const auto id : step.region.constants)
-                row.bytes += static_cast<double>(planned.graph.constant(id)->byte_count());
             if (!step.region.constants.empty())
                 row.shape = text(planned.graph.value(step.region.constants[0]).type);
         }
@@ -123,7 +207,6 @@ Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
             const plan::Buffer& to = planned.plan.buffers[step.outputs[0]];
             row.shape += fmt::format(" -> [{}]", fmt::join(to.dims, ","));
         }
-        row.bound = std::max(row.flop / roofline.peak, row.bytes / roofline.bandwidth);
         rows.push_back(std::move(row));
     }
     std::ranges::stable_sort(rows,
@@ -143,13 +226,14 @@ Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
 }
 
 Result<void> benchmark(const ModelOptions& options, double seconds, std::size_t steps,
-                       const Roofline& roofline, bool again) {
+                       const Roofline& roofline, bool again, bool kinds) {
     VIRIDIAN_TRY(graph::Graph graph, load_model(options));
     VIRIDIAN_TRY(rewrite::simplify(graph));
     VIRIDIAN_TRY(const auto device, open_device(options));
     VIRIDIAN_TRY(cost::Database database, open_database(options));
     VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
-    profile::OnDemand costs(*device, database, energy);
+    profile::OnDemand costs(*device, database, energy,
+                            {.protocol = {}, .allowances = allowances_text(options)});
     costs.price_for(graph);
     VIRIDIAN_TRY(Planned planned, make_planned(std::move(graph), *device, costs.source(), {}, {}));
     VIRIDIAN_TRY(const auto prices, step_prices(planned, costs.source()));
@@ -160,6 +244,7 @@ Result<void> benchmark(const ModelOptions& options, double seconds, std::size_t 
     if (steps > 0)
         VIRIDIAN_TRY(
             print_steps(planned, runs.steps, prices, roofline, steps, again ? device.get() : nullptr));
+    if (kinds) VIRIDIAN_TRY(print_kinds(planned, runs.steps, roofline));
     const Summary plain = summarize(std::move(runs.plain));
     const Summary recorded = summarize(std::move(runs.recorded));
     const Summary events = summarize(std::move(runs.events));
@@ -181,16 +266,17 @@ int main(int count, char** arguments) {
     viridian::cli::Roofline roofline;
     double seconds = 2;
     std::size_t steps = 0;
-    bool again = false;
+    bool again = false, kinds = false;
     viridian::cli::add_model_options(app, options);
     viridian::cli::add_cost_options(app, options);
     app.add_option("--seconds", seconds, "How long to run")->capture_default_str();
     app.add_option("--steps", steps, "How many steps to list")->capture_default_str();
     app.add_flag("--again", again, "Time every listed step once more on its own");
+    app.add_flag("--kinds", kinds, "Sums by kind of step");
     app.add_option("--peak", roofline.peak, "Flop per second of all threads")->capture_default_str();
     app.add_option("--bandwidth", roofline.bandwidth, "Bytes per second from memory")->capture_default_str();
     CLI11_PARSE(app, count, arguments);
-    const auto done = viridian::cli::benchmark(options, seconds, steps, roofline, again);
+    const auto done = viridian::cli::benchmark(options, seconds, steps, roofline, again, kinds);
     if (!done.ok()) fmt::print(stderr, "{}\n", done.error().text());
     return done.ok() ? 0 : 1;
 }
