@@ -36,7 +36,6 @@ const auto& list() {
         // operators that exporters take apart
         recognise_gelu(),
         recognise_hard_swish(),
-        recognise_swish(),
         recognise_layer_norm(),
         absorb_layer_norm_scale(),
         absorb_layer_norm_bias(),

@@ -64,7 +64,6 @@ Rule pool_before_function();
 Rule recognise_attention();
 Rule recognise_gelu();
 Rule recognise_hard_swish();
-Rule recognise_swish();
 Rule recognise_layer_norm();
 Rule remove_no_op();
 Rule reshape_after_matmul();
