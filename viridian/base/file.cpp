@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "viridian/base/destination.hpp"
+
 namespace viridian {
 namespace {
 
@@ -22,14 +24,6 @@ class Descriptor {
   private:
     int number_;
 };
-
-Error write_error(const Path& path, int number) {
-    if (number == ENOSPC || number == EDQUOT)
-        return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",
-                    "no space left to write `{}`", path.string());
-    return fail(ErrorCode::file_not_writable, "check the folder and its permissions", "cannot write `{}`: {}",
-                path.string(), std::strerror(number));
-}
 
 }  // namespace
 
@@ -65,20 +59,12 @@ Result<std::string> read_file(const Path& path, std::uint64_t limit) {
 }
 
 Result<void> write_file(const Path& name, std::string_view bytes) {
-    std::error_code unresolved;
-    const bool link =
-        std::filesystem::is_symlink(name, unresolved);  // what it leads to is written, not the link
-    const Path led = link ? std::filesystem::canonical(name, unresolved) : name;
-    const Path& path = led.empty() ? name : led;
-    std::error_code unknown;
-    const bool device = std::filesystem::is_other(path, unknown);  // a pipe, /dev/stdout: nothing to replace
-    const Path beside = device ? path : Path(path.string() + fmt::format(".{}.partial", ::getpid()));
-    const int flags = O_WRONLY | O_CLOEXEC | (device ? 0 : O_CREAT | O_TRUNC);
-    Descriptor file(::open(beside.c_str(), flags, 0644));
-    if (file.number() < 0) return write_error(path, errno);
+    const Destination to(name);
+    Descriptor file(to.open());
+    if (file.number() < 0) return write_error(to.path, errno);
     const auto give_up = [&](int number) {
-        if (!device) ::unlink(beside.c_str());
-        return write_error(path, number);
+        to.abandon();
+        return write_error(to.path, number);
     };
     while (!bytes.empty()) {
         const auto count = ::write(file.number(), bytes.data(), bytes.size());
@@ -88,7 +74,7 @@ Result<void> write_file(const Path& name, std::string_view bytes) {
     }
     if (::fsync(file.number()) != 0 && errno != EINVAL) return give_up(errno);
     if (file.close() != 0) return give_up(errno);
-    if (!device && ::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
+    if (!to.place()) return give_up(errno);
     return {};
 }
 

@@ -4,39 +4,32 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <utility>
+
+#include "viridian/base/destination.hpp"
 
 namespace viridian::onnx {
 
 struct ExternalFile::Stream {
-    std::FILE* file = nullptr;
-    std::string partial;
-    bool placed = false;
-
+    explicit Stream(const Path& name) : to(name) {}
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
     ~Stream() {
         if (file != nullptr) std::fclose(file);
-        if (!placed) ::unlink(partial.c_str());
+        if (!placed) to.abandon();
     }
+
+    Destination to;
+    std::FILE* file = nullptr;
+    bool placed = false;
 };
-
-namespace {
-
-Error write_error(const Path& path, int number) {
-    if (number == ENOSPC || number == EDQUOT)
-        return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",
-                    "no space left to write `{}`", path.string());
-    return fail(ErrorCode::file_not_writable, "check the folder and its permissions", "cannot write `{}`: {}",
-                path.string(), std::strerror(number));
-}
-
-}  // namespace
 
 ExternalFile::~ExternalFile() = default;
 
 Result<ExternalFile> ExternalFile::create(Path path, std::int64_t from) {
-    auto stream = std::make_shared<Stream>();
-    stream->partial = path.string() + fmt::format(".{}.partial", ::getpid());
-    stream->file = std::fopen(stream->partial.c_str(), "wbe");
+    auto stream = std::make_shared<Stream>(path);
+    const int number = stream->to.open();
+    stream->file = number < 0 ? nullptr : ::fdopen(number, "wb");
     if (stream->file == nullptr) return write_error(path, errno);
     return ExternalFile(std::move(path), from, std::move(stream));
 }
@@ -76,7 +69,7 @@ Result<void> ExternalFile::finish() {
     const bool written = std::fflush(file) == 0 && (::fsync(::fileno(file)) == 0 || errno == EINVAL);
     const int number = errno;
     if (std::fclose(file) != 0 || !written) return write_error(path_, written ? errno : number);
-    if (std::rename(stream_->partial.c_str(), path_.c_str()) != 0) return write_error(path_, errno);
+    if (!stream_->to.place()) return write_error(path_, errno);
     stream_->placed = true;
     return {};
 }

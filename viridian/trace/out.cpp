@@ -1,13 +1,13 @@
 #include "viridian/trace/out.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <vector>
+
+#include "viridian/base/destination.hpp"
 
 namespace viridian::trace {
 namespace {
@@ -24,12 +24,11 @@ class String : public Out {
 
 class File : public Out {
   public:
-    File(Path path, Path beside, int number)
-        : path_(std::move(path)), beside_(std::move(beside)), number_(number) {}
+    File(Destination to, int number) : to_(std::move(to)), number_(number) {}
     ~File() override {
         if (number_ < 0) return;
         ::close(number_);
-        if (beside_ != path_) ::unlink(beside_.c_str());
+        to_.abandon();
     }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
@@ -48,17 +47,10 @@ class File : public Out {
     Result<void> close() override {
         VIRIDIAN_TRY(write(held_));
         const bool closed = ::close(std::exchange(number_, -1)) == 0;
-        if (closed && (beside_ == path_ || ::rename(beside_.c_str(), path_.c_str()) == 0)) return {};
+        if (closed && to_.place()) return {};
         const int why = errno;
-        if (beside_ != path_) ::unlink(beside_.c_str());
-        return error(path_, why);
-    }
-    static Error error(const Path& path, int number) {
-        if (number == ENOSPC || number == EDQUOT)
-            return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",
-                        "no space left to write `{}`", path.string());
-        return fail(ErrorCode::file_not_writable, "check the folder and its permissions",
-                    "cannot write `{}`: {}", path.string(), std::strerror(number));
+        to_.abandon();
+        return write_error(to_.path, why);
     }
 
   private:
@@ -67,12 +59,12 @@ class File : public Out {
         while (!bytes.empty()) {
             const auto count = ::write(number_, bytes.data(), bytes.size());
             if (count < 0 && errno == EINTR) continue;
-            if (count < 0) return error(path_, errno);
+            if (count < 0) return write_error(to_.path, errno);
             bytes.remove_prefix(static_cast<std::size_t>(count));
         }
         return {};
     }
-    Path path_, beside_;
+    Destination to_;
     int number_;
     std::string held_;
 };
@@ -145,18 +137,10 @@ class ZstdOut : public Out {
 }  // namespace
 
 Result<std::unique_ptr<Out>> open_out(const Path& name) {
-    std::error_code unresolved;
-    const bool link =
-        std::filesystem::is_symlink(name, unresolved);  // what it leads to is written, not the link
-    const Path led = link ? std::filesystem::canonical(name, unresolved) : name;
-    const Path& path = led.empty() ? name : led;
-    std::error_code unknown;
-    const bool device = std::filesystem::is_other(path, unknown);  // a pipe, /dev/stdout: nothing to replace
-    const Path beside = device ? path : Path(path.string() + fmt::format(".{}.partial", ::getpid()));
-    const int flags = O_WRONLY | O_CLOEXEC | (device ? 0 : O_CREAT | O_TRUNC);
-    const int number = ::open(beside.c_str(), flags, 0644);
-    if (number < 0) return File::error(path, errno);
-    std::unique_ptr<Out> file = std::make_unique<File>(path, beside, number);
+    Destination to(name);
+    const int number = to.open();
+    if (number < 0) return write_error(to.path, errno);
+    std::unique_ptr<Out> file = std::make_unique<File>(std::move(to), number);
     if (name.extension() == ".gz") file = std::make_unique<GzipOut>(std::move(file));
     if (name.extension() == ".zst") file = std::make_unique<ZstdOut>(std::move(file));
     return file;

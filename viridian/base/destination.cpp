@@ -1,0 +1,38 @@
+#include "viridian/base/destination.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace viridian {
+
+Destination::Destination(const Path& name) : path(name) {
+    std::error_code unknown;
+    if (std::filesystem::is_symlink(name, unknown))
+        if (Path led = std::filesystem::canonical(name, unknown); !led.empty()) path = std::move(led);
+    const bool device = std::filesystem::is_other(path, unknown);
+    beside = device ? path : Path(path.string() + fmt::format(".{}.partial", ::getpid()));
+}
+
+int Destination::open() const {
+    return ::open(beside.c_str(), O_WRONLY | O_CLOEXEC | (beside == path ? 0 : O_CREAT | O_TRUNC), 0644);
+}
+
+bool Destination::place() const { return beside == path || std::rename(beside.c_str(), path.c_str()) == 0; }
+
+void Destination::abandon() const {
+    if (beside != path) ::unlink(beside.c_str());
+}
+
+Error write_error(const Path& path, int number) {
+    if (number == ENOSPC || number == EDQUOT)
+        return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",
+                    "no space left to write `{}`", path.string());
+    return fail(ErrorCode::file_not_writable, "check the folder and its permissions", "cannot write `{}`: {}",
+                path.string(), std::strerror(number));
+}
+
+}  // namespace viridian
