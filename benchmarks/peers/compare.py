@@ -41,9 +41,11 @@ def prepared_model(options, name, precision="f32"):
     """A zoo network, or an .onnx file of the user's; and its optimised plan. Returns (onnx, plan)."""
     work = pathlib.Path(options.work)
     work.mkdir(parents=True, exist_ok=True)
-    model = pathlib.Path(name).resolve() if name.endswith(".onnx") else work / f"{name}.onnx"
+    batch = "" if options.batch == 1 else f".batch{options.batch}"
+    model = pathlib.Path(name).resolve() if name.endswith(".onnx") else work / f"{name}{batch}.onnx"
     if not model.exists():
         extra = ["--sequence", "128"] if name.startswith(("bert", "albert", "gpt")) else []
+        extra += ["--batch", str(options.batch)]
         subprocess.run([options.viridian, "zoo", name, "-o", model, *extra], check=True, stdout=subprocess.DEVNULL)
     stem = model.stem if precision == "f32" else f"{model.stem}.{precision}"
     optimised, plan = work / f"{stem}.opt.onnx", work / f"{stem}.opt.plan.json"
@@ -100,6 +102,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peer torch:eager (torch:compile: name it in --peers)")
     parser.add_argument("--plan-only", action="store_true", help="make the plans, compare nothing")
+    parser.add_argument("--batch", type=int, default=1, help="of zoo networks; not for the peer torch")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--threads", type=int, default=2)
@@ -114,7 +117,7 @@ def main():
         options.peers += ",torch:eager"
     if options.plan_only:
         for name in options.models.split(","):
-            prepared_model(options, name)
+            prepared_model(options, name, options.precision)
         return
     print("| model | system | median ms | minimum ms | time / viridian's | peak MiB | ready s | runs |")
     print("|---|---|---|---|---|---|---|---|")

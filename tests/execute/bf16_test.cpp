@@ -57,9 +57,38 @@ TEST_F(Bf16, Convolutions) {
     EXPECT_THAT(tried_, testing::Contains(testing::HasSubstr("bf16")));
 }
 
+// Squares and lines, of images no tile fits, several at once, with residuals and chains.
+TEST_F(Bf16, MinimalFiltering) {
+    for (const Dims& kernel : {Dims{3, 3}, Dims{1, 3}, Dims{5, 1}, Dims{1, 7}, Dims{7, 1}})
+        for (int i = 0; i < 6; ++i) {
+            const bool padded = random_.chance(0.7), chained = i == 4;
+            const std::int64_t c = random_.between(8, 70), m = chained ? 80 : random_.between(60, 80);
+            const Dims pads = {kernel[0] / 2, kernel[1] / 2, kernel[0] / 2, kernel[1] / 2};
+            Graph graph;
+            const ValueId x = graph.add_input(
+                "x", f32({random_.between(1, 2), c, random_.between(7, 20), random_.between(7, 20)}));
+            ValueId y =
+                graph.add("Conv", {x, constant(graph, {m, c, kernel[0], kernel[1]}), constant(graph, {m})},
+                          {{"pads", padded ? pads : Dims(4, 0)}});
+            if (i % 2 == 1) {
+                ASSERT_TRUE(infer_types(graph).ok());
+                y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+            }
+            if (i >= 2) y = graph.add(chained ? "Sigmoid" : "Relu", {y});
+            graph.set_outputs({y});
+            const auto kernels = check(graph);
+            const bool square = kernel[0] == kernel[1];
+            for (const int results : {2, 4})
+                EXPECT_THAT(kernels, testing::Contains(fmt::format("simd:winograd:bf16:{}{}x{}:pixels",
+                                                                   square ? "" : "line:", results,
+                                                                   std::max(kernel[0], kernel[1]))));
+        }
+}
+
 TEST_F(Bf16, Products) {
     for (int i = 0; i < 12; ++i) {
-        const auto m = random_.between(1, 20), k = random_.between(1, 70), n = random_.between(1, 70);
+        const auto m = random_.between(1, i < 6 ? 20 : 300), k = random_.between(1, 70),
+                   n = random_.between(1, i < 6 ? 70 : 300);
         Graph graph;
         ValueId y{};
         if (i % 3 == 0)
@@ -79,6 +108,8 @@ TEST_F(Bf16, Products) {
         graph.set_outputs({y});
         EXPECT_FALSE(check(graph, rounded_twice).empty());
     }
+    for (const auto* kernel : {"simd:bf16_matmul:columns", "simd:bf16_matmul:rows"})
+        EXPECT_THAT(tried_, testing::Contains(kernel));
 }
 
 TEST_F(Bf16, Pools) {

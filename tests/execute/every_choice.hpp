@@ -52,6 +52,12 @@ inline graph::Tensor rounded_to_bf16(graph::Tensor tensor) {
     return tensor;
 }
 
+// Minimal filtering in bf16 rounds what interpolation then amplifies: by 1.2 for F(2, 3) to 9 for F(4, 7),
+// squared for squares.
+inline double tolerance_of(const plan::Choice& choice, double tolerance) {
+    return choice.kernel.starts_with("simd:winograd:bf16") ? 12 * tolerance : tolerance;
+}
+
 // Runs the graph once per choice of the region made of all its nodes (one chain). Returns the kernels tried.
 // `bf16_tolerance`, where given: inputs and constants are bf16 numbers, and only choices that round are
 // tried.
@@ -91,7 +97,8 @@ inline std::vector<std::string> check_region(Device& device, graph::Graph graph,
             EXPECT_TRUE(ran.ok()) << key << ran.error().text();
         }
         for (std::size_t i = 0; i < outputs.size(); ++i)
-            EXPECT_LE(distance(outputs[i], (*expected)[i]), rounds ? *bf16_tolerance : tolerance)
+            EXPECT_LE(distance(outputs[i], (*expected)[i]),
+                      rounds ? tolerance_of((*choices)[c], *bf16_tolerance) : tolerance)
                 << key << " " << text(graph.value(graph.outputs()[i]).type);
         tried.push_back((*choices)[c].kernel);
     }

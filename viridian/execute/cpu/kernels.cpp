@@ -15,6 +15,7 @@ std::span<const Family> families() {
         dnnl_convolution_family(),
         dnnl_pooling_family(),
         simd_matmul_family(),
+        simd_bf16_matmul_family(),
         dnnl_matmul_family(),
         simd_rows_family(),
         dnnl_softmax_family(),

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
-#include "viridian/execute/cpu/matrix.hpp"
+#include "viridian/execute/cpu/matmul_plan.hpp"
 #include "viridian/execute/cpu/simd/fused.hpp"
 #include "viridian/execute/cpu/simd/strip.hpp"
 #include "viridian/execute/cpu/simd/weights.hpp"
@@ -17,38 +17,6 @@ using simd::block;
 
 constexpr std::string_view family = "simd:matmul";
 constexpr std::int64_t slice = 112;  // rows packed and multiplied at once by a thread
-
-struct Plan {
-    MatrixProduct product;
-    graph::ValueId bias = graph::ValueId::none;
-    std::vector<Step> steps;  // after the bias
-    graph::Dims result;       // as the graph says
-};
-
-std::optional<Plan> plan_of(const Task& task) {
-    auto product = matrix_product(task);
-    if (!product || !product->constant_b || product->b_dims.size() != 2 || product->transpose_a)
-        return std::nullopt;
-    auto steps = read_epilogue(task);
-    if (!steps) return std::nullopt;
-    Plan plan{*product, product->bias, *std::move(steps), task.dims(task.node().outputs[0])};
-    const auto is_bias = [&](const Step& step) {
-        const graph::Tensor* constant =
-            step.function == Function::add ? task.graph.constant(step.operand) : nullptr;
-        return constant != nullptr && constant->count() == plan.product.n && constant->rank() > 0 &&
-               constant->dims().back() == plan.product.n;
-    };
-    if (plan.bias == graph::ValueId::none && !plan.steps.empty() && is_bias(plan.steps[0])) {
-        plan.bias = plan.steps[0].operand;
-        plan.steps.erase(plan.steps.begin());
-    }
-    for (const Step& step : plan.steps)
-        if (step.operand == plan.product.a) return std::nullopt;
-    std::vector<Packed> constants;
-    if (!simd::Fused::make(task, plan.steps, plan.result, plan::plain(plan.result.size()), constants))
-        return std::nullopt;
-    return plan;
-}
 
 struct Work {
     std::int64_t m, n, k;
@@ -138,7 +106,7 @@ void run(const Work& w, const Pointers& pointers) {
     });
 }
 
-Work work_of(const Task& task, const Plan& plan, bool by_channels) {
+Work work_of(const Task& task, const MatmulPlan& plan, bool by_channels) {
     Work w{};
     w.m = plan.product.m, w.n = plan.product.n, w.k = plan.product.k;
     w.by_channels = by_channels;
@@ -149,7 +117,7 @@ Work work_of(const Task& task, const Plan& plan, bool by_channels) {
     return w;
 }
 
-Strassen strassen_of(const Task& task, const Plan& plan) {
+Strassen strassen_of(const Task& task, const MatmulPlan& plan) {
     Strassen s;
     s.m = plan.product.m, s.n = plan.product.n, s.k = plan.product.k;
     s.source = *task.input_index(plan.product.a);
@@ -159,7 +127,7 @@ Strassen strassen_of(const Task& task, const Plan& plan) {
 }
 
 std::vector<plan::Choice> offers(const Task& task) {
-    const auto plan = plan_of(task);
+    const auto plan = matmul_plan(task);
     if (!plan) return {};
     std::vector<plan::Choice> choices;
     for (const bool by_channels : {true, false}) {
@@ -179,7 +147,7 @@ std::vector<plan::Choice> offers(const Task& task) {
     return choices;
 }
 
-Result<Kernel> prepare_strassen(const Task& task, const Plan& plan) {
+Result<Kernel> prepare_strassen(const Task& task, const MatmulPlan& plan) {
     Strassen strassen = strassen_of(task, plan);
     const simd::Groups groups{strassen.n, simd::best_columns()};
     Kernel kernel;
@@ -195,7 +163,7 @@ Result<Kernel> prepare_strassen(const Task& task, const Plan& plan) {
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
-    const auto plan = plan_of(task);
+    const auto plan = matmul_plan(task);
     if (!plan) return unknown_kernel(choice);
     if (choice.kernel.ends_with("strassen")) return prepare_strassen(task, *plan);
     Work work = work_of(task, *plan, choice.kernel.ends_with("columns"));

@@ -23,6 +23,10 @@ struct Groups {
 [[nodiscard]] Packed pack_weights(
     const Task& task, graph::ValueId id, const Groups& groups, std::int64_t taps, std::int64_t channels,
     const std::string& how, const std::function<float(std::int64_t, std::int64_t, std::int64_t)>& weight);
+// In bf16, to nearest even, two channels side by side: [group][tap][pair][columns·16][2].
+[[nodiscard]] Packed pack_brain_weights(
+    const Task& task, graph::ValueId id, const Groups& groups, std::int64_t taps, std::int64_t channels,
+    const std::string& how, const std::function<float(std::int64_t, std::int64_t, std::int64_t)>& weight);
 // Padded with zeroes to whole blocks.
 [[nodiscard]] Packed pack_bias(const Task& task, graph::ValueId id, const Groups& groups);
 

@@ -134,12 +134,14 @@ namespace {
 // Points whose rounding error is small: tried out in float against double, 192 channels (docs/execute.md).
 std::vector<double> positive_points(int pairs) {
     switch (pairs) {
+        case 1:
+            return {1};
         case 2:
-            return {1, 2};
+            return {2.0 / 3, 1.5};
         case 3:
             return {1, 0.5, 2};
         case 4:
-            return {1.0 / 3, 0.75, 4.0 / 3, 3};
+            return {0.4, 0.8, 1.25, 2.5};
         default:
             return {1, 2.0 / 3, 1.5, 1.0 / 3, 3};
     }

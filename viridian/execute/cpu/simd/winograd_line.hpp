@@ -19,7 +19,7 @@ struct LineTransform {
     [[nodiscard]] int components() const { return m + r - 1; }
 };
 
-// Offered are (m, r) = (4, 3), (6, 3), (4, 5), (6, 5), (4, 7), (6, 7).
+// m + r is odd. Kernels in f32 use (m, r) = (4, 3), (6, 3), (4, 5), (6, 5), (4, 7), (6, 7).
 [[nodiscard]] LineTransform line_transform(int m, int r);
 
 // m + r − 1 pixels of 16 channels; component k goes to `to + k·step`.
