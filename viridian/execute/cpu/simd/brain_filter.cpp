@@ -10,9 +10,13 @@ namespace {
 
 using V = __m512;
 
+// g++ 12 takes the undefined operand of the unmasked intrinsics for an error.
+constexpr __mmask16 every = 0xffff;
+
 HWY_INLINE V load(const std::uint16_t* from) {
     const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+    return _mm512_castsi512_ps(
+        _mm512_maskz_slli_epi32(every, _mm512_maskz_cvtepu16_epi32(every, halves), 16));
 }
 HWY_INLINE void store(V x, std::uint16_t* to) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
@@ -103,7 +107,7 @@ HWY_INLINE void finish(const BrainResult& r, V (&y)[M], std::int64_t at, std::in
             v = _mm512_add_ps(v, r.narrow ? load(static_cast<const std::uint16_t*>(r.add) + here)
                                           : _mm512_loadu_ps(static_cast<const float*>(r.add) + here));
         // NaN stays: of two the second is the answer.
-        if (r.clip) v = _mm512_min_ps(high, _mm512_max_ps(low, v));
+        if (r.clip) v = _mm512_maskz_min_ps(every, high, _mm512_maskz_max_ps(every, low, v));
         if (r.narrow)
             store(v, static_cast<std::uint16_t*>(r.to) + here);
         else

@@ -12,12 +12,16 @@ namespace {
 // Pixels whose accumulators fit the registers beside two columns' weights.
 constexpr int most_pixels = 14;
 
+// g++ 12 takes the undefined operand of the unmasked intrinsics for an error.
+constexpr __mmask16 every = 0xffff;
+
 HWY_INLINE __m512bh pairs(__m512i words) { return reinterpret_cast<__m512bh>(words); }
 
 HWY_INLINE __m512 load(const void* from, bool narrow, std::int64_t at, __mmask16 valid) {
     if (!narrow) return _mm512_maskz_loadu_ps(valid, static_cast<const float*>(from) + at);
     const __m256i halves = _mm256_maskz_loadu_epi16(valid, static_cast<const std::uint16_t*>(from) + at);
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+    return _mm512_castsi512_ps(
+        _mm512_maskz_slli_epi32(every, _mm512_maskz_cvtepu16_epi32(every, halves), 16));
 }
 
 HWY_INLINE void store(__m512 x, void* to, bool narrow, std::int64_t at, __mmask16 valid) {
@@ -39,7 +43,7 @@ HWY_INLINE void finish(const BrainStrip& s, std::int64_t first, const __m512 (&s
             if (s.add != nullptr)
                 x = _mm512_add_ps(x, load(s.add, s.add_narrow, (first + p) * s.add_pixel + column, valid));
             // NaN stays: of two the second is the answer.
-            if (s.clip) x = _mm512_min_ps(high, _mm512_max_ps(low, x));
+            if (s.clip) x = _mm512_maskz_min_ps(every, high, _mm512_maskz_max_ps(every, low, x));
             store(x, s.result, s.narrow, (first + p) * s.result_pixel + column, valid);
         }
     }
