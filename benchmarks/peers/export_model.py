@@ -14,7 +14,7 @@ warnings.filterwarnings("ignore")
 
 VISION = """alexnet vgg11_bn squeezenet1_0 resnet18 resnet50 resnext50_32x4d wide_resnet50_2 densenet121 googlenet inception_v3
 mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet1_0 shufflenet_v2_x1_0 efficientnet_b0 efficientnet_v2_s regnet_x_400mf
-regnet_y_400mf convnext_tiny convnext_small vit_b_16 vit_b_32 swin_t swin_v2_t maxvit_t""".split()
+regnet_y_400mf regnet_y_1_6gf convnext_tiny convnext_small vit_b_16 vit_b_32 swin_t swin_v2_t maxvit_t""".split()
 SEGMENTATION = ["lraspp_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50"]
 DETECTION = ["retinanet_resnet50_fpn", "ssdlite320_mobilenet_v3_large"]
 

@@ -114,6 +114,25 @@ class RotaryBlock(nn.Module):
         return x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
 
 
+class Decoder(nn.Module):
+    """A whole language model: tokens, positions where the blocks have none of their own, blocks, the next token's scores."""
+
+    def __init__(self, blocks, width, vocabulary, places=0):
+        super().__init__()
+        self.words = nn.Embedding(vocabulary, width)
+        self.places = nn.Embedding(places, width) if places else None
+        self.blocks = nn.ModuleList(blocks)
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        if self.places is not None:
+            x = x + self.places(torch.arange(tokens.shape[1], device=tokens.device)).unsqueeze(0)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
 class FusedAttention(nn.Module):
     """What current code writes: scaled_dot_product_attention."""
 
@@ -249,6 +268,8 @@ BLOCKS = {
     "gpt_prefill": lambda: (GptBlock(), (torch.randn(1, 64, 768),)),
     "gpt_decode": lambda: (GptBlock(), (torch.randn(1, 1, 768), past(), past())),
     "rotary_block": lambda: (RotaryBlock(), (torch.randn(1, 64, 512),)),
+    "gpt": lambda: (Decoder([GptBlock() for _ in range(12)], 768, 10000, 1024), (torch.randint(0, 10000, (1, 64)),)),
+    "llama": lambda: (Decoder([RotaryBlock() for _ in range(6)], 512, 8000), (torch.randint(0, 8000, (1, 64)),)),
     "encoder_layer": lambda: (nn.TransformerEncoderLayer(256, 4, 1024, activation="gelu", batch_first=True,
                                                          norm_first=True), (torch.randn(1, 64, 256),)),
     "t5_block": lambda: (T5Block(), (torch.randn(1, 48, 512), torch.randn(1, 32, 512))),

@@ -91,6 +91,44 @@ TEST(Elementwise, FunctionsOverTheWholeLine) {
     }
 }
 
+TEST(Elementwise, GatesAreOneStep) {
+    Random random(5);
+    const auto device = test_device(2);
+    for (const int kind : {0, 1, 2})
+        for (const std::int64_t channels : {32, 33}) {  // blocks of 16 with and without padding
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({1, channels, 5, 5}));
+            ValueId gate = x;
+            if (kind == 1)
+                gate = graph.add("Mul", {graph.add_constant("a", graph::Tensor::scalar(-0.7F)), gate});
+            if (kind == 2) gate = graph.add("Softplus", {gate});
+            gate = graph.add(kind == 2 ? "Tanh" : "Sigmoid", {gate});
+            const ValueId product = graph.add("Mul", {gate, x});
+            graph.set_outputs({graph.add("Add", {product, graph.add_input("y", f32({1, channels, 5, 5}))})});
+            const auto kernels = check_region(*device, graph, random, 2e-6);
+            EXPECT_GE(std::ranges::count(kernels, "simd:elementwise"), 4);
+        }
+}
+
+// What a gate reads twice, somebody else may read too: three kernels, the same numbers.
+TEST(Elementwise, GatesThatOthersRead) {
+    Random random(6);
+    const auto device = test_device(2);
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({1, 32, 5, 5}));
+    const ValueId y = graph.add("Add", {x, graph.add_constant("c", graph::Tensor::scalar(0.5F))});
+    const ValueId gate = graph.add("Sigmoid", {y});
+    graph.set_outputs({graph.add("Mul", {y, gate}), graph.add("Neg", {gate})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    EXPECT_TRUE(device->choices(graph, region)->empty());
+    const auto inputs = random_inputs(graph, random);
+    const auto run = run_greedily(*device, graph, inputs);
+    ASSERT_TRUE(run.ok()) << run.error().text();
+    const auto expected = evaluate(graph, inputs);
+    for (const std::size_t i : {0, 1}) EXPECT_LE(distance(run->outputs[i], (*expected)[i]), 1e-6);
+}
+
 TEST(Elementwise, KeepsNaN) {
     Random random(2);
     const auto device = test_device();

@@ -33,7 +33,9 @@ TEST(Matrix, GemmAndConstantMatMul) {
             ASSERT_TRUE(infer_types(graph).ok());
             y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
         }
-        if (random.chance(0.5)) y = graph.add("Relu", {y});
+        if (random.chance(0.5))
+            y = random.chance(0.5) ? graph.add("Relu", {y})
+                                   : graph.add("Mul", {y, graph.add("Sigmoid", {y})});
         graph.set_outputs({y});
         check_region(*device, graph, random, 1e-5);
     }

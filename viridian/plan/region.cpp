@@ -70,6 +70,39 @@ std::optional<NodeId> only_reader(const Graph& graph, const Uses& uses, NodeId i
     return next;
 }
 
+OperatorClass class_of(const Graph& graph, NodeId id) {
+    const auto* row = graph::find_operator(graph.node(id));
+    return row == nullptr ? OperatorClass::control : row->operator_class;
+}
+
+// x·f(x): where `id`'s value has two readers, a product and a short way to its other factor that nobody else
+// reads, these nodes and the product last.
+std::vector<NodeId> gate(const Graph& graph, const Uses& uses, NodeId id) {
+    constexpr std::size_t longest = 2;  // Sigmoid after a scale; Tanh after Softplus
+    const Node& node = graph.node(id);
+    if (node.outputs.size() != 1 || uses.outputs[index(node.outputs[0])] > 0) return {};
+    const auto& readers = uses.readers[index(node.outputs[0])];
+    if (readers.size() != 2 || readers[0] == readers[1]) return {};
+    for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+        const NodeId product = readers[1 - first];
+        if (graph.node(product).op != "Mul" || !graph.node(product).domain.empty()) continue;
+        std::vector<NodeId> way = {readers[first]};
+        while (way.size() <= longest && class_of(graph, way.back()) == OperatorClass::elementwise) {
+            const auto next = only_reader(graph, uses, way.back());
+            if (!next) break;
+            way.push_back(*next);
+            if (*next == product) return way;
+        }
+    }
+    return {};
+}
+
+// What a chain that ends in `id` takes up next: the only reader, or a gate.
+std::vector<NodeId> continuation(const Graph& graph, const Uses& uses, NodeId id) {
+    if (const auto next = only_reader(graph, uses, id)) return {*next};
+    return gate(graph, uses, id);
+}
+
 }  // namespace
 
 Region make_region(const Graph& graph, const Uses& uses, std::vector<NodeId> nodes) {
@@ -103,26 +136,22 @@ Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t lo
     std::vector<Region> regions;
     for (const NodeId id : order) regions.push_back(make_region(graph, uses, {id}));
 
-    const auto class_of = [&](NodeId id) {
-        const auto* row = graph::find_operator(graph.node(id));
-        return row == nullptr ? OperatorClass::control : row->operator_class;
-    };
     for (std::size_t length = 2; length <= longest; ++length)
         for (const NodeId head : order) {
             std::vector<NodeId> chain = {head};
-            int others = class_of(head) == OperatorClass::elementwise ? 0 : 1;
-            if (class_of(head) == OperatorClass::control || class_of(head) == OperatorClass::movement)
-                continue;
+            const OperatorClass head_class = class_of(graph, head);
+            int others = head_class == OperatorClass::elementwise ? 0 : 1;
+            if (head_class == OperatorClass::control || head_class == OperatorClass::movement) continue;
             while (chain.size() < length) {
-                const auto next = only_reader(graph, uses, chain.back());
-                if (!next) break;
-                const OperatorClass next_class = class_of(*next);
+                const std::vector<NodeId> next = continuation(graph, uses, chain.back());
+                if (next.empty()) break;
+                const OperatorClass next_class = class_of(graph, next[0]);
                 if (next_class == OperatorClass::normalization)
                     ++others;
                 else if (next_class != OperatorClass::elementwise)
                     break;
                 if (others > 1) break;
-                chain.push_back(*next);
+                chain.insert(chain.end(), next.begin(), next.end());
             }
             if (chain.size() == length) regions.push_back(make_region(graph, uses, std::move(chain)));
         }

@@ -24,7 +24,8 @@ struct Region {
 
 // Every candidate: each node alone; and chains in which each node is the only reader of the one before, of at
 // most `longest` nodes of which at most one is not element-wise (its prologue only where that one is a
-// normalisation). Smaller regions first; single nodes in topological order.
+// normalisation). A link of a chain may be a gate, x·f(x), whose nodes alone read x. Smaller regions first;
+// single nodes in topological order.
 [[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph,
                                                             std::size_t longest = 8);
 

@@ -104,7 +104,57 @@ std::optional<Step> unary_step(const Task& task, const Node& node) {
     return std::nullopt;
 }
 
+// A gate at node i of the region, x·f(x), as one step.
+struct Gate {
+    Step step;
+    std::size_t nodes;
+};
+
+std::optional<Gate> gate_at(const Task& task, std::size_t i, ValueId x) {
+    std::array<std::optional<Step>, 2> inner;  // f, one or two steps
+    ValueId value = x;
+    for (std::size_t k = 0; k < inner.size() && i + k + 1 < task.region.nodes.size(); ++k) {
+        inner[k] = as_step(task, task.node(i + k), value);
+        if (!inner[k]) return std::nullopt;
+        value = task.node(i + k).outputs[0];
+        const auto product = as_step(task, task.node(i + k + 1), x);
+        if (!product || product->function != Function::mul || product->operand != value) continue;
+        const Step &first = *inner[0], &last = *inner[k];
+        if (k == 0 && last.function == Function::sigmoid) return Gate{{Function::swish, 1.0F}, 2};
+        if (k == 1 && last.function == Function::sigmoid && first.function == Function::mul)
+            if (const auto alpha = scalar(task, first.operand, 1.0F))
+                return Gate{{Function::swish, *alpha}, 3};
+        if (k == 1 && last.function == Function::tanh && first.function == Function::softplus)
+            return Gate{{Function::mish}, 3};
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+bool keeps_zero(const Step& step) {
+    switch (step.function) {
+        case Function::clip:
+            return step.alpha <= 0 && step.beta >= 0;
+        case Function::thresholded_relu:
+        case Function::shrink:
+            return step.alpha >= 0;
+        case Function::sigmoid:
+        case Function::hard_sigmoid:
+        case Function::softplus:
+        case Function::exp:
+        case Function::log:
+        case Function::reciprocal:
+        case Function::cos:
+        case Function::acos:
+        case Function::cosh:
+        case Function::acosh:
+            return false;
+        default:
+            return !is_binary(step.function);
+    }
+}
 
 std::optional<Step> as_step(const Task& task, const Node& node, ValueId x) {
     if (!node.domain.empty() || node.outputs.size() != 1 || !is_f32(task, x) ||
@@ -136,6 +186,12 @@ std::optional<Step> as_step(const Task& task, const Node& node, ValueId x) {
 std::optional<std::vector<Step>> read_steps(const Task& task, std::size_t first, ValueId value) {
     std::vector<Step> steps;
     for (std::size_t i = first; i < task.region.nodes.size(); ++i) {
+        if (const auto gate = gate_at(task, i, value)) {
+            i += gate->nodes - 1;
+            steps.push_back(gate->step);
+            value = task.node(i).outputs[0];
+            continue;
+        }
         const Node& node = task.node(i);
         const auto step = as_step(task, node, value);
         if (!step) return std::nullopt;

@@ -67,11 +67,14 @@ struct Step {
     bool reversed = false;                          // the operand is on the left
 };
 
+// A unary step that makes 0 of 0.
+[[nodiscard]] bool keeps_zero(const Step& step);
+
 // The node as one step on input `x`; nothing where it is none of the above or not in f32.
 [[nodiscard]] std::optional<Step> as_step(const Task& task, const graph::Node& node, graph::ValueId x);
 
-// Nodes first..last of the region as steps on `value`; nothing where one cannot be. Operands are region
-// inputs or constants whose shape broadcasts into the value's without changing it.
+// Nodes first..last of the region as steps on `value`, x·Sigmoid(αx) as one; nothing where one cannot be.
+// Operands are region inputs or constants whose shape broadcasts into the value's without changing it.
 [[nodiscard]] std::optional<std::vector<Step>> read_steps(const Task& task, std::size_t first,
                                                           graph::ValueId value);
 

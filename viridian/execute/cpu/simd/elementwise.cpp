@@ -51,10 +51,9 @@ std::vector<plan::Layout> layouts(std::size_t rank) {
     return list;
 }
 
-// Zeroes in the padding of blocks must stay zeroes: steps that move 0 need full blocks.
-bool keeps_padding(const plan::Layout& layout, const Dims& dims) {
-    return std::ranges::all_of(layout.blocks,
-                               [&](const auto& block) { return dims[block.dimension] % block.size == 0; });
+bool has_padding(const plan::Layout& layout, const Dims& dims) {
+    return std::ranges::any_of(layout.blocks,
+                               [&](const auto& block) { return dims[block.dimension] % block.size != 0; });
 }
 
 std::vector<plan::Choice> offers(const Task& task) {
@@ -62,9 +61,9 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!work) return {};
     std::vector<plan::Choice> choices;
     for (const plan::Layout& layout : layouts(work->dims.size())) {
-        if (!keeps_padding(layout, work->dims)) continue;
         std::vector<Packed> constants;
-        if (!simd::Chain::make(task, work->steps, work->dims, layout, constants)) continue;
+        const auto chain = simd::Chain::make(task, work->steps, work->dims, layout, constants);
+        if (!chain || (has_padding(layout, work->dims) && !chain->keeps_padding())) continue;
         plan::Choice choice = task.plain_choice(std::string(family));
         for (std::size_t i = 0; i < choice.inputs.size(); ++i)
             if (task.dims(task.region.inputs[i]) == work->dims) choice.inputs[i].layout = layout;

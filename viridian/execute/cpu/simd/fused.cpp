@@ -31,10 +31,10 @@ std::optional<Fused> Fused::make(const Task& task, const std::vector<Step>& step
     // Zeroes in the padding of blocks must stay zeroes.
     const bool padded = std::ranges::any_of(
         layout.blocks, [&](const auto& block) { return dims[block.dimension] % block.size != 0; });
-    if (padded && (!left.empty() || (fused.clip && (fused.low > 0 || fused.high < 0)))) return std::nullopt;
+    if (padded && fused.clip && (fused.low > 0 || fused.high < 0)) return std::nullopt;
     if (!left.empty()) {
         fused.chain = Chain::make(task, left, dims, layout, constants);
-        if (!fused.chain) return std::nullopt;
+        if (!fused.chain || (padded && !fused.chain->keeps_padding())) return std::nullopt;
     }
     return fused;
 }

@@ -40,6 +40,14 @@ std::optional<Chain> Chain::make(const Task& task, const std::vector<Step>& step
     return chain;
 }
 
+bool Chain::keeps_padding() const {
+    return std::ranges::all_of(links_, [](const Link& link) {
+        const Function f = link.step.function;
+        if (!is_binary(f)) return keeps_zero(link.step);
+        return link.whole && f != Function::div && f != Function::pow;
+    });
+}
+
 void Chain::run(const Pointers& pointers, const float* from, float* to, std::int64_t first, std::int64_t n,
                 float* scratch) const {
     for (const Link& link : links_) {

@@ -17,6 +17,8 @@ class Chain {
                                      std::vector<Packed>& constants, const plan::Choice* choice = nullptr);
 
     [[nodiscard]] bool empty() const { return links_.empty(); }
+    // Zeroes in the padding of blocks stay zeroes.
+    [[nodiscard]] bool keeps_padding() const;
     // Applies the steps to elements [first, first + n) of the memory: from `from` into `to` (may be equal).
     // `scratch` has room for n floats.
     void run(const Pointers& pointers, const float* from, float* to, std::int64_t first, std::int64_t n,

@@ -30,6 +30,12 @@ class Spread {
             }
             const std::int64_t run = std::min(inner.size - at, n - done);
             const T* from = data + offset;
+            if (const std::int64_t times = at == 0 ? repeats(first + done, n - done) : 0; times > 1) {
+                for (std::int64_t i = 0; i < times; ++i)
+                    std::copy_n(from, repeated, scratch + done + i * repeated);
+                done += times * repeated;
+                continue;
+            }
             if (inner.stride == 1)
                 std::copy_n(from, run, scratch + done);
             else if (inner.stride == 0)
@@ -42,6 +48,17 @@ class Spread {
     }
 
   private:
+    // A block of channels, the same for every pixel: copied with a length known here.
+    static constexpr std::int64_t repeated = 16;
+
+    // How often the operand's innermost `repeated` elements, at whose first `position` is, follow each other.
+    [[nodiscard]] std::int64_t repeats(std::int64_t position, std::int64_t n) const {
+        if (loops_.size() < 2 || loops_.back().stride != 1 || loops_.back().size != repeated) return 0;
+        const Loop& outer = loops_[loops_.size() - 2];
+        if (outer.stride != 0) return 0;
+        return std::min(outer.size - position / repeated % outer.size, n / repeated);
+    }
+
     struct Loop {
         std::int64_t size,
             stride;  // memory order, outermost first; stride in the operand, 0 where it repeats

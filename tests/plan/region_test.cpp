@@ -1,0 +1,101 @@
+#include "viridian/plan/region.hpp"
+
+#include <gmock/gmock.h>
+
+#include "viridian/graph/infer.hpp"
+#include "viridian/plan/plan.hpp"
+
+namespace viridian::plan {
+namespace {
+
+using graph::Graph;
+using graph::ValueId;
+
+struct Net {
+    Graph graph;
+    ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({1, 8, 4, 4})});
+    ValueId convolved =
+        graph.add("Conv", {x, graph.add_constant("w", graph::Tensor(graph::ElementType::f32, {8, 8, 1, 1}))},
+                  {}, "conv");
+
+    ValueId constant(float value) { return graph.add_constant("c", graph::Tensor::scalar(value)); }
+
+    // Candidates of several nodes, their names joined.
+    std::vector<std::string> chains(std::vector<ValueId> outputs) {
+        graph.set_outputs(std::move(outputs));
+        EXPECT_TRUE(graph::infer_types(graph).ok());
+        std::vector<std::string> names;
+        for (const Region& region : *candidate_regions(graph)) {
+            if (region.nodes.size() < 2) continue;
+            EXPECT_EQ(region.outputs.size(), 1U);
+            std::string name;
+            for (const auto id : region.nodes) name += (name.empty() ? "" : " ") + graph.node(id).name;
+            names.push_back(name);
+        }
+        return names;
+    }
+};
+
+TEST(Gate, IsALinkOfAChain) {
+    Net net;
+    const ValueId gate = net.graph.add("Sigmoid", {net.convolved}, {}, "gate");
+    const ValueId product = net.graph.add("Mul", {gate, net.convolved}, {}, "product");
+    const ValueId sum = net.graph.add("Add", {product, net.x}, {}, "sum");
+    EXPECT_THAT(net.chains({sum}),
+                testing::UnorderedElementsAre("gate product", "product sum", "gate product sum",
+                                              "conv gate product", "conv gate product sum"));
+}
+
+TEST(Gate, OfTwoSteps) {
+    Net net;
+    const ValueId scaled = net.graph.add("Mul", {net.convolved, net.constant(1.702F)}, {}, "scale");
+    const ValueId gate = net.graph.add("Sigmoid", {scaled}, {}, "gate");
+    const ValueId product = net.graph.add("Mul", {net.convolved, gate}, {}, "product");
+    EXPECT_THAT(net.chains({product}), testing::Contains("conv scale gate product"));
+}
+
+TEST(Gate, ReadElsewhereIsNone) {
+    const auto without = testing::Not(testing::Contains(testing::StartsWith("conv")));
+    for (const bool of_gate : {true, false}) {
+        Net net;
+        const ValueId gate = net.graph.add("Sigmoid", {net.convolved}, {}, "gate");
+        const ValueId product = net.graph.add("Mul", {net.convolved, gate}, {}, "product");
+        const ValueId other = net.graph.add("Relu", {of_gate ? gate : net.convolved}, {}, "other");
+        EXPECT_THAT(net.chains({product, other}), without);
+    }
+    Net net;
+    const ValueId gate = net.graph.add("Sigmoid", {net.convolved}, {}, "gate");
+    EXPECT_THAT(net.chains({net.graph.add("Mul", {net.convolved, gate}, {}, "product"), net.convolved}),
+                without);
+}
+
+TEST(Gate, OtherProductsAreNone) {
+    Net net;
+    const ValueId gate = net.graph.add("Sigmoid", {net.convolved}, {}, "gate");
+    EXPECT_THAT(net.chains({net.graph.add("Sub", {net.convolved, gate}, {}, "product")}),
+                testing::Not(testing::Contains(testing::StartsWith("conv"))));
+}
+
+TEST(Gate, SidecarComesBack) {
+    Net net;
+    const ValueId gate = net.graph.add("Sigmoid", {net.convolved}, {}, "gate");
+    net.graph.set_outputs({net.graph.add("Mul", {net.convolved, gate}, {}, "product")});
+    ASSERT_TRUE(graph::infer_types(net.graph).ok());
+    const Format format{plain(4), graph::ElementType::f32, {}};
+    Choice choice;
+    choice.kernel = "k";
+    choice.inputs = choice.outputs = {format};
+    Assignment assignment;
+    assignment.regions = {
+        {make_region(net.graph, graph::uses(net.graph), net.graph.nodes()), std::move(choice)}};
+    const auto plan = make_plan(net.graph, std::move(assignment));
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    EXPECT_EQ(plan->steps.size(), 1U);
+    const Json json = to_json(net.graph, *plan);
+    const auto again = plan_from_json(net.graph, json);
+    ASSERT_TRUE(again.ok()) << again.error().text();
+    EXPECT_EQ(to_json(net.graph, *again), json);
+}
+
+}  // namespace
+}  // namespace viridian::plan
