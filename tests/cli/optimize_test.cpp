@@ -91,6 +91,24 @@ TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
                     1e-4 * (1 + std::abs(slow[i].get<double>())));
 }
 
+TEST_F(Optimize, SaysHowNearThePlanIsToTheBound) {
+    write_model(at("fire.onnx"));
+    const auto plan_line = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db",
+                                   at("cost.db"), "--search", "none", "--proofs", "1"});
+        const Outcome done = run(more);
+        EXPECT_EQ(done.code, 0) << done.err;
+        const std::size_t from = done.out.find("  plan  ");
+        return done.out.substr(from, done.out.find('\n', from) - from);
+    };
+    EXPECT_NE(plan_line({}).find("exact solver, gap 0: proven cheapest"), std::string::npos);
+    const std::string greedy = plan_line({"--solver", "greedy", "--objective", "energy"});
+    EXPECT_NE(greedy.find("greedy solver, "), std::string::npos) << greedy;
+    EXPECT_NE(greedy.find("J, no bound known"), std::string::npos) << greedy;
+    const Path page = at("fire.opt.html");
+    EXPECT_NE(read_file(page)->find("\"bound\":null"), std::string::npos);
+}
+
 TEST_F(Optimize, ProfileFillsTheDatabaseAndSaysBeforehandHowLongItTakes) {
     write_model(at("fire.onnx"));
     const auto profile = [&](const char* more) {

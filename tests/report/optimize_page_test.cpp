@@ -116,6 +116,34 @@ TEST_P(OptimizePage, BlocksOpenAndCloseAndTheFrontierHasItsPoints) {
     EXPECT_EQ(seen["circles"], vertices > 1 ? vertices + 1 : 0);
 }
 
+// Only `exact` proves a bound; infinite ones are null in JSON.
+TEST_P(OptimizePage, IsWholeForEverySolverAndSaysHowNearTheBoundIs) {
+    const std::tuple<const char*, Json, Json, std::string> cases[] = {
+        {"greedy", nullptr, nullptr, "chosen by greedy, 2.00\u00a0m%; no bound known"},
+        {"exact", 0.0019, 1e-4,
+         "chosen by exact, gap 100\u00a0µ%: 2.00\u00a0m%, and no plan of this graph is below 1.90\u00a0m%"},
+        {"exact", 0.002, 0.0, "chosen by exact, proven cheapest for this graph"}};
+    for (const auto& [solver, bound, gap, expected] : cases) {
+        result_["assignment"] = {{"solver", solver}, {"value", 0.002}, {"bound", bound}, {"gap", gap}};
+        html_ = *page(result_);
+        const Json seen = ask(1280, false, R"(
+            return { changes: document.getElementById('changes').innerText,
+                     layers: document.querySelectorAll('#layers tbody tr').length,
+                     blocks: document.querySelectorAll('#graph details').length,
+                     sources: document.querySelectorAll('#sources dd').length };)");
+        if (!reason_.empty()) GTEST_SKIP() << reason_;
+        std::string wanted = expected;
+        const std::string unit = result_["objective"] == "energy" ? "J" : "s";
+        for (std::size_t at; (at = wanted.find('%')) != std::string::npos;) wanted.replace(at, 1, unit);
+        EXPECT_NE(seen["changes"].get<std::string>().find(wanted), std::string::npos)
+            << wanted << " in\n"
+            << seen["changes"].get<std::string>();
+        EXPECT_GT(seen["layers"], 0);
+        EXPECT_GT(seen["blocks"], 0);
+        EXPECT_GE(seen["sources"], 3);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Results, OptimizePage, testing::Values("recorded", "measured"),
                          [](const auto& one) { return std::string(one.param); });
 

@@ -1,5 +1,6 @@
 #include "viridian/cli/optimize_result.hpp"
 
+#include <cmath>
 #include <map>
 
 #include "viridian/cli/precision_result.hpp"
@@ -195,15 +196,26 @@ std::string proof_text(const Json& verification) {
     return text;
 }
 
+// How near the plan is to the cheapest one for its graph. Mixes and products have no unit.
+std::string bound_text(const Json& assignment, const std::string& objective) {
+    const std::string metric = objective.substr(0, objective.find(" @"));
+    const char* unit = metric == "time" ? "s" : metric == "energy" ? "J" : metric == "power" ? "W" : "";
+    const double value = assignment["value"].get<double>();
+    const Json& bound = assignment["bound"];
+    if (!bound.is_number() || !std::isfinite(bound.get<double>()))
+        return fmt::format("{}, no bound known", quantity(value, unit));
+    const double gap = value - bound.get<double>();
+    if (gap <= 0) return "gap 0: proven cheapest";
+    return fmt::format("gap {}: {}, and none is below {}", quantity(gap, unit), quantity(value, unit),
+                       quantity(bound.get<double>(), unit));
+}
+
 // The plan, and the search that found it.
 std::string how_text(const Json& result) {
     const Json& assignment = result["assignment"];
-    std::string out;
-    out += fmt::format("  plan     {} rewrites, {} solver, gap {}\n", result["rewrites"].size(),
-                       assignment["solver"].get<std::string>(),
-                       assignment["gap"].is_number() && assignment["gap"] == 0.0
-                           ? std::string("0: proven cheapest")
-                           : assignment["gap"].dump());
+    std::string out = fmt::format("  plan     {} rewrites, {} solver, {}\n", result["rewrites"].size(),
+                                  assignment["solver"].get<std::string>(),
+                                  bound_text(assignment, result["objective"].get<std::string>()));
     if (const Json& search = result["search"]; search.is_object())
         out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}\n",
                            search["method"].get<std::string>(), search["graphs"].get<int>(),

@@ -77,6 +77,14 @@ function proof() {
       ` on ${v.inputs} ${v.inputs === 1 ? 'input' : 'inputs'}, against the original model on the reference kernels`), table);
 }
 
+// How near the plan is to the cheapest one; only `exact` has a bound. Mixes and products have no unit.
+function nearness({ value, bound, gap }) {
+  const unit = { time: 's', energy: 'J', power: 'W' }[result.objective.split(' @')[0]] || '';
+  if (bound === null) return `${quantity(value, unit)}; no bound known, cheaper plans of this graph may exist`;
+  if (gap <= 0) return 'proven cheapest for this graph';
+  return `gap ${quantity(gap, unit)}: ${quantity(value, unit)}, and no plan of this graph is below ${quantity(bound, unit)}`;
+}
+
 function changes() {
   const list = element('ul', {});
   const counts = new Map();
@@ -86,8 +94,7 @@ function changes() {
   const some = (n, one, many) => `${n} ${n === 1 ? one : many}`;
   list.append(element('li', {}, `${some(count('kernel'), 'kernel', 'kernels')}, ${some(count('conversion'), 'conversion or copy', 'conversions and copies')}, ` +
     `${some(count('view'), 'operator that costs', 'operators that cost')} nothing (views, concatenation in place)`));
-  const gap = result.assignment.gap;
-  list.append(element('li', {}, `chosen by ${result.assignment.solver}, ${gap === 0 ? 'proven cheapest for this graph' : `gap ${gap.toPrecision(2)} of ${result.assignment.value.toPrecision(4)}`}`));
+  list.append(element('li', {}, `chosen by ${result.assignment.solver}, ${nearness(result.assignment)}`));
   if (result.search) list.append(element('li', {}, `${result.search.graphs} equal graphs priced in ${quantity(result.search.seconds, 's')} (${result.search.method}, ended by ${result.search.ended_by})`));
   if (result.precision) {
     const p = result.precision;
