@@ -53,6 +53,8 @@ def prepared_model(options, name, precision="f32"):
                "--db", str(options.db or work / "cost.db"), "--json"]
     if precision != "f32":
         command += ["--allow", precision]
+        if options.max_error:
+            command += ["--max-error", options.max_error]
     if options.again or not plan.exists():
         result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         (work / f"{stem}.result.json").write_text(result)
@@ -64,7 +66,7 @@ def compare(options, name):
     bound, threads = "2", str(options.threads)  # indices below 2 fit every table
     label = "viridian" if options.precision == "f32" else f"viridian:{options.precision}"
     systems = [System(label, [options.viridian, "run", plan, "--paced", "--threads", threads])]
-    if options.precision != "f32":
+    if options.beside_f32:
         exact = prepared_model(options, name)[1]
         systems.append(System("viridian", [options.viridian, "run", exact, "--paced", "--threads", threads]))
     for peer in options.peers.split(","):
@@ -98,7 +100,9 @@ def main():
     parser.add_argument("--models", default="squeezenet1_1,resnet50,inception_v3,mobilenet_v2,bert_base")
     parser.add_argument("--peers", default=None, help="default: onnxruntime,openvino; with bf16 openvino:bf16")
     parser.add_argument("--precision", default="f32", choices=["f32", "bf16"],
-                        help="bf16: our plan with --allow bf16, beside the f32 one; peers as PEER:bf16")
+                        help="bf16: our plan with --allow bf16; peers as PEER:bf16")
+    parser.add_argument("--beside-f32", action="store_true", help="with bf16: our f32 plan too")
+    parser.add_argument("--max-error", default="", help="of our bf16 plans, as `optimize` takes it")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peer torch:eager (torch:compile: name it in --peers)")
     parser.add_argument("--plan-only", action="store_true", help="make the plans, compare nothing")
@@ -124,7 +128,7 @@ def main():
     rows = []
     for name in options.models.split(","):
         rows += compare(options, name)
-    for peer in filter(None, ["viridian"] * (options.precision != "f32") + options.peers.split(",")):
+    for peer in filter(None, ["viridian"] * options.beside_f32 + options.peers.split(",")):
         ratios = [row["ratio"] for row in rows if row["system"] == peer]
         if ratios:
             print(f"\ngeometric mean over {len(ratios)} models, {peer} / {rows[0]['system']}: "

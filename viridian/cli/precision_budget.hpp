@@ -5,7 +5,8 @@
 
 namespace viridian::cli {
 
-// A region that lost its right to bf16: where its error entered, and how large it was.
+// A region that lost its right to bf16, or to minimal filtering in it: where its error entered, and how large
+// it was.
 struct Forbidden {
     execute::Blame blame;
     int round = 1;  // of planning, from 1

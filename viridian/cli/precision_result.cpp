@@ -56,9 +56,14 @@ std::string precision_text(const Json& result) {
         fmt::format("  bf16     {} of {} regions, {} casts", precision["bf16_regions"].get<std::size_t>(),
                     precision["regions"].get<std::size_t>(), precision["casts"].get<std::size_t>());
     const Json& forbidden = precision["forbidden"];
-    if (!forbidden.empty())
-        out += fmt::format("; {} kept in f32 by the error budget, first `{}`", forbidden.size(),
-                           forbidden[0]["node"].get<std::string>());
+    for (const auto& [kept, words] :
+         {std::pair{"f32", "kept in f32"}, {"unfiltered", "not filtered in bf16"}}) {
+        std::vector<std::string> nodes;
+        for (const Json& entry : forbidden)
+            if (entry["kept"] == kept) nodes.push_back(entry["node"].get<std::string>());
+        if (!nodes.empty())
+            out += fmt::format("; {} {} by the error budget, first `{}`", nodes.size(), words, nodes[0]);
+    }
     return out + "\n";
 }
 

@@ -21,10 +21,32 @@ double allowed_alone(const plan::Plan& plan, double allowed) {
     return execute::rounds(plan) ? std::min(allowed, 1e-3) : allowed;
 }
 
-// Forbids bf16 where it hurts most; all of it after many rounds.
+// What the error budget takes away, by node.
+struct Limits {
+    std::vector<graph::NodeId> keep_f32;
+    std::vector<graph::NodeId> unfiltered;  // no minimal filtering in bf16
+};
+
+// `source` without the choices that `unfiltered` excludes; both must outlive it.
+cost::Source within(const cost::Source& source, const std::vector<graph::NodeId>& unfiltered) {
+    return {[&](const graph::Graph& graph,
+                const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+                VIRIDIAN_TRY(auto choices, source.choices(graph, region));
+                const bool excluded = std::ranges::any_of(region.nodes, [&](graph::NodeId id) {
+                    return std::ranges::find(unfiltered, id) != unfiltered.end();
+                });
+                if (excluded)
+                    std::erase_if(choices, [](const cost::PricedChoice& priced) {
+                        return execute::filters_in_bf16(priced.choice.kernel);
+                    });
+                return choices;
+            },
+            source.conversion};
+}
+
+// Forbids bf16 where it hurts most, minimal filtering in it first; all of it after many rounds.
 Result<void> forbid_worst(const Question& question, const Proven& proven, execute::Device& device,
-                          double allowed, int round, std::vector<Forbidden>& forbidden,
-                          std::vector<graph::NodeId>& keep_f32) {
+                          double allowed, int round, std::vector<Forbidden>& forbidden, Limits& limits) {
     constexpr int patience = 12;
     const Planned& planned = proven.planned;
     VIRIDIAN_TRY(const std::vector<execute::Blame> blames,
@@ -39,7 +61,8 @@ Result<void> forbid_worst(const Question& question, const Proven& proven, execut
     const auto worst = round < patience ? to_forbid(blames, error, target) : std::span(blames);
     for (const execute::Blame& blame : worst) {
         forbidden.push_back({blame, round});
-        keep_f32.insert(keep_f32.end(), blame.nodes.begin(), blame.nodes.end());
+        auto& list = blame.filtered && round < patience ? limits.unfiltered : limits.keep_f32;
+        list.insert(list.end(), blame.nodes.begin(), blame.nodes.end());
     }
     return {};
 }
@@ -58,19 +81,22 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
                               const search::AssignOptions& solver) {
     constexpr int attempts = 4;
     search::AssignOptions limited = solver;
+    Limits limits{solver.keep_f32, {}};
+    const cost::Source measured = costs.source();
+    const cost::Source source = within(measured, limits.unfiltered);
     std::vector<Forbidden> forbidden;
     for (int attempt = 1, round = 1;;) {
         Proven proven;
         proven.reused = question.expected.reused;
         proven.forbidden = forbidden;
-        VIRIDIAN_TRY(proven.planned, make_planned(graph, device, costs.source(), objective, limited));
+        VIRIDIAN_TRY(proven.planned, make_planned(graph, device, source, objective, limited));
         const Planned& planned = proven.planned;
         const double allowed = execute::allowed_error(planned.plan, question.max_error);
         VIRIDIAN_TRY(proven.proof, execute::prove(question.original, question.inputs,
                                                   question.expected.outputs, *planned.executable, allowed));
         if (!proven.proof.passed() && execute::rounds(planned.plan)) {
-            VIRIDIAN_TRY(
-                forbid_worst(question, proven, device, allowed, round++, forbidden, limited.keep_f32));
+            VIRIDIAN_TRY(forbid_worst(question, proven, device, allowed, round++, forbidden, limits));
+            limited.keep_f32 = limits.keep_f32;
             continue;
         }
         std::vector<execute::RegionCheck> checks;

@@ -123,6 +123,8 @@ Result<void> propagate(const Graph& graph, std::vector<Part>& parts, std::size_t
 
 }  // namespace
 
+bool filters_in_bf16(std::string_view kernel) { return kernel.starts_with("simd:winograd:bf16"); }
+
 Result<std::vector<Blame>> blame_rounding(Device& device, const Graph& graph, const plan::Plan& plan,
                                           const std::vector<Tensor>& inputs) {
     VIRIDIAN_TRY(std::vector<Part> parts, parts_of(device, graph, plan));
@@ -138,7 +140,13 @@ Result<std::vector<Blame>> blame_rounding(Device& device, const Graph& graph, co
         Part& part = parts[p];
         if (!part.rounds) continue;
         const graph::Node& last = graph.node(part.region.nodes.back());
-        Blame blame{part.region.nodes, last.name.empty() ? last.op : last.name, "", part.choice.kernel, 0, 0};
+        Blame blame{part.region.nodes,
+                    last.name.empty() ? last.op : last.name,
+                    "",
+                    part.choice.kernel,
+                    filters_in_bf16(part.choice.kernel),
+                    0,
+                    0};
         VIRIDIAN_TRY(std::vector<Tensor> outputs, outputs_of(graph, part, exact, {}, true));
         Values changed;
         for (std::size_t i = 0; i < outputs.size(); ++i) {

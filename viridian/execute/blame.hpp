@@ -11,9 +11,13 @@ struct Blame {
     std::string node;                  // the last of them
     std::string tensor;                // what it writes
     std::string kernel;
-    double local = 0;  // relative L2 of what it writes, its inputs exact
-    double error = 0;  // relative L2 of the network's worst output; infinite where NaN patterns differ
+    bool filtered = false;  // by minimal filtering in bf16, which amplifies its roundings: others do not
+    double local = 0;       // relative L2 of what it writes, its inputs exact
+    double error = 0;       // relative L2 of the network's worst output; infinite where NaN patterns differ
 };
+
+// Products in bf16 of transformed sources and weights.
+[[nodiscard]] bool filters_in_bf16(std::string_view kernel);
 
 // One entry per region with a bf16 port, worst first (then in execution order). `inputs` are the graph's.
 [[nodiscard]] Result<std::vector<Blame>> blame_rounding(Device& device, const graph::Graph& graph,

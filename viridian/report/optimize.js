@@ -102,7 +102,7 @@ function changes() {
     const kept = Object.entries(p.kept_f32);
     if (kept.length) list.append(element('li', {}, `kept in f32 because bf16 is not safe there: ${kept.map(([op, n]) => `${op} ${n} ×`).join(', ')}`));
     for (const f of p.forbidden)
-      list.append(element('li', {}, `kept in f32 by the error budget: ${f.node} (alone it moved the outputs by ` +
+      list.append(element('li', {}, `${f.kept === 'f32' ? 'kept in f32' : 'without minimal filtering in bf16'} by the error budget: ${f.node} (alone it moved the outputs by ` +
         `${f.output_error === null ? 'infinity or NaN' : f.output_error.toExponential(1)})`));
   }
   if (result.database) list.append(element('li', {}, `cost database: ${result.database.hits} prices known, ${result.database.misses} measured for this`));

@@ -53,12 +53,12 @@ struct Variant {
     bool brain = false;
 };
 
-std::vector<Variant> variants(const Task& task, const Plan& plan) {
+std::vector<Variant> variants(const Task& task, const Plan& plan, bool bf16) {
     std::vector<Variant> list;
     const std::int64_t weights = plan.shape.weights[0] * plan.shape.weights[1];
     const bool splits = task.context.threads > 1 && weights >= 4096;
     for (const bool brain : {false, true}) {
-        if (brain && !task.context.allowances.bf16) continue;
+        if (brain && !bf16) continue;
         for (const int m : brain || plan.line == 0 ? std::vector{4, 2} : std::vector{6, 4})
             for (const bool by_channels : {false, true})
                 if (splits || !by_channels) list.push_back({m, by_channels, brain});
@@ -119,7 +119,7 @@ std::vector<plan::Choice> offers(const Task& task) {
     const auto fused =
         simd::Fused::make(task, plan->steps, plan->shape.result, plan::channels_blocked(4, block), constants);
     std::vector<plan::Choice> choices;
-    for (const Variant& variant : variants(task, *plan))
+    for (const Variant& variant : variants(task, *plan, task.context.allowances.bf16))
         for (const Precision& precision : contraction_precisions(task.context)) {
             if (variant.brain == precision.exact()) continue;
             // A chain runs over what was stored, in f32.
@@ -154,7 +154,8 @@ std::vector<float> transformed_weights(const Task& task, const Plan& plan, const
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto plan = plan_of(task);
     if (!plan) return unknown_kernel(choice);
-    for (const Variant& variant : variants(task, *plan)) {
+    // What was allowed is in the choice.
+    for (const Variant& variant : variants(task, *plan, true)) {
         if (choice.kernel != name(*plan, variant)) continue;
         Filtering filtering = filtering_of(task, *plan, variant);
         filtering.narrow = in_bf16(choice.outputs[0]);
