@@ -16,13 +16,17 @@ foreach(program conformance/main tools/model_tool)
     target_link_libraries(${name} PRIVATE viridian_warnings conformance_cases)
 endforeach()
 set(excluded --excluded "${folder}/conformance_excluded.txt")
-add_test(NAME onnx.conformance.debian COMMAND conformance ${excluded} /usr/share/libonnx-testdata/data)
+add_test(NAME onnx.conformance.debian
+         COMMAND conformance ${excluded} --least 980 /usr/share/libonnx-testdata/data)
 add_test(NAME onnx.conformance.cpu
-         COMMAND conformance --device cpu ${excluded} /usr/share/libonnx-testdata/data)
+         COMMAND conformance --device cpu ${excluded} --least 980 --least-fast 400 /usr/share/libonnx-testdata/data)
 set(peer "${folder}/peers/run_peer_test")
 add_test(NAME onnx.conformance.newest
-         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded}
+         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --least 1000
                  --skip light/light_[bivrdz]*)  # seconds each with plain loops; `make conformance` runs them
+add_test(NAME onnx.conformance.newest_cpu
+         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --device cpu
+                 --least 1000 --least-fast 400)
 foreach(set debian newest)
     add_test(NAME onnx.export_runs_in_onnxruntime.${set}
              COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool> ${set})
@@ -31,6 +35,6 @@ add_test(NAME onnx.optimised_runs_in_onnxruntime
          COMMAND "${peer}" "${folder}/peers/optimised_runs_in_onnxruntime.py" $<TARGET_FILE:viridian>)
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
 set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
-set_tests_properties(onnx.conformance.newest onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
+set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      onnx.optimised_runs_in_onnxruntime
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -14,7 +14,12 @@ struct Case {
     const char* rule;
     const char* why;
     std::function<Graph(Sketch&)> build;
+    ElementType type = ElementType::f32;
 };
+
+Graph twice(Sketch& s, const char* first, double c, const char* second, double d) {
+    return s.finish({s.add(second, {s.add(first, {s.input({2, 3}), s.scalar(c)}), s.scalar(d)})});
+}
 
 std::vector<ValueId> split(Sketch& s, ValueId x, std::int64_t axis, const Dims& sizes) {
     Node node;
@@ -160,6 +165,19 @@ std::vector<Case> cases() {
          [](Sketch& s) {
              return s.finish({conv(s, s.input({1, 16, 4, 4}), {16, 1, 3, 3}, {{"group", std::int64_t{16}}})});
          }},
+        {"merge_scales", "whole numbers: (x / 2) * 2 is not x",
+         [](Sketch& s) { return twice(s, "Div", 2, "Mul", 2); }, ElementType::i64},
+        {"merge_scales", "factors whose product is no number of the type",
+         [](Sketch& s) { return twice(s, "Mul", 1e38, "Mul", 10); }},
+        {"merge_scales", "factors whose product is no number of 16 bits",
+         [](Sketch& s) { return twice(s, "Mul", 60000, "Mul", 2); }, ElementType::f16},
+        {"merge_scales", "terms that are there to round",
+         [](Sketch& s) { return twice(s, "Add", 12582912, "Sub", 12582912); }},
+        {"merge_scales", "division by zero", [](Sketch& s) { return twice(s, "Div", 0, "Mul", 2); }},
+        {"distribute_scale", "whole numbers", [](Sketch& s) { return twice(s, "Add", 1, "Div", 2); },
+         ElementType::i32},
+        {"distribute_scale", "a term that is there to round",
+         [](Sketch& s) { return twice(s, "Add", 12582912, "Mul", 2); }},
         {"factor_product", "no common factor",
          [](Sketch& s) {
              const ValueId a = s.add("Mul", {s.input({2, 3}), s.input({2, 3})});
@@ -173,7 +191,7 @@ TEST(Guards, LeaveAloneWhatIsNotEqual) {
         const Rule* rule = find_rule(one.rule);
         ASSERT_NE(rule, nullptr) << one.rule;
         Random random(1);
-        Sketch sketch(random, ElementType::f32);
+        Sketch sketch(random, one.type);
         Graph graph = one.build(sketch);
         (void)infer_types(graph);  // some are wrong on purpose
         for (const NodeId id : graph.nodes()) {
@@ -183,6 +201,36 @@ TEST(Guards, LeaveAloneWhatIsNotEqual) {
             EXPECT_FALSE(applied->has_value()) << one.rule << " matches " << one.why;
         }
     }
+}
+
+TEST(Guards, OperatorsKeepTheirDomain) {
+    Random random(1);
+    Sketch sketch(random, ElementType::f32);
+    std::vector<ValueId> parts;
+    for (int i = 0; i < 2; ++i) {
+        Node gelu;
+        gelu.domain = "com.microsoft";
+        gelu.op = "QuickGelu";
+        gelu.inputs = {sketch.input({2, 3})};
+        parts.push_back(sketch.graph.node(sketch.graph.add_node(gelu, 1)).outputs[0]);
+    }
+    Graph graph = sketch.finish({sketch.add("Concat", parts, {{"axis", std::int64_t{1}}})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const Rule* rule = find_rule("concat_before_function");
+    ASSERT_NE(rule, nullptr);
+    bool applied = false;
+    for (const NodeId id : graph.nodes()) {
+        Graph after = graph;
+        const auto done = apply(*rule, after, id);
+        ASSERT_TRUE(done.ok()) << done.error().text();
+        if (!done->has_value()) continue;
+        applied = true;
+        for (const NodeId each : after.nodes())
+            if (after.node(each).op != "Concat") {
+                EXPECT_EQ(after.node(each).domain, "com.microsoft");
+            }
+    }
+    EXPECT_TRUE(applied);
 }
 
 }  // namespace

@@ -90,6 +90,13 @@ bool Editor::replaceable(ValueId value, ValueId with) const {
     return !is_output(value) || (before_.producer(with) != nullptr && !is_output(with));
 }
 
+ValueId Editor::like(const Node& node, std::vector<ValueId> inputs) {
+    Node fresh = node;
+    fresh.inputs = std::move(inputs);
+    fresh.name.clear();
+    return add_node(std::move(fresh), 1)[0];
+}
+
 std::vector<ValueId> Editor::add_node(Node node, std::size_t outputs) {
     if (node.name.empty() && before_.alive(at_)) node.name = before_.node(at_).name;
     const NodeId id = draft().add_node(std::move(node), outputs);

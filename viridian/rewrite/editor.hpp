@@ -57,6 +57,8 @@ class Editor {
     // A new node of one output, typed by its shape rule and named after the node the rule is applied at.
     ValueId add(std::string op, std::vector<ValueId> inputs, Attributes attributes = {});
     std::vector<ValueId> add_node(Node node, std::size_t outputs);
+    ValueId like(const Node& node,
+                 std::vector<ValueId> inputs);  // the same operator, one output, of other inputs
     ValueId constant(Tensor tensor);
     ValueId vector_of(const Dims& values);              // i64
     ValueId scalar_like(ValueId value, double number);  // of value's element type, rank 0

@@ -1,6 +1,7 @@
-// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] [--slow] ROOT...:
-// runs ONNX's backend tests found below each ROOT. A test that several roots hold (with older and newer
-// operator sets) passes when it passes in all of them.
+// conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] [--slow] [--least N]
+// [--least-fast N] ROOT...: runs ONNX's backend tests found below each ROOT. A test that several roots hold
+// (with older and newer operator sets) passes when it passes in all of them. Fewer that pass than --least, or
+// that ran on kernels other than the reference than --least-fast, are a failure too.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -58,6 +59,7 @@ struct Options {
     std::vector<Exclusion> exclusions;
     int show = 1'000'000;  // failures printed
     bool slow = false;     // tests that ran on reference kernels alone are printed
+    std::size_t least = 1, least_fast = 0;
 };
 
 void run_root(const Path& root, const Run& run, const Options& options, Tally& tally) {
@@ -90,6 +92,10 @@ int run_all(std::vector<std::string> arguments) {
             options.exclusions.push_back({arguments[++i], "asked for"});
         else if (arguments[i] == "--show" && more)
             options.show = std::stoi(arguments[++i]);
+        else if (arguments[i] == "--least" && more)
+            options.least = std::stoul(arguments[++i]);
+        else if (arguments[i] == "--least-fast" && more)
+            options.least_fast = std::stoul(arguments[++i]);
         else if (arguments[i] == "--slow")
             options.slow = true;
         else
@@ -101,7 +107,7 @@ int run_all(std::vector<std::string> arguments) {
     if (device == all.end() || roots.empty()) {
         fmt::print(stderr,
                    "usage: conformance [--device NAME] [--excluded FILE] [--skip PATTERN] [--show N] "
-                   "[--slow] ROOT...\n");
+                   "[--slow] [--least N] [--least-fast N] ROOT...\n");
         return 2;
     }
     const Result<Run> run = device->open();
@@ -115,7 +121,10 @@ int run_all(std::vector<std::string> arguments) {
     const std::size_t failed = tally.passed.size() - passed;
     fmt::print("{} passed, {} failed ({} excluded); {} ran on kernels other than the reference\n", passed,
                failed, tally.excluded, tally.fast.size());
-    return failed == 0 && passed > 0 ? 0 : 1;
+    if (passed < options.least || tally.fast.size() < options.least_fast)
+        fmt::print("too few: {} to pass and {} on other kernels were asked for\n", options.least,
+                   options.least_fast);
+    return failed == 0 && passed >= options.least && tally.fast.size() >= options.least_fast ? 0 : 1;
 }
 
 }  // namespace

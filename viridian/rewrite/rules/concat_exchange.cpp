@@ -13,20 +13,13 @@ const Node* joined_input(const Editor& editor, const Node& node) {
                                                                                               : nullptr;
 }
 
-ValueId like(Editor& editor, const Node& node, std::vector<ValueId> inputs) {
-    Node fresh = node;
-    fresh.inputs = std::move(inputs);
-    fresh.name.clear();
-    return editor.add_node(std::move(fresh), 1)[0];
-}
-
 // f([x₁, …, xₙ]) ⇒ [f(x₁), …, f(xₙ)]
 bool function_first(Editor& editor, NodeId at) {
     const Node& f = editor.node(at);
     const Node* joined = is_function(f) ? joined_input(editor, f) : nullptr;
     if (joined == nullptr) return false;
     std::vector<ValueId> parts;
-    for (const ValueId input : joined->inputs) parts.push_back(like(editor, f, {input}));
+    for (const ValueId input : joined->inputs) parts.push_back(editor.like(f, {input}));
     editor.replace(f.outputs[0], editor.add("Concat", parts, joined->attributes));
     return true;
 }
@@ -89,7 +82,7 @@ bool pool_first(Editor& editor, NodeId at) {
     const Node* joined = pools(pool) ? joined_input(editor, pool) : nullptr;
     if (joined == nullptr || !beside_the_plane(editor, *joined)) return false;
     std::vector<ValueId> parts;
-    for (const ValueId input : joined->inputs) parts.push_back(like(editor, pool, {input}));
+    for (const ValueId input : joined->inputs) parts.push_back(editor.like(pool, {input}));
     editor.replace(pool.outputs[0], editor.add("Concat", parts, joined->attributes));
     return true;
 }

@@ -25,8 +25,8 @@ bool exchange(Editor& editor, const Node& first, const Node& second) {
     std::vector<ValueId> inner = second.inputs;
     inner[0] = first.inputs[0];
     std::vector<ValueId> outer = first.inputs;
-    outer[0] = editor.add(second.op, inner, second.attributes);
-    editor.replace(second.outputs[0], editor.add(first.op, outer, first.attributes));
+    outer[0] = editor.like(second, inner);
+    editor.replace(second.outputs[0], editor.like(first, outer));
     return true;
 }
 
@@ -56,8 +56,7 @@ bool concat_first(Editor& editor, NodeId at) {
         if (!same) return false;
         inputs.push_back(other->inputs[0]);
     }
-    editor.replace(joined.outputs[0],
-                   editor.add(f->op, {editor.add("Concat", inputs, joined.attributes)}, f->attributes));
+    editor.replace(joined.outputs[0], editor.like(*f, {editor.add("Concat", inputs, joined.attributes)}));
     return true;
 }
 

@@ -1,5 +1,6 @@
 // Constants that scale and shift: joined, taken out of sums, and through functions that let them.
 #include <algorithm>
+#include <cmath>
 
 #include "viridian/rewrite/movement.hpp"
 #include "viridian/rewrite/rules/list.hpp"
@@ -25,6 +26,24 @@ std::optional<Term> with_constant(const Editor& editor, const Node& node) {
     return std::nullopt;
 }
 
+bool divides(const Node& node) { return node.op == "Div"; }
+
+// Floating constants so moderate that the order they are applied in shows in rounding alone: no product
+// leaves the type's range, no sum swallows the other terms' digits on purpose, as (x + 1.5·2²³) − 1.5·2²³
+// does to round. Whole numbers are left alone: (x / 2) · 2 is not x.
+bool moderate(const Editor& editor, ValueId value, std::string_view family, bool nonzero) {
+    const Tensor* c = editor.constant(value);
+    if (c == nullptr || !graph::is_floating(c->type())) return false;
+    const bool narrow = graph::size_of(c->type()) == 2;
+    const double most = family == "Mul" ? (narrow ? 0x1p7 : 0x1p40) : (narrow ? 0x1p3 : 0x1p11);
+    const double least = family == "Mul" ? (narrow ? 0x1p-7 : 0x1p-40) : 0;
+    for (std::int64_t i = 0; i < c->count(); ++i) {
+        const double size = std::abs(c->number(i));
+        if (!(size <= most) || (size == 0 ? nonzero : size < least)) return false;
+    }
+    return true;
+}
+
 std::string_view family(const Node& node) { return node.op == "Add" || node.op == "Sub" ? "Add" : "Mul"; }
 
 // (x·c)·d ⇒ x·(c·d), (x + c) + d ⇒ x + (c + d); − and / alike
@@ -33,6 +52,9 @@ bool join(Editor& editor, NodeId at) {
     const Node* before = outer && editor.used_once(outer->x) ? editor.graph().producer(outer->x) : nullptr;
     const auto inner = before != nullptr ? with_constant(editor, *before) : std::nullopt;
     if (!inner || family(*inner->node) != family(*outer->node)) return false;
+    const bool division = divides(*inner->node) || divides(*outer->node);
+    for (const ValueId c : {inner->c, outer->c})
+        if (!moderate(editor, c, family(*outer->node), division)) return false;
     const bool sum = family(*outer->node) == "Add";
     const bool back_inner = inner->node->op == "Sub" || inner->node->op == "Div";
     const bool back_outer = outer->node->op == "Sub" || outer->node->op == "Div";
@@ -69,7 +91,10 @@ bool distribute(Editor& editor, NodeId at) {
     const auto outer = with_constant(editor, editor.node(at));
     const Node* before = outer && editor.used_once(outer->x) ? editor.graph().producer(outer->x) : nullptr;
     const auto inner = before != nullptr ? with_constant(editor, *before) : std::nullopt;
-    if (!inner || family(*outer->node) != "Mul" || family(*inner->node) != "Add") return false;
+    if (!inner || family(*outer->node) != "Mul" || family(*inner->node) != "Add" ||
+        !moderate(editor, inner->c, "Add", false) ||
+        !moderate(editor, outer->c, "Mul", divides(*outer->node)))
+        return false;
     const ValueId scaled = editor.add(outer->node->op, {inner->x, outer->c});
     editor.replace(outer->node->outputs[0],
                    editor.add(inner->node->op, {scaled, editor.add(outer->node->op, {inner->c, outer->c})}));
@@ -87,7 +112,7 @@ bool out_of_relu(Editor& editor, NodeId at) {
     const Tensor* c = scaled && family(*scaled->node) == "Mul" ? editor.constant(scaled->c) : nullptr;
     if (c == nullptr || !graph::is_floating(c->type())) return false;
     for (std::int64_t i = 0; i < c->count(); ++i)
-        if (!(c->number(i) > 0)) return false;
+        if (!(c->number(i) > 0) || !std::isfinite(c->number(i))) return false;
     editor.replace(
         relu.outputs[0],
         editor.add(scaled->node->op, {editor.add(relu.op, {scaled->x}, relu.attributes), scaled->c}));
@@ -101,7 +126,8 @@ bool associate(Editor& editor, NodeId at) {
     const Node* inner = editor.producer(sum.inputs[0], "Add");
     if (inner == nullptr || !editor.used_once(sum.inputs[0]) ||
         !editor.same_type(inner->inputs[0], inner->inputs[1]) ||
-        !editor.same_type(inner->inputs[0], sum.inputs[1]))
+        !editor.same_type(inner->inputs[0], sum.inputs[1]) ||
+        (editor.fixed(inner->inputs[1]) && editor.fixed(sum.inputs[1])))  // merge_scales asks more of these
         return false;
     const ValueId right = editor.add("Add", {inner->inputs[1], sum.inputs[1]});
     editor.replace(sum.outputs[0], editor.add("Add", {inner->inputs[0], right}));
@@ -160,7 +186,9 @@ Graph sum_instance(Random& random, ElementType element) {
 }
 
 constexpr std::string_view constants =
-    "c and d are constants that do not enlarge x; nothing else reads what lies between";
+    "c and d are moderate floating constants (factors from 2^-40 to 2^40, terms to 2^11; 2^-7 to 2^7 and 2^3 "
+    "in 16 "
+    "bits; divisors not 0) that do not enlarge x; nothing else reads what lies between";
 
 }  // namespace
 
@@ -189,7 +217,9 @@ Rule distribute_scale() {
             .kind = Kind::alternative,
             .source = "TASO (multiplication distributes over addition)",
             .equation = "(x + b)·c ⇒ x·c + b·c; − and / alike",
-            .guards = "b and c are constants that do not enlarge x; nothing else reads x + b",
+            .guards =
+                "b and c are constants, as moderate as those of merge_scales, that do not enlarge x; nothing "
+                "else reads x + b",
             .apply = distribute,
             .instance = distribute_instance};
 }
