@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""exports.py --viridian BIN --work DIR --torch PYTHON [--exporters torchscript,dynamo] [--opsets 13,17] [--models a,b] [--run-only]:
-networks that we did not make, as PyTorch exports them. Each is optimised; what the plan computes and what ONNX Runtime computes from
+"""exports.py --viridian BIN --work DIR --torch PYTHON [--exporters torchscript,dynamo] [--opsets 13,17] [--models a,b] [--run-only] [--keep]
+[--kept-plans] [--real-time]: networks that we did not make, as PyTorch exports them. Each is optimised; what the plan computes and what ONNX Runtime computes from
 the optimised .onnx is held against ONNX Runtime on the original, and both are timed, interleaved. Prints a table; exit code 1 when
 one failed. Runs in .venv (ONNX Runtime); PYTHON is one with torch and torchvision: Debian's /usr/bin/python3, or a venv."""
 import argparse
@@ -88,16 +88,23 @@ class Case:
         return relative_error([np.load(out / f"{file_name(name)}.npy") for name in self.names], self.expected)
 
     def optimise(self):
+        if self.options.kept_plans and self.plan.exists():
+            self.elapsed = self.rewrites = None
+        else:
+            self.search()
+        return relative_error(session(self.optimised, self.options.threads).run(None, self.inputs), self.expected)
+
+    def search(self):
         command = [self.options.viridian, "optimize", self.model, "-o", self.optimised, "--db", self.options.db, "--proofs", 1, "--json",
                    "--budget", self.options.budget]
         result = json.loads(call(command + self.threads, self.options.limit))
         self.elapsed, self.rewrites = result["elapsed_seconds"], len(result["rewrites"])
-        return relative_error(session(self.optimised, self.options.threads).run(None, self.inputs), self.expected)
 
     def time(self):
         threads = str(self.options.threads)
-        ours = compare.System("viridian", [self.options.viridian, "run", self.plan, "--paced", *self.threads])
-        peer = compare.System("onnxruntime", [sys.executable, "worker_onnxruntime.py", self.model, threads, "1000"])
+        first = ["chrt", "-f", "10"] if self.options.real_time else []
+        ours = compare.System("viridian", [*first, self.options.viridian, "run", self.plan, "--paced", *self.threads])
+        peer = compare.System("onnxruntime", [*first, sys.executable, "worker_onnxruntime.py", self.model, threads, "1000"])
         for _ in range(self.options.rounds):
             ours.turn(self.options.seconds)
             peer.turn(self.options.seconds)
@@ -124,7 +131,8 @@ class Case:
             good = bool(max(plain, exported, planned) <= ALLOWED)
             (ours, peer), ratios = self.time()
             ratio = statistics.median(ratios)
-            return cells + ["ok" if good else "WRONG", f"{planned:.1e}", f"{exported:.1e}", str(self.rewrites), f"{self.elapsed:.0f}",
+            return cells + ["ok" if good else "WRONG", f"{planned:.1e}", f"{exported:.1e}", "kept" if self.rewrites is None else str(self.rewrites),
+                            "kept" if self.elapsed is None else f"{self.elapsed:.0f}",
                             f"{ours:.2f}", f"{peer:.2f}", f"{ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"], good, ratio
         except Exception as error:
             return cells + [f"FAILED: {error}"], False, None
@@ -149,7 +157,9 @@ def main():
     parser.add_argument("--budget", default="1000,60s", help="of the search, as `viridian optimize` takes it")
     parser.add_argument("--db", default=None)
     parser.add_argument("--run-only", action="store_true", help="do not optimise or time: outputs of the plain model only")
-    parser.add_argument("--keep", action="store_true", help="keep the exported files")
+    parser.add_argument("--keep", action="store_true", help="keep the exported files, and plans")
+    parser.add_argument("--kept-plans", action="store_true", help="optimise only what an earlier run with --keep did not")
+    parser.add_argument("--real-time", action="store_true", help="time both sides with `chrt -f 10`")
     options = parser.parse_args()
     options.viridian = str(pathlib.Path(options.viridian).resolve())
     options.work = str(pathlib.Path(options.work).resolve())
