@@ -51,10 +51,13 @@ def prepared_model(options, name, precision="f32"):
     optimised, plan = work / f"{stem}.opt.onnx", work / f"{stem}.opt.plan.json"
     command = [options.viridian, "optimize", model, "-o", optimised, "--threads", str(options.threads), "--proofs", "1",
                "--db", str(options.db or work / "cost.db"), "--json"]
+    if options.search:
+        command += ["--search", options.search]
     if precision != "f32":
         command += ["--allow", precision]
-        if options.max_error:
-            command += ["--max-error", options.max_error]
+        budgets = dict(entry.split("=") for entry in options.max_error.split(",") if entry)
+        if name in budgets:
+            command += ["--max-error", budgets[name]]
     if options.again or not plan.exists():
         result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         (work / f"{stem}.result.json").write_text(result)
@@ -101,8 +104,9 @@ def main():
     parser.add_argument("--peers", default=None, help="default: onnxruntime,openvino; with bf16 openvino:bf16")
     parser.add_argument("--precision", default="f32", choices=["f32", "bf16"],
                         help="bf16: our plan with --allow bf16; peers as PEER:bf16")
+    parser.add_argument("--search", default="", help="as `optimize` takes it")
     parser.add_argument("--beside-f32", action="store_true", help="with bf16: our f32 plan too")
-    parser.add_argument("--max-error", default="", help="of our bf16 plans, as `optimize` takes it")
+    parser.add_argument("--max-error", default="", help="NAME=X,...: `optimize --max-error X` for our bf16 plan of NAME")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--torch", default="", help="a python with PyTorch from PyPI: adds the peer torch:eager (torch:compile: name it in --peers)")
     parser.add_argument("--plan-only", action="store_true", help="make the plans, compare nothing")
