@@ -27,6 +27,19 @@ void Destination::abandon() const {
     if (beside != path) ::unlink(beside.c_str());
 }
 
+Result<void> check_writable(const Path& name) {
+    const Destination to(name);
+    std::error_code unknown;
+    if (std::filesystem::is_directory(to.path, unknown)) return write_error(to.path, EISDIR);
+    if (to.beside == to.path)  // opening a pipe would wait for its reader
+        return ::access(to.path.c_str(), W_OK) == 0 ? Result<void>() : write_error(to.path, errno);
+    const int file = to.open();
+    if (file < 0) return write_error(to.path, errno);
+    ::close(file);
+    to.abandon();
+    return {};
+}
+
 Error write_error(const Path& path, int number) {
     if (number == ENOSPC || number == EDQUOT)
         return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",

@@ -17,6 +17,9 @@ struct Destination {
     Path beside;  // what is opened; `path` itself where nothing may be replaced
 };
 
+// Whether a file could come to this name now; leaves nothing behind. Errors: those of writing it.
+[[nodiscard]] Result<void> check_writable(const Path& name);
+
 // `disk_full` or `file_not_writable`.
 [[nodiscard]] Error write_error(const Path& path, int number);
 

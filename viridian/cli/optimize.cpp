@@ -6,6 +6,7 @@
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/model_session.hpp"
 #include "viridian/cli/model_tensors.hpp"
+#include "viridian/cli/optimize_files.hpp"
 #include "viridian/cli/optimize_parts.hpp"
 #include "viridian/cli/optimize_recorded.hpp"
 #include "viridian/cli/optimize_result.hpp"
@@ -15,7 +16,6 @@
 #include "viridian/cli/search_options.hpp"
 #include "viridian/cli/written.hpp"
 #include "viridian/execute/inputs.hpp"
-#include "viridian/onnx/onnx.hpp"
 #include "viridian/plan/with_casts.hpp"
 #include "viridian/profile/measure_runs.hpp"
 #include "viridian/report/page.hpp"
@@ -57,6 +57,9 @@ Result<Answer> optimize(const Options& options) {
     if (options.model.model.empty() || options.output.empty())
         return fail(ErrorCode::invalid_argument, "write `viridian optimize MODEL.onnx -o OUT.onnx`",
                     "`optimize` needs a model and an output");
+    VIRIDIAN_TRY(const OptimizeFiles files,
+                 OptimizeFiles::make(options.output, options.record, allows_bf16(options.model),
+                                     {options.model.model, options.recorded, options.model.database}));
     const auto started = std::chrono::steady_clock::now();
     Progress progress;
     const Interrupt interrupt;
@@ -66,8 +69,8 @@ Result<Answer> optimize(const Options& options) {
     VIRIDIAN_TRY(solver.solver, search::parse_solver(options.solver));
     solver.distance = options.distance;
     if (!options.recorded.empty())
-        return optimize_recorded({options.model, options.search, options.output, options.recorded,
-                                  options.record, objective, solver},
+        return optimize_recorded({options.model, options.search, files, options.recorded,
+                                  !options.record.empty(), objective, solver},
                                  progress, interrupt);
 
     progress.show("reading the model");
@@ -141,10 +144,6 @@ Result<Answer> optimize(const Options& options) {
         database.put_residual({options.model.model, fmt::format("{:016x}", plan.graph_hash), plan.device,
                                plan.threads, plan.predicted_seconds, Seconds(seconds[1].median)}));
 
-    const Path output = options.output;
-    const Path plan_file = beside(output, ".plan.json");
-    const Path page_file = beside(output, ".html");
-    const Path certificate_file = beside(output, ".certificate.json");
     const plan::Assignment& assignment = plan.assignment;
     Json result = {
         {"schema", "viridian.optimize/1"},
@@ -165,14 +164,7 @@ Result<Answer> optimize(const Options& options) {
         {"database",
          {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}, {"again", costs.counts().again}}},
         {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
-        {"files",
-         {{"model_file", output.string()},
-          {"plan_file", plan_file.string()},
-          {"page_file", page_file.string()},
-          {"certificate_file", certificate_file.string()}}}};
-    const bool mixed = execute::rounds(plan);
-    const Path bf16_file = beside(output, ".bf16.onnx");
-    if (mixed) result["files"]["bf16_file"] = bf16_file.string();
+        {"files", files.json(execute::rounds(plan))}};
     if (allows_bf16(options.model))
         result["precision"] = precision_json(optimized.planned, optimized.forbidden);
     if (options.search.frontier) {
@@ -183,21 +175,20 @@ Result<Answer> optimize(const Options& options) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
     progress.show("writing");
-    if (!options.record.empty()) {
-        recording.device = this_machine().cpu_model;
-        VIRIDIAN_TRY(write_file(options.record, to_text(recording)));
-    }
+    recording.device = this_machine().cpu_model;
     VIRIDIAN_TRY(const std::string page, report::page(result));
-    VIRIDIAN_TRY(onnx::save(optimized.planned.graph, output));
-    if (mixed) {
-        VIRIDIAN_TRY(const graph::Graph cast, plan::with_casts(optimized.planned.graph, assignment));
-        VIRIDIAN_TRY(onnx::save(cast, bf16_file));
-    }
     Json sidecar = plan::to_json(optimized.planned.graph, plan);
     put_without(sidecar, options.search.without);
-    VIRIDIAN_TRY(write_file(plan_file, sidecar.dump(1) + "\n"));
-    VIRIDIAN_TRY(write_file(page_file, page));
-    VIRIDIAN_TRY(write_file(certificate_file, rewrite::to_json(certificate).dump(1) + "\n"));
+    OptimizeContents contents{.model = optimized.planned.graph,
+                              .bf16 = {},
+                              .plan = sidecar.dump(1) + "\n",
+                              .page = page,
+                              .certificate = rewrite::to_json(certificate).dump(1) + "\n",
+                              .record = to_text(recording)};
+    if (execute::rounds(plan)) {
+        VIRIDIAN_TRY(contents.bf16, plan::with_casts(optimized.planned.graph, assignment));
+    }
+    VIRIDIAN_TRY(files.write(contents));
     return Answer{result, optimize_text(result)};
 }
 

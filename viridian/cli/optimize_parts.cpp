@@ -4,11 +4,6 @@
 
 namespace viridian::cli {
 
-Path beside(const Path& output, const char* extension) {
-    Path path = output;
-    return path.replace_extension(extension);
-}
-
 void append(rewrite::Certificate& certificate, rewrite::Certificate more) {
     certificate.insert(certificate.end(), std::make_move_iterator(more.begin()),
                        std::make_move_iterator(more.end()));

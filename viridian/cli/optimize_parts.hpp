@@ -1,17 +1,14 @@
 #pragma once
 // Steps that `optimize` takes the same way whether prices are measured or recorded.
-#include "viridian/base/file.hpp"
 #include "viridian/cost/recording.hpp"
 #include "viridian/rewrite/certificate.hpp"
 #include "viridian/search/hull.hpp"
 
 namespace viridian::cli {
 
-[[nodiscard]] Path beside(const Path& output, const char* extension);
-
 void append(rewrite::Certificate& certificate, rewrite::Certificate more);
 
-// What every runtime does on loading, and no more: the graph that the plan is compared with.
+// Constants and shapes folded, and no more: the graph whose first kernels the plan is compared with.
 [[nodiscard]] Result<graph::Graph> fold(const graph::Graph& original, rewrite::Certificate& certificate);
 
 [[nodiscard]] Json rewrites_json(const rewrite::Certificate& certificate);

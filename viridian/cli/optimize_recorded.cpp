@@ -5,7 +5,6 @@
 #include "viridian/cli/optimize_parts.hpp"
 #include "viridian/cli/optimize_result.hpp"
 #include "viridian/cost/recorded.hpp"
-#include "viridian/onnx/onnx.hpp"
 #include "viridian/report/page.hpp"
 
 namespace viridian::cli {
@@ -26,7 +25,7 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
     VIRIDIAN_TRY(const cost::Recorded prices, open_prices(job.prices));
     cost::Recording recording;
     recording.device = prices.device;
-    const cost::Source source = job.record.empty() ? prices.source : recording.listen(prices.source);
+    const cost::Source source = job.record ? recording.listen(prices.source) : prices.source;
 
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(job.model));
@@ -50,10 +49,6 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
     }
     VIRIDIAN_TRY(const std::vector<cost::Price> steps, step_prices(optimized, source));
 
-    const Path output = job.output;
-    const Path plan_file = beside(output, ".plan.json");
-    const Path page_file = beside(output, ".html");
-    const Path certificate_file = beside(output, ".certificate.json");
     const plan::Assignment& assignment = optimized.plan.assignment;
     Json result = {{"schema", "viridian.optimize/1"},
                    {"model", Path(job.model.model).filename().string()},
@@ -67,11 +62,7 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
                    {"rewrites", rewrites_json(certificate)},
                    {"search", search_json(job.search, found)},
                    {"layers", layers_json(optimized, steps, {})},
-                   {"files",
-                    {{"model_file", output.string()},
-                     {"plan_file", plan_file.string()},
-                     {"page_file", page_file.string()},
-                     {"certificate_file", certificate_file.string()}}}};
+                   {"files", job.files.json(false)}};
     if (job.search.frontier) {
         progress.show("best trades of time against energy");
         VIRIDIAN_TRY(result["frontier"], frontier_of(optimized.graph, source, solver));
@@ -80,12 +71,13 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
     progress.show("writing");
-    if (!job.record.empty()) VIRIDIAN_TRY(write_file(job.record, to_text(recording)));
     VIRIDIAN_TRY(const std::string page, report::page(result));
-    VIRIDIAN_TRY(onnx::save(optimized.graph, output));
-    VIRIDIAN_TRY(write_file(plan_file, plan::to_json(optimized.graph, optimized.plan).dump(1) + "\n"));
-    VIRIDIAN_TRY(write_file(page_file, page));
-    VIRIDIAN_TRY(write_file(certificate_file, rewrite::to_json(certificate).dump(1) + "\n"));
+    VIRIDIAN_TRY(job.files.write({.model = optimized.graph,
+                                  .bf16 = {},
+                                  .plan = plan::to_json(optimized.graph, optimized.plan).dump(1) + "\n",
+                                  .page = page,
+                                  .certificate = rewrite::to_json(certificate).dump(1) + "\n",
+                                  .record = to_text(recording)}));
     return Answer{result, recorded_text(result)};
 }
 

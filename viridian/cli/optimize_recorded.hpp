@@ -2,6 +2,7 @@
 // `optimize --recorded FILE`: the same search with prices from a file, on any machine. Nothing is timed and
 // nothing is run; the plan is for the processor that the prices belong to.
 #include "viridian/cli/model_session.hpp"
+#include "viridian/cli/optimize_files.hpp"
 #include "viridian/cli/search_options.hpp"
 
 namespace viridian::cli {
@@ -9,9 +10,9 @@ namespace viridian::cli {
 struct RecordedJob {
     const ModelOptions& model;
     const SearchOptions& search;
-    std::string output;
+    const OptimizeFiles& files;
     std::string prices;  // file
-    std::string record;  // file to write what was asked for, or ""
+    bool record;         // also write what was asked for
     search::Objective objective;
     search::AssignOptions solver;
 };

@@ -1,0 +1,111 @@
+// `optimize` replaces nothing it reads, writes no two files to one name, and says so before it measures.
+#include "viridian/cli/optimize_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_cli_support.hpp"
+#include "tests/support/paths.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+class OptimizeFilesTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = Path(testing::TempDir()) / fmt::format("optimize_files_{}", ::getpid());
+        std::filesystem::create_directories(folder_);
+        graph::Graph graph;
+        const auto x = graph.add_input("x", {graph::ElementType::f32, graph::Shape{graph::Dimension(4)}});
+        graph.set_outputs({graph.add("Relu", {x}, {}, "relu")});
+        ASSERT_TRUE(onnx::save(graph, at("relu.onnx")).ok());
+        model_ = *read_file(at("relu.onnx"));
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    std::string at(const char* name) const { return (folder_ / name).string(); }
+    Outcome optimize(const std::string& output, std::vector<std::string> more = {}) const {
+        std::vector<std::string> all = {"optimize", at("relu.onnx"), "-o",       output,
+                                        "--db",     at("cost.db"),   "--budget", "5"};
+        all.insert(all.end(), more.begin(), more.end());
+        return run(all);
+    }
+    std::size_t entries() const {
+        std::size_t count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_)) count += entry.exists();
+        return count;
+    }
+    Path folder_;
+    std::string model_;
+};
+
+TEST_F(OptimizeFilesTest, RefusesToReplaceWhatItReads) {
+    std::filesystem::create_symlink(at("relu.onnx"), at("link.onnx"));
+    std::filesystem::create_hard_link(at("relu.onnx"), at("hard.onnx"));
+    const std::size_t before = entries();
+    for (const std::string& output :
+         {at("relu.onnx"), at("link.onnx"), at("hard.onnx"), at(".") + "/relu.onnx"}) {
+        const Outcome outcome = optimize(output);
+        EXPECT_EQ(outcome.code, 1) << output;
+        EXPECT_NE(outcome.err.find("choose another name"), std::string::npos) << outcome.err;
+    }
+    const Outcome prices = optimize(at("new.onnx"), {"--recorded", at("new.plan.json")});
+    EXPECT_NE(prices.err.find("which this command reads"), std::string::npos) << prices.err;
+    EXPECT_EQ(*read_file(at("relu.onnx")), model_);
+    EXPECT_EQ(entries(), before);  // not even a database: nothing was begun
+}
+
+TEST_F(OptimizeFilesTest, RefusesNamesThatAreNoModelOrCollide) {
+    for (const char* name : {"page.html", "relu.v2", "relu", ".onnx"}) {
+        const Outcome outcome = optimize(at(name));
+        EXPECT_EQ(outcome.code, 1);
+        EXPECT_NE(outcome.err.find("does not end in .onnx"), std::string::npos) << outcome.err;
+    }
+    const Outcome twice = optimize(at("new.onnx"), {"--record", at("new.plan.json")});
+    EXPECT_EQ(twice.code, 1);
+    EXPECT_NE(twice.err.find("are the same file"), std::string::npos) << twice.err;
+    EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OptimizeFilesTest, SaysBeforeMeasuringThatItCannotWrite) {
+    EXPECT_NE(optimize(at("none/x.onnx")).err.find("cannot write `" + at("none/x.onnx")), std::string::npos);
+    EXPECT_NE(optimize(at("x.onnx"), {"--record", at("none/r.json")}).err.find("cannot write"),
+              std::string::npos);
+    std::filesystem::create_directory(at("x.plan.json"));
+    const Outcome plan = optimize(at("x.onnx"));
+    EXPECT_EQ(plan.code, 1);
+    EXPECT_NE(plan.err.find("cannot write `" + at("x.plan.json")), std::string::npos) << plan.err;
+    EXPECT_EQ(entries(), 2U);  // the model and that folder: no output, no database
+}
+
+TEST_F(OptimizeFilesTest, AnotherModelThanTheCertificatesIsTheUsersError) {
+    const std::string prices = (tests::source_folder() / "benchmarks/eago/processor.json").string();
+    ASSERT_EQ(optimize(at("x.onnx"), {"--recorded", prices}).code, 0);
+    graph::Graph graph;
+    const auto x = graph.add_input("x", {graph::ElementType::f32, graph::Shape{graph::Dimension(4)}});
+    graph.set_outputs({graph.add("Neg", {x}, {}, "neg")});
+    ASSERT_TRUE(onnx::save(graph, at("neg.onnx")).ok());
+    const Outcome wrong =
+        run({"check", at("relu.onnx"), at("x.certificate.json"), "--optimized", at("neg.onnx")});
+    EXPECT_EQ(wrong.code, 1) << wrong.err;
+    EXPECT_NE(wrong.err.find("is not what the certificate makes"), std::string::npos) << wrong.err;
+}
+
+TEST_F(OptimizeFilesTest, WritesAllOrNothing) {
+    const auto files = OptimizeFiles::make(at("x.onnx"), "", false, {});
+    ASSERT_TRUE(files.ok());
+    auto graph = onnx::load(at("relu.onnx"));
+    ASSERT_TRUE(graph.ok());
+    const OptimizeContents contents{*graph, {}, "plan", "page", "certificate", ""};
+    std::filesystem::create_directory(at("x.html"));  // after the check: the page cannot come there
+    EXPECT_FALSE(files->write(contents).ok());
+    EXPECT_FALSE(std::filesystem::exists(at("x.onnx")));
+    EXPECT_FALSE(std::filesystem::exists(at("x.plan.json")));
+    std::filesystem::remove(at("x.html"));
+    ASSERT_TRUE(files->write(contents).ok());
+    EXPECT_TRUE(onnx::load(at("x.onnx")).ok());
+    EXPECT_EQ(*read_file(at("x.plan.json")), "plan");
+    EXPECT_EQ(entries(), 5U);  // and no folder of parts
+}
+
+}  // namespace
+}  // namespace viridian::cli

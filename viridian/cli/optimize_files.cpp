@@ -1,0 +1,123 @@
+#include "viridian/cli/optimize_files.hpp"
+
+#include <unistd.h>
+
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Path resolved(const Path& path) {
+    std::error_code unknown;
+    const Path full = fs::weakly_canonical(Destination(path).path, unknown);
+    return unknown ? path : full;
+}
+
+bool same_file(const Path& a, const Path& b) {
+    std::error_code unknown;
+    return resolved(a) == resolved(b) || fs::equivalent(a, b, unknown);
+}
+
+// A folder beside the model, gone with this object.
+class Staging {
+  public:
+    static Result<Staging> make(const Path& model) {
+        const Path target = resolved(model);
+        Path folder =
+            target.parent_path() / fmt::format(".{}.{}.partial", target.stem().string(), ::getpid());
+        std::error_code fault;
+        fs::create_directory(folder, fault);
+        if (fault) return write_error(target, fault.value());
+        return Staging(std::move(folder));
+    }
+    Staging(Staging&& other) noexcept : folder_(std::exchange(other.folder_, Path())) {}
+    Staging& operator=(Staging&&) = delete;
+    ~Staging() {
+        std::error_code ignored;
+        if (!folder_.empty()) fs::remove_all(folder_, ignored);
+    }
+    [[nodiscard]] Path at(const Path& target) const { return folder_ / target.filename(); }
+
+  private:
+    explicit Staging(Path folder) : folder_(std::move(folder)) {}
+    Path folder_;
+};
+
+Result<void> place(const Path& staged, const Path& target) {
+    const Destination to(target);
+    if (std::rename(staged.c_str(), to.path.c_str()) == 0) return {};
+    if (errno != EXDEV) return write_error(to.path, errno);
+    std::error_code fault;  // a link led to another file system
+    fs::copy_file(staged, to.beside, fs::copy_options::overwrite_existing, fault);
+    if (!fault && to.place()) return {};
+    const int number = fault ? fault.value() : errno;
+    to.abandon();
+    return write_error(to.path, number);
+}
+
+Path data_of(const Path& model) { return model.string() + ".data"; }
+
+}  // namespace
+
+Result<OptimizeFiles> OptimizeFiles::make(const std::string& output, const std::string& record, bool bf16,
+                                          const std::vector<std::string>& reads) {
+    OptimizeFiles files;
+    files.model_ = output;
+    if (files.model_.extension() != ".onnx")
+        return fail(ErrorCode::invalid_argument, "write `-o OUT.onnx`; the plan and the page go beside it",
+                    "the output `{}` does not end in .onnx", output);
+    const auto beside = [&](const char* extension) { return Path(output).replace_extension(extension); };
+    files.plan_ = beside(".plan.json");
+    files.page_ = beside(".html");
+    files.certificate_ = beside(".certificate.json");
+    files.bf16_ = beside(".bf16.onnx");
+    files.record_ = record;
+    std::vector<Path> writes = {files.model_, files.plan_, files.page_, files.certificate_};
+    if (bf16) writes.push_back(files.bf16_);
+    if (!record.empty()) writes.push_back(files.record_);
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        for (const std::string& read : reads)
+            if (!read.empty() && same_file(writes[i], read))
+                return fail(ErrorCode::invalid_argument, "choose another name for the output",
+                            "writing `{}` would replace `{}`, which this command reads", writes[i].string(),
+                            read);
+        for (std::size_t j = 0; j < i; ++j)
+            if (same_file(writes[i], writes[j]))
+                return fail(ErrorCode::invalid_argument, "choose another name for one of them",
+                            "`{}` and `{}` are the same file, and both would be written", writes[j].string(),
+                            writes[i].string());
+    }
+    for (const Path& path : writes) VIRIDIAN_TRY(check_writable(path));
+    return files;
+}
+
+Json OptimizeFiles::json(bool with_bf16) const {
+    Json files = {{"model_file", model_.string()},
+                  {"plan_file", plan_.string()},
+                  {"page_file", page_.string()},
+                  {"certificate_file", certificate_.string()}};
+    if (with_bf16) files["bf16_file"] = bf16_.string();
+    return files;
+}
+
+Result<void> OptimizeFiles::write(const OptimizeContents& contents) const {
+    VIRIDIAN_TRY(const Staging staging, Staging::make(model_));
+    if (contents.bf16) VIRIDIAN_TRY(onnx::save(*contents.bf16, staging.at(bf16_)));
+    VIRIDIAN_TRY(onnx::save(contents.model, staging.at(model_)));
+    VIRIDIAN_TRY(write_file(staging.at(plan_), contents.plan));
+    VIRIDIAN_TRY(write_file(staging.at(page_), contents.page));
+    VIRIDIAN_TRY(write_file(staging.at(certificate_), contents.certificate));
+    std::vector<Path> written;
+    for (const Path& target : {data_of(bf16_), bf16_, data_of(model_), model_, plan_, page_, certificate_}) {
+        std::error_code unknown;
+        if (fs::exists(staging.at(target), unknown)) written.push_back(target);
+    }
+    for (const Path& target : written) VIRIDIAN_TRY(check_writable(target));
+    if (!record_.empty()) VIRIDIAN_TRY(write_file(record_, contents.record));
+    for (const Path& target : written) VIRIDIAN_TRY(place(staging.at(target), target));
+    return {};
+}
+
+}  // namespace viridian::cli
