@@ -38,5 +38,28 @@ TEST(RunCli, HelpShowsAnExample) {
     EXPECT_NE(outcome.out.find("Example"), std::string::npos);
 }
 
+TEST(RunCli, HelpKeepsTheExampleWhereACommandSaysMore) {
+    const Outcome outcome = run({"profile", "--help"});
+    EXPECT_NE(outcome.out.find("viridian profile resnet50.onnx"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("Ctrl-C"), std::string::npos);
+}
+
+TEST(RunCli, OptionsThatRepeatTakeOneValueEach) {
+    const std::vector<std::string> options[] = {{"run", "--dim", "N=2"},
+                                                {"run", "--inputs", "x=f.npy"},
+                                                {"run", "--allow", "bf16"},
+                                                {"inspect", "--dim", "N=2"},
+                                                {"profile", "--allow", "bf16"},
+                                                {"check", "--dim", "N=2"},
+                                                {"optimize", "-o", "x.onnx", "--without", "fold_batch_norm"}};
+    for (std::vector<std::string> arguments : options) {
+        arguments.push_back("/no/such/model.onnx");
+        if (arguments[0] == "check") arguments.push_back("/no/such/model.certificate.json");
+        const Outcome outcome = run(arguments);
+        EXPECT_EQ(outcome.code, 1);
+        EXPECT_NE(outcome.err.find("there is no file `/no/such/model."), std::string::npos) << outcome.err;
+    }
+}
+
 }  // namespace
 }  // namespace viridian::cli

@@ -1,5 +1,11 @@
 // `run`: outputs and traces into files, inputs from files.
+#include <sched.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+
 #include "tests/cli/run_cli_support.hpp"
+#include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -53,6 +59,84 @@ TEST_F(Run, SaysWhatIsWrongWithInputs) {
     const Outcome shape = run({"run", at("model.onnx"), "--batch", "3", "--inputs", "a=" + at("a.npy")});
     EXPECT_EQ(shape.code, 1);
     EXPECT_NE(shape.err.find("the input `a` is"), std::string::npos) << shape.err;
+}
+
+TEST_F(Run, RefusesOptionsThatWouldDoNothing) {
+    for (const std::vector<std::string>& more :
+         std::vector<std::vector<std::string>>{{"--device", "reference", "--trace", at("t.json")},
+                                               {"--device", "reference", "--account", at("a.json")},
+                                               {"--device", "reference", "--retune"},
+                                               {"--meter", "model"}}) {
+        std::vector<std::string> all = {"run", at("model.onnx"), "--batch", "1", "--rounds", "1"};
+        all.insert(all.end(), more.begin(), more.end());
+        const Outcome outcome = run(all);
+        EXPECT_EQ(outcome.code, 1);
+        EXPECT_NE(outcome.err.find("`" + (more.size() > 2 ? more[2] : more[0]) + "`"), std::string::npos)
+            << outcome.err;
+    }
+    const Outcome late = run({"run", at("model.onnx"), "--batch", "1", "--trace", at("none/t.json")});
+    EXPECT_EQ(late.code, 1);
+    EXPECT_NE(late.err.find("cannot write"), std::string::npos) << late.err;
+}
+
+TEST_F(Run, TheReferenceAnswersInWords) {
+    const Outcome outcome = run({"run", at("model.onnx"), "--batch", "1", "--device", "reference"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out.find('{'), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("f32[1,2]"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Run, DimensionsAreGivenOnce) {
+    const Outcome twice = run({"run", at("model.onnx"), "--dim", "N=1", "--dim", "N=2"});
+    EXPECT_EQ(twice.code, 1);
+    EXPECT_NE(twice.err.find("--dim names `N` twice"), std::string::npos) << twice.err;
+}
+
+TEST_F(Run, SaysWhatToDoWithShapesThatDependOnDataAndWithoutOutputs) {
+    graph::Graph graph;
+    const graph::ValueId x =
+        graph.add_input("x", {graph::ElementType::f32, graph::Shape{graph::Dimension(4)}});
+    const graph::ValueId places = graph.add("NonZero", {x}, {}, "places");
+    ASSERT_TRUE(infer_types(graph).ok());
+    ASSERT_TRUE(onnx::save(graph, at("none.onnx")).ok());
+    const Outcome none = run({"run", at("none.onnx")});
+    EXPECT_EQ(none.code, 1);
+    EXPECT_NE(none.err.find("has no outputs"), std::string::npos) << none.err;
+    graph.set_outputs({places});
+    ASSERT_TRUE(onnx::save(graph, at("data.onnx")).ok());
+    const Outcome data = run({"run", at("data.onnx")});
+    EXPECT_EQ(data.code, 1);
+    EXPECT_NE(data.err.find("--device reference"), std::string::npos) << data.err;
+    EXPECT_EQ(run({"run", at("data.onnx"), "--device", "reference"}).code, 0);
+}
+
+TEST_F(Run, AProcessorWithoutBf16IsTheMachinesError) {
+    const std::string command =
+        fmt::format("ONEDNN_MAX_CPU_ISA=AVX2 '{}' run '{}' --batch 1 --allow bf16 2>&1",
+                    tests::command_line().string(), at("model.onnx"));
+    FILE* pipe = ::popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string said(4096, '\0');
+    said.resize(std::fread(said.data(), 1, said.size(), pipe));
+    EXPECT_EQ(WEXITSTATUS(::pclose(pipe)), 2) << said;
+    EXPECT_NE(said.find("no bf16 instructions"), std::string::npos) << said;
+}
+
+TEST_F(Run, ThreadsStayWhereTheyMayUnlessPinned) {
+    cpu_set_t before, after;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "one processor: nothing to pin to";
+    const auto run_with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = {"run", at("model.onnx"), "--batch", "1", "--threads",
+                                        "1",   "--rounds",       "1"};
+        all.insert(all.end(), more.begin(), more.end());
+        EXPECT_EQ(run(all).code, 0);
+        EXPECT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+        return CPU_COUNT(&after);
+    };
+    EXPECT_EQ(run_with({"--no-pin"}), CPU_COUNT(&before));
+    EXPECT_EQ(run_with({}), 1);
+    EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 }  // namespace

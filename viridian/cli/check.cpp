@@ -66,7 +66,8 @@ Result<Answer> check(const Options& options) {
     if (!same) {
         VIRIDIAN_TRY(error, difference(replayed, optimized, options.seed));
         if (!(error <= allowed))
-            return fail(ErrorCode::not_equal, "optimise the model again with `viridian optimize`",
+            return fail(ErrorCode::mismatch,
+                        "name the model that was written with it, or optimise again with `viridian optimize`",
                         "{} is not what the certificate makes of {}: outputs differ by {:.1e}", file.string(),
                         options.model.model, error);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <set>
 
 #include "viridian/base/build_id.hpp"
 #include "viridian/execute/cpu/device.hpp"
@@ -13,6 +14,7 @@ namespace viridian::cli {
 namespace {
 
 Result<void> bind_dimensions(graph::Graph& graph, const std::vector<std::string>& bindings) {
+    std::set<std::string> names;
     for (const std::string& binding : bindings) {
         const auto equals = binding.rfind('=');
         std::int64_t value = 0;
@@ -22,6 +24,9 @@ Result<void> bind_dimensions(graph::Graph& graph, const std::vector<std::string>
         if (error != std::errc() || stopped != end || value < 1 || equals == 0)
             return fail(ErrorCode::invalid_argument, "write it as --dim N=8", "`{}` binds no dimension",
                         binding);
+        if (!names.insert(binding.substr(0, equals)).second)
+            return fail(ErrorCode::invalid_argument, "give each dimension once", "--dim names `{}` twice",
+                        binding.substr(0, equals));
         VIRIDIAN_TRY(graph::bind_dimension(graph, binding.substr(0, equals), value));
     }
     return {};
@@ -87,12 +92,23 @@ void add_cost_options(CLI::App& app, ModelOptions& options) {
     app.add_option("--allow", options.allow, "Precisions beyond f32: bf16")->check(CLI::IsMember({"bf16"}));
     app.add_option("--meter", options.meter,
                    "Energy meter (default: the best that works here; `model` estimates)");
+    app.add_flag(
+        "--no-pin", options.no_pin,
+        "Leave threads to the system's scheduler (default: one per core, the first that this process "
+        "may use)");
+}
+
+Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions, std::int64_t batch) {
+    VIRIDIAN_TRY(bind_dimensions(graph, dimensions));
+    return bind_batch(graph, batch);
 }
 
 Result<graph::Graph> load_model(const ModelOptions& options) {
     VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model));
-    VIRIDIAN_TRY(bind_dimensions(graph, options.dimensions));
-    VIRIDIAN_TRY(bind_batch(graph, options.batch));
+    if (graph.outputs().empty())
+        return fail(ErrorCode::unsupported, "export it with the outputs you want",
+                    "the model `{}` has no outputs, so nothing in it needs computing", options.model);
+    VIRIDIAN_TRY(bind_sizes(graph, options.dimensions, options.batch));
     VIRIDIAN_TRY(check_bound(graph));
     VIRIDIAN_TRY(graph::infer_types(graph));
     return graph;
@@ -101,6 +117,7 @@ Result<graph::Graph> load_model(const ModelOptions& options) {
 Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options) {
     execute::CpuOptions cpu;
     cpu.threads = options.threads;
+    cpu.pin = !options.no_pin;
     cpu.allowances.bf16 = allows_bf16(options);
     return execute::make_cpu_device(cpu);
 }

@@ -16,15 +16,20 @@ struct ModelOptions {
     std::vector<std::string> dimensions;  // "N=8"
     std::int64_t batch = 0;               // 0: as the model says
     int threads = 0;                      // 0: physical cores
-    std::string database;                 // "": the user's cache folder
-    std::vector<std::string> allow;       // "bf16"
-    std::string meter;                    // "": the best there is
+    bool no_pin = false;
+    std::string database;            // "": the user's cache folder
+    std::vector<std::string> allow;  // "bf16"
+    std::string meter;               // "": the best there is
 };
 
 // MODEL, --dim, --batch, --threads.
 void add_model_options(CLI::App& app, ModelOptions& options);
-// --db, --allow, --meter.
+// --db, --allow, --meter, --no-pin.
 void add_cost_options(CLI::App& app, ModelOptions& options);
+
+// Binds --dim, then --batch. Errors: invalid_argument, missing_entry.
+[[nodiscard]] Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions,
+                                      std::int64_t batch);
 
 // Reads the model, binds its dimensions, folds what is constant. Errors: the reader's; missing_entry for a
 // dimension that is not bound, with the option that would bind it.

@@ -11,6 +11,7 @@ meter::Places places() {
     };
     told("VIRIDIAN_NVML", here.nvml);
     told("VIRIDIAN_AMDSMI", here.amdsmi);
+    told("VIRIDIAN_REPLAY", here.replay);
     told("VIRIDIAN_ROOT", here.root);  // sysfs and procfs below another folder: a container's host, a test
     return here;
 }

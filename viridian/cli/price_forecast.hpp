@@ -17,7 +17,6 @@ class PriceForecast {
     [[nodiscard]] std::size_t known() const { return survey_.known.size(); }
     [[nodiscard]] std::size_t missing() const { return survey_.missing.size(); }
     [[nodiscard]] Seconds expected() const { return expected_; }
-    [[nodiscard]] Seconds at_most() const { return at_most_; }
     [[nodiscard]] std::string text() const;
     [[nodiscard]] Json json() const;
 
@@ -27,7 +26,7 @@ class PriceForecast {
 
   private:
     profile::Survey survey_;
-    Seconds expected_, at_most_;
+    Seconds expected_, each_;
 };
 
 // Asks `source` for every price that a solver could ask for.

@@ -1,4 +1,5 @@
-// Fills the cost database for a model, so that `optimize` and `run --retune` need not measure.
+// Fills the cost database for a model, so that `run --retune` need not measure, and `optimize` only what its
+// search meets beyond it.
 #include <chrono>
 
 #include "viridian/cli/commands.hpp"
@@ -51,7 +52,7 @@ Result<Answer> profile(const Options& options) {
                    {"meter", energy.name()},
                    {"database", database_path(options.model).string()}};
     result.update(forecast.json());
-    std::string text = forecast.text() + "\n";
+    std::string text = forecast.text() + "\n";  // in the end, what was measured instead
     if (!options.dry_run && forecast.missing() > 0) {
         progress.clear();
         fmt::print(stderr, "{}\n", forecast.text());
@@ -61,8 +62,8 @@ Result<Answer> profile(const Options& options) {
             progress.show(fmt::format("{}: {}", forecast.progress(costs.counts().misses, measuring), what));
         };
         VIRIDIAN_TRY(ask_for_all(graphs, costs.source()));
-        text = fmt::format("{}measured {} prices in {}\n", text, costs.counts().misses,
-                           quantity(since(measuring), "s"));
+        text =
+            fmt::format("measured {} prices in {}\n", costs.counts().misses, quantity(since(measuring), "s"));
     }
     result["measured"] = costs.counts().misses;
     result["elapsed_seconds"] = since(started);
@@ -80,7 +81,7 @@ Command profile_command() {
                 app.add_flag("--dry-run", options->dry_run, "Only say what is missing and how long it takes");
                 app.footer(
                     "Stopped with Ctrl-C, it goes on from there the next time. `optimize` measures by "
-                    "itself what it needs.");
+                    "itself what its alternatives need beyond these.");
                 return [options] { return profile(*options); };
             }};
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "viridian/base/destination.hpp"
 #include "viridian/base/statistics.hpp"
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/model_session.hpp"
@@ -144,7 +145,35 @@ Result<void> run_paced(Planned& planned, const std::vector<graph::Tensor>& input
     return {};
 }
 
+// Options that would do nothing are refused.
+Result<void> check_used(const Options& options) {
+    if (options.device == "reference")
+        for (const auto& [name, given] :
+             {std::pair{"--trace", !options.trace.empty()}, std::pair{"--account", !options.account.empty()},
+              std::pair{"--paced", options.paced}, std::pair{"--retune", options.retune}})
+            if (given)
+                return fail(ErrorCode::invalid_argument, "leave it out, or use `--device cpu`",
+                            "`{}` needs kernels that are timed, the reference has none", name);
+    if (!options.model.meter.empty() && options.account.empty() && !options.retune)
+        return fail(ErrorCode::invalid_argument, "add `--account FILE.json`, or leave `--meter` out",
+                    "`--meter` meters nothing without --account or --retune");
+    for (const std::string& file : {options.trace, options.account})
+        if (!file.empty()) VIRIDIAN_TRY(check_writable(file));
+    return {};
+}
+
+std::string outputs_text(const Json& list) {
+    std::string text;
+    for (const Json& output : list) {
+        text += fmt::format("  {}  {}  {}", output["name"].get<std::string>(),
+                            output["type"].get<std::string>(), output["first"].dump());
+        text += output.contains("file") ? fmt::format("  {}\n", output["file"].get<std::string>()) : "\n";
+    }
+    return text;
+}
+
 Result<Answer> run(const Options& options) {
+    VIRIDIAN_TRY(check_used(options));
     const auto started = std::chrono::steady_clock::now();
     ModelOptions model = options.model;
     const Source source = source_of(model.model);
@@ -159,7 +188,8 @@ Result<Answer> run(const Options& options) {
     if (options.device == "reference") {
         VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs, graph::evaluate(graph, inputs));
         VIRIDIAN_TRY(result["outputs"], outputs_json(options, graph, outputs));
-        return Answer{result, result.dump(1) + "\n"};
+        return Answer{result, fmt::format("{}: outputs of the reference kernels (first values)\n{}",
+                                          source.model.filename().string(), outputs_text(result["outputs"]))};
     }
     VIRIDIAN_TRY(const auto device, open_device(model));
     VIRIDIAN_TRY(Planned planned, prepare(options, plan, std::move(graph), *device));

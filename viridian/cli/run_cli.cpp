@@ -61,6 +61,13 @@ Error wrong_arguments(const CLI::App& app, const CLI::ParseError& error, std::sp
                 "there is no command `{}`", *word);
 }
 
+// `--dim N=2 MODEL`: an option takes one value each time it is given; lists without a name stay lists.
+void take_one_value_each(CLI::App& app) {
+    for (CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_positional(); }))
+        option->allow_extra_args(false);
+    for (CLI::App* below : app.get_subcommands({})) take_one_value_each(*below);
+}
+
 Result<Answer> run_guarded(const std::function<Result<Answer>()>& action) {
     constexpr auto next_step = "please report it with the command line and the input";
     try {
@@ -89,9 +96,11 @@ int run_cli(int count, const char* const* arguments) {
     std::function<Result<Answer>()> chosen;
     for (const Command& command : commands()) {
         CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
-        subcommand->footer("Example:\n  " + command.example);
         subcommand->add_flag("--json", json, "One JSON object on stdout, nothing else there");
         auto action = command.define(*subcommand);
+        take_one_value_each(*subcommand);
+        const std::string more = subcommand->get_footer();
+        subcommand->footer("Example:\n  " + command.example + (more.empty() ? "" : "\n\n") + more);
         subcommand->callback([&chosen, action = std::move(action)] { chosen = action; });
     }
     try {

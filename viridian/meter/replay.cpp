@@ -14,7 +14,8 @@ struct State {
 
 Finding probe_replay(const Places& places) {
     if (places.replay.empty())
-        return {"replay", false, "no recorded log is named", "give one with --replay LOG"};
+        return {"replay", false, "no recorded log is named",
+                "name a power log in the variable VIRIDIAN_REPLAY"};
     const Result<PowerLog> log = read_power_log(places.replay);
     if (!log.ok()) return {"replay", false, log.error().message, log.error().next_step};
     return {"replay", true, fmt::format("{} channels from `{}`", log->series.size(), places.replay.string()),
@@ -50,7 +51,8 @@ Meter replay(PowerLog log) {
 
 Result<Meter> open_replay(const Places& places) {
     if (places.replay.empty())
-        return fail(ErrorCode::invalid_argument, "give one with --replay LOG", "no recorded log is named");
+        return fail(ErrorCode::invalid_argument, "name a power log in the variable VIRIDIAN_REPLAY",
+                    "no recorded log is named");
     VIRIDIAN_TRY(PowerLog log, read_power_log(places.replay));
     return replay(std::move(log));
 }

@@ -97,7 +97,9 @@ class Builder {
     Result<BufferId> new_buffer(ValueId value, Format format) {
         const auto& type = graph_.value(value).type;
         if (!type.known())
-            return fail(ErrorCode::unsupported, "bind every dimension with --dim NAME=VALUE",
+            return fail(ErrorCode::unsupported,
+                        "bind every dimension with --dim NAME=VALUE; a shape that depends on data runs with "
+                        "`viridian run --device reference`",
                         "the shape of `{}` is not known: {}", graph_.value(value).name, text(type));
         Buffer buffer{.value = value, .format = std::move(format), .dims = type.dims(), .view_of = {}};
         buffer.bytes = buffer_bytes(buffer.format, buffer.dims);

@@ -39,9 +39,12 @@ class CpuDevice final : public Device {
         for (const auto* list : {&region.inputs, &region.constants, &region.outputs})
             for (const graph::ValueId id : *list)
                 if (!graph.value(id).type.known())
-                    return fail(ErrorCode::unsupported, "bind every dimension with --dim NAME=VALUE",
-                                "the shape of `{}` is not known: {}", graph.value(id).name,
-                                graph::text(graph.value(id).type));
+                    return fail(
+                        ErrorCode::unsupported,
+                        "bind every dimension with --dim NAME=VALUE; a shape that depends on data runs "
+                        "with `viridian run --device reference`",
+                        "the shape of `{}` is not known: {}", graph.value(id).name,
+                        graph::text(graph.value(id).type));
         std::vector<plan::Choice> all;
         for (const cpu::Family& family : cpu::families()) {
             if (!task.reads_first_output() && !family.any_outputs) continue;
@@ -80,9 +83,9 @@ class CpuDevice final : public Device {
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     const Machine machine = this_machine();
     if (!machine.has("avx2"))
-        return fail(ErrorCode::unsupported, "use a processor of 2013 or later", "this processor has no AVX2");
+        return fail(ErrorCode::no_device, "use a processor of 2013 or later", "this processor has no AVX2");
     if (options.allowances.bf16 && !bf16_runs(machine))
-        return fail(ErrorCode::unsupported, "leave out `--allow bf16`",
+        return fail(ErrorCode::no_device, "leave out `--allow bf16`",
                     "this processor has no bf16 instructions (AVX512_BF16 or AMX)");
     const std::vector<int> cpus = physical_cpus();
     const int threads =

@@ -11,7 +11,7 @@ struct CpuOptions {
     Allowances allowances;
 };
 
-// Errors: unsupported (no AVX2), invalid_argument (more than 1024 threads).
+// Errors: no_device (no AVX2, no bf16), invalid_argument (more than 1024 threads).
 [[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
 
 // device.prepare(graph, plan) for whoever keeps `graph` for its names and types alone: on this device the
