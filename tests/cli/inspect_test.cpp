@@ -72,5 +72,30 @@ TEST_F(Inspect, WrongDimensionsAreRefused) {
     EXPECT_EQ(run({"--dim", "M=2"}).first, 1);
 }
 
+TEST_F(Inspect, SizesThatNoMachineHasAreRefused) {
+    EXPECT_EQ(run({"--dim", "N=9223372036854775807"}).first, 1);
+    EXPECT_EQ(run({"--dim", "N=1000000000000"}).first, 1);
+}
+
+TEST_F(Inspect, BatchBindsTheFirstDimension) {
+    EXPECT_EQ(run({"--batch", "2", "--json"}).second, run({"--dim", "N=2", "--json"}).second);
+}
+
+TEST_F(Inspect, WhatIsNotKnownIsNotZero) {
+    EXPECT_NE(run({}).second.find("an unknown size of activations"), std::string::npos);
+    EXPECT_TRUE((*parse_json(run({"--json"}).second, "stdout"))["memory"]["peak_activation_bytes"].is_null());
+}
+
+TEST_F(Inspect, QuantisedWeightsAreParametersAndShapesAreNot) {
+    graph::Graph graph;
+    const auto x = graph.add_input("x", {ElementType::u8, graph::Shape{2, 6}});
+    const auto w = graph.add_constant("w", graph::Tensor(ElementType::i8, {6, 5}));
+    const std::int64_t sizes[] = {5, 2};
+    const auto shape = graph.add_constant("shape", graph::Tensor::i64({2}, sizes));
+    graph.set_outputs({graph.add("Reshape", {graph.add("MatMulInteger", {x, w}), shape})});
+    ASSERT_TRUE(onnx::save(graph, model_).ok());
+    EXPECT_EQ((*parse_json(run({"--json"}).second, "stdout"))["parameters"], 6 * 5);
+}
+
 }  // namespace
 }  // namespace viridian::cli

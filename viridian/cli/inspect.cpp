@@ -1,12 +1,11 @@
 // What a model computes and moves, without running it.
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "viridian/cli/commands.hpp"
+#include "viridian/cli/model_session.hpp"
 #include "viridian/cli/units_text.hpp"
 #include "viridian/graph/data_flow.hpp"
-#include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 
 namespace viridian::cli {
@@ -18,6 +17,7 @@ using graph::ValueId;
 struct InspectOptions {
     std::string model;
     std::vector<std::string> dimensions;  // N=8
+    std::int64_t batch = 0;               // 0: as the model says
     bool nodes = false;
 };
 
@@ -160,11 +160,12 @@ std::string nodes_text(const Graph& graph, const graph::DataFlow& flow) {
 
 std::string summary_text(const InspectOptions& options, const Graph& graph, const graph::DataFlow& flow,
                          const Tables& tables) {
-    std::string text =
-        fmt::format("{}: {} nodes, {}parameters, {} of constants, at most {} of activations at once\n",
-                    options.model, flow.nodes.size(), quantity(static_cast<double>(flow.parameters), ""),
-                    quantity(static_cast<double>(flow.constants.value), "B"),
-                    quantity(static_cast<double>(flow.peak_activations.value), "B"));
+    std::string text = fmt::format(
+        "{}: {} nodes, {}parameters, {} of constants, {} of activations at once\n", options.model,
+        flow.nodes.size(), quantity(static_cast<double>(flow.parameters), ""),
+        quantity(static_cast<double>(flow.constants.value), "B"),
+        flow.peak_activations ? "at most " + quantity(static_cast<double>(flow.peak_activations->value), "B")
+                              : std::string("an unknown size"));
     for (const ValueId id : graph.inputs())
         text += fmt::format("  input   {:<24} {}\n", graph.value(id).name, graph::text(graph.value(id).type));
     for (const ValueId id : graph.outputs())
@@ -181,16 +182,7 @@ std::string summary_text(const InspectOptions& options, const Graph& graph, cons
 
 Result<Answer> inspect(const InspectOptions& options) {
     VIRIDIAN_TRY(Graph graph, onnx::load(options.model));
-    for (const std::string& binding : options.dimensions) {
-        const std::size_t equals = binding.find('=');
-        std::int64_t value = 0;
-        const char* end = binding.data() + binding.size();
-        if (equals == std::string::npos || equals == 0 ||
-            std::from_chars(binding.data() + equals + 1, end, value).ptr != end || value < 1)
-            return fail(ErrorCode::invalid_argument, "write it as --dim N=8",
-                        "`{}` is not a dimension with its size", binding);
-        VIRIDIAN_TRY(graph::bind_dimension(graph, binding.substr(0, equals), value));
-    }
+    VIRIDIAN_TRY(bind_sizes(graph, options.dimensions, options.batch));
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(graph));
     const Tables tables = tables_of(graph, flow);
 
@@ -203,7 +195,8 @@ Result<Answer> inspect(const InspectOptions& options) {
         {"free_dimensions", free_symbols(graph)},
         {"parameters", flow.parameters},
         {"memory",
-         {{"constants_bytes", flow.constants.value}, {"peak_activation_bytes", flow.peak_activations.value}}},
+         {{"constants_bytes", flow.constants.value},
+          {"peak_activation_bytes", flow.peak_activations ? Json(flow.peak_activations->value) : Json()}}},
         {"total", to_json(tables.all, tables.all)},
         {"classes", Json::array()},
         {"operators", Json::array()},
@@ -224,6 +217,8 @@ Command inspect_command() {
                 app.add_option("model", options->model, "An .onnx file")->required();
                 app.add_option("--dim", options->dimensions,
                                "Size of a symbolic dimension, as N=8; may be repeated");
+                app.add_option("--batch", options->batch, "Bind the inputs' first dimension")
+                    ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
                 app.add_flag("--nodes", options->nodes, "List every node too");
                 return [options] { return inspect(*options); };
             }};

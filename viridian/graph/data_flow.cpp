@@ -13,6 +13,20 @@ std::int64_t byte_count(const TensorType& type) {
     return count;
 }
 
+constexpr std::int64_t most_bytes = std::int64_t{1} << 44;  // sums of half a million tensors still fit
+
+Result<void> check_size(const Value& value) {
+    if (!value.type.known()) return {};
+    std::int64_t bytes = size_of(value.type.element);
+    for (const std::int64_t dimension : value.type.dims()) {
+        if (dimension == 0) return {};
+        if (__builtin_mul_overflow(bytes, dimension, &bytes) || bytes > most_bytes)
+            return fail(ErrorCode::limit_exceeded, "choose smaller sizes with --dim or --batch",
+                        "`{}`, {}, would take more than 16 TiB", value.name, text(value.type));
+    }
+    return {};
+}
+
 bool all_known(const std::vector<TensorType>& types) {
     return std::all_of(types.begin(), types.end(), [](const TensorType& type) {
         return type.element == ElementType::undefined || type.known();
@@ -25,13 +39,18 @@ std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>&
     return types;
 }
 
+Error too_much() {
+    return fail(ErrorCode::limit_exceeded, "choose smaller sizes with --dim or --batch",
+                "the model needs more than 2^63 floating-point operations");
+}
+
 // A fused operator or function: what its body does, its own inputs and outputs being all that moves.
 Result<void> count_meaning(const Node& node, NodeFlow& flow) {
     VIRIDIAN_TRY(const DataFlow inner, data_flow(*node.bodies[0]));
     std::int64_t most = -1;
     for (const NodeFlow& part : inner.nodes) {
         flow.counted = flow.counted && part.counted;
-        flow.flop += part.flop;
+        if (__builtin_add_overflow(flow.flop.value, part.flop.value, &flow.flop.value)) return too_much();
         if (part.flop.value > most) flow.operator_class = part.operator_class;
         most = std::max(most, part.flop.value);
     }
@@ -52,6 +71,7 @@ Result<NodeFlow> count(const Graph& graph, NodeId id) {
     flow.written = bytes_written(operation);
     if (row != nullptr && node.bodies.empty()) {
         flow.flop = flop(operation);
+        if (flow.flop.value < 0) return too_much();
     } else if (node.bodies.size() == 1 && flow.operator_class != OperatorClass::control) {
         VIRIDIAN_TRY(count_meaning(node, flow));
     } else {
@@ -61,7 +81,13 @@ Result<NodeFlow> count(const Graph& graph, NodeId id) {
 }
 
 // Every value alive from its producer to its last reader; inputs and outputs throughout.
-Bytes peak(const Graph& graph, const DataFlow& flow) {
+std::optional<Bytes> peak(const Graph& graph, const DataFlow& flow) {
+    const auto unknown = [&](ValueId id) { return id != ValueId::none && !graph.value(id).type.known(); };
+    if (std::any_of(graph.inputs().begin(), graph.inputs().end(), unknown)) return std::nullopt;
+    for (const NodeFlow& each : flow.nodes) {
+        const std::vector<ValueId>& outputs = graph.node(each.node).outputs;
+        if (std::any_of(outputs.begin(), outputs.end(), unknown)) return std::nullopt;
+    }
     const Uses readers = uses(graph);
     std::vector<std::size_t> left(graph.value_count());
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = readers.count(static_cast<ValueId>(i));
@@ -84,12 +110,15 @@ Bytes peak(const Graph& graph, const DataFlow& flow) {
     return Bytes(most);
 }
 
+// Shapes, indices and masks are no parameters; i32 holds the biases of quantised layers.
+bool is_weight(ElementType type) { return type != ElementType::i64 && type != ElementType::boolean; }
+
 void add_constants(const Graph& graph, std::set<const std::byte*>& seen, DataFlow& flow) {
     for (std::size_t i = 0; i < graph.value_count(); ++i) {
         const Tensor* constant = graph.constant(static_cast<ValueId>(i));
         if (constant == nullptr || !seen.insert(constant->bytes()).second) continue;
         flow.constants += Bytes(constant->byte_count());
-        if (is_floating(constant->type())) flow.parameters += constant->count();
+        if (is_weight(constant->type())) flow.parameters += constant->count();
     }
     for (const NodeId id : graph.nodes())
         for (const auto& body : graph.node(id).bodies) add_constants(*body, seen, flow);
@@ -104,9 +133,13 @@ double NodeFlow::intensity() const {
 
 Result<DataFlow> data_flow(const Graph& graph) {
     VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    for (std::size_t i = 0; i < graph.value_count(); ++i)
+        VIRIDIAN_TRY(check_size(graph.value(static_cast<ValueId>(i))));
     DataFlow flow;
+    std::int64_t sum = 0;
     for (const NodeId id : order) {
         VIRIDIAN_TRY(NodeFlow node, count(graph, id));
+        if (__builtin_add_overflow(sum, node.flop.value, &sum)) return too_much();
         flow.nodes.push_back(node);
     }
     flow.peak_activations = peak(graph, flow);

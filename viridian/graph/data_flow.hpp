@@ -19,13 +19,14 @@ struct NodeFlow {
 
 struct DataFlow {
     std::vector<NodeFlow> nodes;  // in topological order
-    std::int64_t parameters = 0;  // elements of floating constants, shared ones once
+    std::int64_t parameters = 0;  // elements of constants but indices (i64) and masks, shared ones once
     Bytes constants;              // bytes of all constants, shared ones once
-    Bytes
-        peak_activations;  // most bytes of inputs and intermediates alive at once, each in a place of its own
+    // Most bytes of inputs and intermediates alive at once, each in a place of its own; nothing where a type
+    // is not known.
+    std::optional<Bytes> peak_activations;
 };
 
-// Errors: malformed (a cycle).
+// Errors: malformed (a cycle), limit_exceeded (a tensor beyond 16 TiB, more than 2^63 flop).
 [[nodiscard]] Result<DataFlow> data_flow(const Graph& graph);
 
 [[nodiscard]] std::string_view name_of(OperatorClass operator_class);

@@ -69,6 +69,8 @@ Result<void> infer_types(Graph& graph) {
     return {};
 }
 
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // of an input: 4 TiB of f32
+
 Result<void> bind_dimension(Graph& graph, const std::string& symbol, std::int64_t value) {
     bool found = false;
     for (const ValueId id : graph.inputs()) {
@@ -79,6 +81,13 @@ Result<void> bind_dimension(Graph& graph, const std::string& symbol, std::int64_
                 dimension = Dimension(value);
                 found = true;
             }
+        std::int64_t elements = 1;
+        for (const Dimension& dimension : *type.shape)
+            if (dimension.known() && dimension.value() > 0 &&
+                (__builtin_mul_overflow(elements, dimension.value(), &elements) || elements > most_elements))
+                return fail(ErrorCode::limit_exceeded, "give a smaller size",
+                            "with `{}` = {}, the input `{}` has more than 2^40 elements", symbol, value,
+                            graph.value(id).name);
         graph.set_type(id, std::move(type));
     }
     if (!found)
