@@ -9,6 +9,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 trace::cupti::Probe found(std::uint32_t version, std::string wrong = "", int status = 0) {
     return {"/usr/lib/libcupti.so.13", version, std::move(wrong), status};
@@ -40,6 +41,20 @@ TEST(DoctorCupti, SaysWhatMendsIt) {
                 HasSubstr("modprobe nvidia"));
     EXPECT_THAT(check_cupti(found(130001, "CUPTI_ERROR_UNKNOWN", 999), "x").next_step,
                 HasSubstr("the driver's CUDA version"));
+}
+
+TEST(DoctorProcessor, SaysWhatBf16IsWorth) {
+    const auto finding = [](std::vector<std::string> sets, std::string_view name) {
+        Machine machine;
+        machine.instruction_sets = std::move(sets);
+        for (const Check& check : check_processor(machine))
+            if (check.name == name) return fmt::format("{} {}", check.works ? "+" : "-", check.finding);
+        return std::string();
+    };
+    EXPECT_THAT(finding({"avx2", "avx512", "avx512_bf16"}, "avx512_bf16"), HasSubstr("+ bf16 dot products"));
+    EXPECT_THAT(finding({"avx2", "avx512", "avx512_bf16"}, "amx_bf16"), Not(HasSubstr("not expected")));
+    EXPECT_THAT(finding({"avx2", "avx512"}, "amx_bf16"), HasSubstr("bf16 is not expected to pay"));
+    EXPECT_THAT(finding({"avx2"}, "avx512_bf16"), HasSubstr("- no bf16"));
 }
 
 TEST(DoctorCupti, IsARowOfDoctor) {

@@ -24,23 +24,6 @@ std::string mebibytes(Bytes bytes) {
                                    : fmt::format("{} MiB", bytes.value >> 20);
 }
 
-std::vector<Check> check_processor(const Machine& machine) {
-    std::vector<Check> checks;
-    checks.push_back({"avx2", machine.has("avx2") && machine.has("fma"),
-                      machine.has("avx2") ? "vector kernels run" : "this CPU has no AVX2",
-                      machine.has("avx2") ? "" : "use an x86-64 CPU from 2013 or later"});
-    checks.push_back({"avx512", machine.has("avx512"),
-                      machine.has("avx512") ? "wide vector kernels and Winograd convolutions run"
-                                            : "not on this CPU; AVX2 kernels are used",
-                      ""});
-    checks.push_back({"amx_bf16", machine.has("amx_bf16"),
-                      machine.has("amx_bf16")
-                          ? "bf16 matrix unit: `--allow bf16` pays"
-                          : "no bf16 matrix unit on this CPU; bf16 is not expected to pay",
-                      ""});
-    return checks;
-}
-
 void check_meters(std::vector<Check>& checks) {
     for (const meter::Finding& found : meter::probe_all(places()))
         checks.push_back({"meter " + found.name, found.works, found.finding, found.next_step, found.details});
@@ -75,6 +58,29 @@ Result<Answer> doctor() {
 }
 
 }  // namespace
+
+std::vector<Check> check_processor(const Machine& machine) {
+    std::vector<Check> checks;
+    checks.push_back({"avx2", machine.has("avx2") && machine.has("fma"),
+                      machine.has("avx2") ? "vector kernels run" : "this CPU has no AVX2",
+                      machine.has("avx2") ? "" : "use an x86-64 CPU from 2013 or later"});
+    checks.push_back({"avx512", machine.has("avx512"),
+                      machine.has("avx512") ? "wide vector kernels and Winograd convolutions run"
+                                            : "not on this CPU; AVX2 kernels are used",
+                      ""});
+    const bool products = machine.has("avx512_bf16"), matrices = machine.has("amx_bf16");
+    checks.push_back(
+        {"avx512_bf16", products,
+         products ? "bf16 dot products: `--allow bf16` pays, up to 2x where arithmetic bounds the time"
+                  : "no bf16 dot products on this CPU",
+         ""});
+    checks.push_back({"amx_bf16", matrices,
+                      matrices   ? "bf16 matrix unit: `--allow bf16` pays"
+                      : products ? "no bf16 matrix unit on this CPU"
+                                 : "no bf16 matrix unit on this CPU; bf16 is not expected to pay",
+                      ""});
+    return checks;
+}
 
 Command doctor_command() {
     return {"doctor", "What this machine can run and measure, and how to enable the rest", "viridian doctor",

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "viridian/base/machine.hpp"
 #include "viridian/trace/cupti_api.hpp"
 
 namespace viridian::cli {
@@ -15,6 +16,9 @@ struct Check {
     std::string next_step;
     std::vector<std::string> details = {};
 };
+
+// The instructions that kernels use.
+[[nodiscard]] std::vector<Check> check_processor(const Machine& machine);
 
 // Whether kernels can be recorded; `parameters` is what the driver says in /proc/driver/nvidia/params.
 // Tracing is open to everybody since CUDA 10.2 (CUPTI, "Limitations"); counters are not.
