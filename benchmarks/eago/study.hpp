@@ -1,7 +1,7 @@
 #pragma once
-// One network under study: its graph as every runtime loads it, the searches, and the graphs they found. Each
-// objective is solved again on every graph that any search found, so that no row can be dominated by another
-// row's graph.
+// One network under study: its graph with constants and shapes folded, the searches, and the graphs they
+// found. Each objective is solved again on every graph that any search found, so that no row can be dominated
+// by another row's graph.
 #include "laboratory.hpp"
 #include "paper.hpp"
 #include "viridian/search/outer.hpp"

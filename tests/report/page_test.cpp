@@ -8,7 +8,11 @@ namespace viridian::report {
 namespace {
 
 TEST(Page, HoldsTheResultSafely) {
-    const Json result = {{"schema", "viridian.optimize/1"}, {"model", "a</script><b>.onnx"}};
+    Json result = {{"schema", "viridian.optimize/1"}, {"model", "a</script><b>.onnx"}};
+    EXPECT_EQ(page(result).error().code, ErrorCode::malformed);  // a page of errors helps nobody
+    for (const char* field : {"device", "objective", "meter", "baseline", "optimized", "assignment",
+                              "rewrites", "layers", "files"})
+        result[field] = Json::object();
     const auto html = page(result);
     ASSERT_TRUE(html.ok());
     EXPECT_EQ(html->find("</script><b>"), std::string::npos);
@@ -19,6 +23,8 @@ TEST(Page, HoldsTheResultSafely) {
 TEST(Page, UnknownSchemasAreRefused) {
     EXPECT_EQ(page(Json{{"schema", "x"}}).error().code, ErrorCode::unsupported);
     EXPECT_FALSE(page(Json::array()).ok());
+    EXPECT_NE(page(Json{{"schema", "viridian.run/1"}}).error().next_step.find("`optimize`"),
+              std::string::npos);
 }
 
 TEST(Assets, AreWhole) {

@@ -53,9 +53,9 @@ function bars() {
       (s) => (s.ran && s.predicted.joules ? s.predicted.joules.value : null)),
     ...group(`Power, ${energyWord}`, 'W', (f) => f.watts, () => [], () => null));
   byId('bars-note').textContent = sides.after.ran
-    ? `Before: the network as every runtime loads it, each operator by the first kernel on offer. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
+    ? `Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
       `notches: what the cost database predicted (time ${percentOff(sides.after)} off after optimisation).`
-    : 'Before: the network as every runtime loads it, each operator by the first kernel on offer. All figures are sums of recorded prices.';
+    : 'Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. All figures are sums of recorded prices.';
 }
 const percentOff = (side) => `${(100 * (side.predicted.seconds / side.ran.seconds - 1)).toFixed(1).replace('-', '−')} %`;
 

@@ -1,5 +1,7 @@
 #include "viridian/report/page.hpp"
 
+#include <algorithm>
+
 #include "viridian/report/assets.hpp"
 #include "viridian/report/pipeline_picture.hpp"
 
@@ -39,18 +41,27 @@ struct View {
     std::string_view title;
     std::string_view body;
     std::string_view script;
+    std::string_view fields;  // that the script reads
 };
 
 // Every kind of result that has a page.
 constexpr View views[] = {
-    {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js"},
-    {"viridian.account/1", "energy accounting", "account.html", "account.js"},
-    {"viridian.account-top/1", "largest consumers", "account_study.html", "account_study.js"},
-    {"viridian.account-epochs/1", "power of an epoch", "account_study.html", "account_study.js"},
-    {"viridian.account-diff/1", "run against run", "account_study.html", "account_study.js"},
-    {"viridian.account-overhead/1", "cost of recording", "account_study.html", "account_study.js"},
-    {"viridian.pipeline-plan/1", "pipeline plan", "pipeline.html", "pipeline.js"},
-    {"viridian.pipeline-frontier/1", "pipeline frontier", "pipeline.html", "pipeline.js"},
+    {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js",
+     "model device objective meter baseline optimized assignment rewrites layers files"},
+    {"viridian.account/1", "energy accounting", "account.html", "account.js",
+     "trace power sharing devices operations"},
+    {"viridian.account-top/1", "largest consumers", "account_study.html", "account_study.js",
+     "total runs whiskers entries names"},
+    {"viridian.account-epochs/1", "power of an epoch", "account_study.html", "account_study.js",
+     "epochs trace power bounds devices"},
+    {"viridian.account-diff/1", "run against run", "account_study.html", "account_study.js",
+     "totals energy_correlation power_correlation common matrix changes"},
+    {"viridian.account-overhead/1", "cost of recording", "account_study.html", "account_study.js",
+     "command runs meter time_percent energy_percent"},
+    {"viridian.pipeline-plan/1", "pipeline plan", "pipeline.html", "pipeline.js",
+     "schedule_name stages micro_batches provenance"},
+    {"viridian.pipeline-frontier/1", "pipeline frontier", "pipeline.html", "pipeline.js",
+     "schedule_name stages micro_batches provenance frontier"},
 };
 
 // A plan's schedule, a frontier, or both, drawn.
@@ -66,6 +77,18 @@ Result<Json> with_pipeline_pictures(const Json& result) {
         if (picture.ok()) drawn["pictures"]["schedule"] = *picture;
     }
     return drawn;
+}
+
+Result<void> check_fields(const View& view, const Json& result) {
+    for (std::string_view rest = view.fields; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(' '), rest.size());
+        const std::string_view field = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (!result.contains(field))
+            return fail(ErrorCode::malformed, "give the whole file that was written with --json",
+                        "the result says {} but has no `{}`", view.schema, field);
+    }
+    return {};
 }
 
 }  // namespace
@@ -89,6 +112,7 @@ Result<std::string> page(const Json& result) {
                             : std::string();
     for (const View& view : views)
         if (view.schema == schema) {
+            VIRIDIAN_TRY(check_fields(view, result));
             const auto model = result.contains("model") && result["model"].is_string()
                                    ? result["model"].get<std::string>()
                                    : "result";
@@ -97,8 +121,10 @@ Result<std::string> page(const Json& result) {
             VIRIDIAN_TRY(const Json drawn, with_pipeline_pictures(result));
             return assemble_page(view.title, view.body, view.script, drawn);
         }
-    return fail(ErrorCode::unsupported, "give a file written by `--json`",
-                "there is no page for the schema `{}`", schema);
+    constexpr auto next_step =
+        "give what `optimize`, `account`, `pipeline plan` or `pipeline frontier` wrote with --json";
+    if (schema.empty()) return fail(ErrorCode::unsupported, next_step, "the file names no schema");
+    return fail(ErrorCode::unsupported, next_step, "there is no page for the schema `{}`", schema);
 }
 
 }  // namespace viridian::report
