@@ -72,7 +72,7 @@ TEST_F(OptimizeFilesTest, SaysBeforeMeasuringThatItCannotWrite) {
               std::string::npos);
     std::filesystem::create_directory(at("x.plan.json"));
     const Outcome plan = optimize(at("x.onnx"));
-    EXPECT_EQ(plan.code, 1);
+    EXPECT_EQ(plan.code, 2);
     EXPECT_NE(plan.err.find("cannot write `" + at("x.plan.json")), std::string::npos) << plan.err;
     EXPECT_EQ(entries(), 2U);  // the model and that folder: no output, no database
 }

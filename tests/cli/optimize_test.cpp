@@ -235,7 +235,8 @@ TEST_F(Optimize, PlansWithRecordedPricesWithoutADevice) {
     EXPECT_NE(elsewhere.err.find("--retune"), std::string::npos) << elsewhere.err;
 
     EXPECT_NE(plan(at("fire.onnx"), at("x.json")).code, 0);
-    const Outcome no_schema = plan(at("fire.opt.certificate.json"), at("x.json"));
+    std::filesystem::copy_file(at("fire.opt.certificate.json"), at("other.json"));
+    const Outcome no_schema = plan(at("other.json"), at("x.json"));
     EXPECT_EQ(no_schema.code, 1);
     EXPECT_NE(no_schema.err.find("viridian.processor/1"), std::string::npos) << no_schema.err;
 }

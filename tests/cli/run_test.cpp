@@ -75,7 +75,7 @@ TEST_F(Run, RefusesOptionsThatWouldDoNothing) {
             << outcome.err;
     }
     const Outcome late = run({"run", at("model.onnx"), "--batch", "1", "--trace", at("none/t.json")});
-    EXPECT_EQ(late.code, 1);
+    EXPECT_EQ(late.code, 2);
     EXPECT_NE(late.err.find("cannot write"), std::string::npos) << late.err;
 }
 
