@@ -232,6 +232,7 @@ TEST(MakePlan, AnyAssignmentComputesWhatTheGraphMeans) {
         Plan named = *plan;
         named.device = "cpu-1";
         named.library = "none";
+        named.assignment.solver = "first";
         const auto back = plan_from_json(graph, to_json(graph, named));
         ASSERT_TRUE(back.ok()) << back.error().text();
         EXPECT_EQ(to_json(graph, *back), to_json(graph, named));

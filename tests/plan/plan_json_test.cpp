@@ -91,5 +91,64 @@ TEST(PlanJson, NamesTheRegionWhosePortsDoNotFit) {
                 testing::HasSubstr("`sum` 1 and 1 formats for its 2 inputs and 1 outputs"));
 }
 
+TEST(PlanJson, EveryFieldThatIsReadIsRequired) {
+    const Graph graph = residual();
+    for (const char* place :
+         {"/schema", "/graph", "/device", "/library", "/threads", "/predicted", "/predicted/seconds",
+          "/predicted/joules", "/predicted/joules/low", "/solver", "/value", "/bound", "/regions",
+          "/conversions", "/regions/0/nodes", "/regions/0/choice/kernel"}) {
+        const Json::json_pointer at(place);
+        Json json = sidecar(graph);
+        json[at.parent_pointer()].erase(at.back());
+        const auto plan = plan_from_json(graph, json);
+        ASSERT_FALSE(plan.ok()) << place;
+        EXPECT_FALSE(plan.error().next_step.empty()) << place;
+    }
+}
+
+TEST(PlanJson, RefusesWhatNoSolverSaysOfItsPlan) {
+    const Graph graph = residual();
+    const auto refused = [&](const char* place, const Json& value) {
+        Json json = sidecar(graph);
+        json[Json::json_pointer(place)] = value;
+        return !plan_from_json(graph, json).ok();
+    };
+    EXPECT_TRUE(refused("/solver", "magic"));
+    EXPECT_TRUE(refused("/bound", 2));  // of a value of 1
+    EXPECT_TRUE(refused("/value", nullptr));
+    EXPECT_FALSE(refused("/bound", nullptr));  // no bound was proven
+    EXPECT_TRUE(refused("/predicted/seconds", -1));
+    EXPECT_TRUE(refused("/conversions/0/to", "nChw8c:i32"));
+    EXPECT_TRUE(refused("/conversions/0/to", "ab:f32"));
+}
+
+// A kernel's output that is no smaller than what it would lie in, in the caller's memory, or no Concat's.
+TEST(PlanJson, RefusesMemoryThatIsNotThere) {
+    Graph graph;
+    const auto x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({1, 8, 4, 4})});
+    const auto small = graph.add("MaxPool", {x}, {{"kernel_shape", graph::Dims{2, 2}}}, "small");
+    const auto padding =
+        graph.add_constant("p", graph::Tensor::i64({8}, std::array<std::int64_t, 8>{0, 0, 1, 1, 0, 0, 1, 1}));
+    const auto large = graph.add("Pad", {small, padding}, {}, "large");
+    graph.set_outputs({graph.add("Relu", {large}, {}, "end")});
+    ASSERT_TRUE(graph::infer_types(graph).ok());
+    const Format format{plain(4), graph::ElementType::f32, {}};
+    const auto lay_out = [&](std::size_t region, Aliasing aliasing) {
+        Assignment assignment;
+        const auto uses = graph::uses(graph);
+        for (const graph::NodeId id : graph.nodes())
+            assignment.regions.push_back(
+                {make_region(graph, uses, {id}), {"k", {format}, {format}, Aliasing::none, 0, {}}});
+        assignment.regions[region].choice.aliasing = aliasing;
+        return make_plan(graph, std::move(assignment)).ok();
+    };
+    EXPECT_TRUE(lay_out(0, Aliasing::none));
+    EXPECT_FALSE(lay_out(0, Aliasing::overwrite));  // the caller's input
+    EXPECT_FALSE(lay_out(1, Aliasing::overwrite));
+    EXPECT_FALSE(lay_out(1, Aliasing::view));
+    EXPECT_FALSE(lay_out(0, Aliasing::gather));
+    EXPECT_TRUE(lay_out(2, Aliasing::overwrite));
+}
+
 }  // namespace
 }  // namespace viridian::plan

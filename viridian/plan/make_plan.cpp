@@ -150,12 +150,11 @@ class Builder {
         }
         switch (choice.aliasing) {
             case Aliasing::view:
-                view(inputs[0], outputs);
-                return {};
+                return view(choice, inputs, outputs);
             case Aliasing::gather:
-                return gather(region, inputs, outputs[0]);
+                return gather(region, inputs, outputs);
             case Aliasing::overwrite:
-                plan_.buffers[outputs[0]].view_of = inputs[choice.overwritten];
+                VIRIDIAN_TRY(overwrite(choice, inputs, outputs));
                 break;
             case Aliasing::none:
                 break;
@@ -165,18 +164,44 @@ class Builder {
         return {};
     }
 
-    // Offsets in a view's layout count from the start of the viewed buffer: they become bytes here, and leave
-    // the format.
-    void view(BufferId input, const std::vector<BufferId>& outputs) {
-        for (const BufferId output : outputs) {
-            Buffer& buffer = plan_.buffers[output];
-            buffer.view_of = input;
-            buffer.view_offset = buffer.format.layout.offset * graph::size_of(buffer.format.element);
-        }
+    // A view's bytes, its layout's offset included, lie inside what it looks at.
+    Error outside(const Choice& choice, BufferId output) const {
+        return broken("kernel `{}` cannot give `{}` the memory of its input", choice.kernel,
+                      graph_.value(plan_.buffers[output].value).name);
     }
 
-    Result<void> gather(const Region& region, const std::vector<BufferId>& distinct, BufferId output) {
+    // Offsets in a view's layout count from the start of the viewed buffer: they become bytes here, and leave
+    // the format.
+    Result<void> view(const Choice& choice, const std::vector<BufferId>& inputs,
+                      const std::vector<BufferId>& outputs) {
+        for (const BufferId output : outputs) {
+            Buffer& buffer = plan_.buffers[output];
+            if (inputs.size() != 1 || buffer.bytes > plan_.buffers[inputs[0]].bytes)
+                return outside(choice, output);
+            buffer.view_of = inputs[0];
+            buffer.view_offset = buffer.format.layout.offset * graph::size_of(buffer.format.element);
+        }
+        return {};
+    }
+
+    Result<void> overwrite(const Choice& choice, const std::vector<BufferId>& inputs,
+                           const std::vector<BufferId>& outputs) {
+        if (outputs.empty() || choice.overwritten >= inputs.size())
+            return broken("kernel `{}` has nothing to overwrite", choice.kernel);
+        const BufferId input = inputs[choice.overwritten];
+        Buffer& output = plan_.buffers[outputs[0]];
+        if (output.bytes > plan_.buffers[input].bytes || plan_.buffers[root(input)].external)
+            return outside(choice, outputs[0]);
+        output.view_of = input;
+        return {};
+    }
+
+    Result<void> gather(const Region& region, const std::vector<BufferId>& distinct,
+                        const std::vector<BufferId>& outputs) {
         const graph::Node& node = graph_.node(region.nodes.front());
+        if (region.nodes.size() != 1 || node.op != "Concat" || outputs.size() != 1)
+            return broken("`{}` is gathered in place but is no Concat", node.name);
+        const BufferId output = outputs[0];
         const Buffer& whole = plan_.buffers[output];
         const auto rank = static_cast<std::int64_t>(whole.dims.size());
         VIRIDIAN_TRY(const std::int64_t axis, graph::normalize_axis(node.integer("axis", 0), rank));
@@ -190,6 +215,9 @@ class Builder {
             entry.inputs.push_back(distinct[static_cast<std::size_t>(at)]);
             entry.offsets.push_back(element_offset(whole.format.layout, whole.dims, position) *
                                     graph::size_of(whole.format.element));
+            if (entry.offsets.back() + plan_.buffers[entry.inputs.back()].bytes > whole.bytes)
+                return broken("`{}` is gathered in place but `{}` does not fit", node.name,
+                              graph_.value(value).name);
             position[static_cast<std::size_t>(axis)] +=
                 plan_.buffers[entry.inputs.back()].dims[static_cast<std::size_t>(axis)];
         }

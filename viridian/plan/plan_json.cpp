@@ -1,4 +1,6 @@
-#include <charconv>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -72,7 +74,48 @@ Result<AssignedRegion> region_from_json(const Graph& graph, const graph::Uses& u
     return assigned;
 }
 
-Result<Conversion> conversion_from_json(const Names& names, const Json& json) {
+Result<double> number_at(const Json& json, const char* key) {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_number() ||
+        !std::isfinite(json[key].get<double>()))
+        return malformed(fmt::format("lacks the number `{}`", key));
+    return json[key].get<double>();
+}
+
+// How the assignment was found, and how good it is said to be; a bound of null is none.
+Result<void> solved_from_json(const Json& json, Assignment& assignment) {
+    constexpr std::string_view solvers[] = {"exact", "greedy", "shortest-path", "first"};
+    VIRIDIAN_TRY(assignment.solver, string_at(json, "solver"));
+    if (std::ranges::find(solvers, assignment.solver) == std::end(solvers))
+        return malformed(fmt::format("was made by an unknown solver `{}`", assignment.solver));
+    VIRIDIAN_TRY(assignment.value, number_at(json, "value"));
+    assignment.bound = -std::numeric_limits<double>::infinity();
+    if (!json.contains("bound") || !json["bound"].is_null()) {
+        VIRIDIAN_TRY(assignment.bound, number_at(json, "bound"));
+    }
+    if (assignment.bound > assignment.value)
+        return malformed(fmt::format("reached {} but is bounded by {}", assignment.value, assignment.bound));
+    return {};
+}
+
+Result<void> predicted_from_json(const Json& json, Plan& plan) {
+    if (!json.contains("predicted") || !json["predicted"].is_object())
+        return malformed("lacks what is `predicted`");
+    VIRIDIAN_TRY(const double seconds, number_at(json["predicted"], "seconds"));
+    VIRIDIAN_TRY(plan.predicted_energy, energy_from_json(json["predicted"].value("joules", Json())));
+    if (seconds < 0) return malformed("predicts a negative time");
+    plan.predicted_seconds = Seconds(seconds);
+    return {};
+}
+
+// A copy lies densely, in the rank of its value; f32 may be rounded to bf16.
+bool can_hold(const Graph& graph, ValueId value, const Format& format) {
+    const graph::TensorType& type = graph.value(value).type;
+    return type.known() && format.layout.rank() == type.shape->size() && format.layout.dense() &&
+           (format.element == type.element ||
+            (type.element == graph::ElementType::f32 && format.element == graph::ElementType::bf16));
+}
+
+Result<Conversion> conversion_from_json(const Graph& graph, const Names& names, const Json& json) {
     VIRIDIAN_TRY(const std::string value, string_at(json, "value"));
     VIRIDIAN_TRY(const std::string from, string_at(json, "from"));
     VIRIDIAN_TRY(const std::string to, string_at(json, "to"));
@@ -81,6 +124,8 @@ Result<Conversion> conversion_from_json(const Names& names, const Json& json) {
     Conversion conversion{found->second, {}, {}};
     VIRIDIAN_TRY(conversion.from, parse_format(from));
     VIRIDIAN_TRY(conversion.to, parse_format(to));
+    if (!can_hold(graph, conversion.value, conversion.to))
+        return malformed(fmt::format("converts `{}` to {}, which cannot hold it", value, to));
     return conversion;
 }
 
@@ -96,7 +141,7 @@ Json to_json(const Graph& graph, const Plan& plan) {
                   {{"seconds", plan.predicted_seconds.value}, {"joules", to_json(plan.predicted_energy)}}},
                  {"solver", plan.assignment.solver},
                  {"value", plan.assignment.value},
-                 {"bound", plan.assignment.bound},
+                 {"bound", std::isfinite(plan.assignment.bound) ? Json(plan.assignment.bound) : Json()},
                  {"regions", Json::array()},
                  {"conversions", Json::array()}};
     const auto keys = node_keys(graph);
@@ -133,15 +178,10 @@ Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
         assignment.regions.push_back(std::move(assigned));
     }
     for (const Json& item : json["conversions"]) {
-        VIRIDIAN_TRY(Conversion conversion, conversion_from_json(names, item));
+        VIRIDIAN_TRY(Conversion conversion, conversion_from_json(graph, names, item));
         assignment.conversions.push_back(std::move(conversion));
     }
-    VIRIDIAN_TRY(assignment.solver, string_at(json, "solver"));
-    const auto number = [&](const char* key) {
-        return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0.0;
-    };
-    assignment.value = number("value");
-    assignment.bound = number("bound");
+    VIRIDIAN_TRY(solved_from_json(json, assignment));
 
     auto built = make_plan(graph, std::move(assignment));
     if (!built.ok()) return malformed(fmt::format("cannot be laid out: {}", built.error().message));
@@ -152,14 +192,7 @@ Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
         json["threads"] > 4096)
         return malformed("lacks a number of threads");
     plan.threads = json["threads"];
-    if (json.contains("predicted") && json["predicted"].is_object()) {
-        const Json& predicted = json["predicted"];
-        if (predicted.contains("seconds") && predicted["seconds"].is_number())
-            plan.predicted_seconds = Seconds(predicted["seconds"].get<double>());
-        if (predicted.contains("joules")) {
-            VIRIDIAN_TRY(plan.predicted_energy, energy_from_json(predicted["joules"]));
-        }
-    }
+    VIRIDIAN_TRY(predicted_from_json(json, plan));
     return plan;
 }
 

@@ -1,12 +1,14 @@
 #include "viridian/execute/cpu/device.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/executable.hpp"
 #include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing.hpp"
+#include "viridian/execute/proof.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -46,12 +48,25 @@ class CpuDevice final : public Device {
                         "the shape of `{}` is not known: {}", graph.value(id).name,
                         graph::text(graph.value(id).type));
         std::vector<plan::Choice> all;
-        for (const cpu::Family& family : cpu::families()) {
-            if (!task.reads_first_output() && !family.any_outputs) continue;
-            for (plan::Choice& choice : family.offers(task)) all.push_back(std::move(choice));
-        }
+        for (const cpu::Family& family : cpu::families())
+            for (plan::Choice& choice : offers_of(family, task)) all.push_back(std::move(choice));
         cpu::keep_safe(task, all);
         return all;
+    }
+
+    // Its kernel's family alone is asked.
+    bool offers(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
+                bool bf16) const {
+        const cpu::Family* family = cpu::family_of(choice.kernel);
+        if (family == nullptr) return false;
+        const cpu::ThreadCount threads(context_.threads);
+        cpu::Context context = context_;
+        context.allowances.bf16 = bf16;
+        const cpu::Task task{context, graph, region};
+        std::vector<plan::Choice> all = offers_of(*family, task);
+        cpu::keep_safe(task, all);
+        return std::ranges::any_of(
+            all, [&](const plan::Choice& offered) { return offered.key() == choice.key(); });
     }
 
     Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph, const plan::Plan& plan) override {
@@ -73,6 +88,11 @@ class CpuDevice final : public Device {
     }
 
   private:
+    static std::vector<plan::Choice> offers_of(const cpu::Family& family, const cpu::Task& task) {
+        if (!task.reads_first_output() && !family.any_outputs) return {};
+        return family.offers(task);
+    }
+
     cpu::Context context_;
     std::string fingerprint_;
     cpu::Timer timer_;
@@ -117,6 +137,27 @@ Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Gra
                                                       const plan::Plan& plan) {
     const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
     return cpu != nullptr ? cpu->prepare_consuming(graph, plan) : device.prepare(graph, plan);
+}
+
+Result<void> check_offered(Device& device, const graph::Graph& graph, const plan::Plan& plan) {
+    const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
+    invariant(cpu != nullptr, "plans that are read run on the processor");
+    VIRIDIAN_TRY(const std::vector<plan::Region> candidates, plan::candidate_regions(graph));
+    std::set<std::vector<graph::NodeId>> known;
+    for (const plan::Region& region : candidates) known.insert(region.nodes);
+    const bool bf16 = rounds(plan);
+    std::set<std::string> seen;
+    for (const auto& [region, choice] : plan.assignment.regions) {
+        std::string key = plan::signature(graph, region) + choice.key();
+        for (const bool dies : region.dies) key += dies ? " dies" : " stays";
+        if (known.contains(region.nodes) &&
+            (!seen.insert(std::move(key)).second || cpu->offers(graph, region, choice, bf16)))
+            continue;
+        return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
+                    "the plan gives `{}` a kernel that does not do it: {}",
+                    graph.node(region.nodes.back()).name, choice.key());
+    }
+    return {};
 }
 
 }  // namespace viridian::execute

@@ -20,4 +20,9 @@ struct CpuOptions {
 [[nodiscard]] Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Graph& graph,
                                                                     const plan::Plan& plan);
 
+// Whether the plan, wherever it comes from, asks for nothing but what the device offers: every region one
+// that plans may have, every choice one of its kernel's for that region (in bf16 where the plan is). Errors:
+// mismatch, naming the node.
+[[nodiscard]] Result<void> check_offered(Device& device, const graph::Graph& graph, const plan::Plan& plan);
+
 }  // namespace viridian::execute
