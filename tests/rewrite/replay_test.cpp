@@ -8,9 +8,9 @@ namespace {
 
 // What a certificate says after it was written to a file and read back.
 Certificate read_back(const Certificate& certificate) {
-    const auto read = certificate_of(to_json(certificate));
+    const auto read = certificate_of(to_json({certificate, 1}));
     EXPECT_TRUE(read.ok());
-    return read.ok() ? *read : Certificate{};
+    return read.ok() ? read->applications : Certificate{};
 }
 
 // Every rule on graphs that it matches: wherever it applies, alone and with all that always pays behind it.
@@ -43,6 +43,16 @@ TEST(Replay, EveryRuleOverGeneratedMatches) {
                 Certificate forged = certificate;
                 forged[0].after ^= 1U;
                 EXPECT_FALSE(replay(original, forged).ok()) << rule.name;
+                forged = certificate;
+                forged[0].removed.emplace_back("another");
+                EXPECT_FALSE(replay(original, forged).ok()) << rule.name;
+                forged[0].removed.clear();
+                EXPECT_EQ(replay(original, forged).ok(), certificate[0].removed.empty()) << rule.name;
+                const std::uint64_t end = structural_hash(graph);
+                EXPECT_TRUE(replay_file(original, {certificate, end}).ok()) << rule.name;
+                EXPECT_FALSE(replay_file(original, {certificate, end ^ 1U}).ok()) << rule.name;
+                EXPECT_EQ(replay_file(original, {{}, end}).ok(), structural_hash(original) == end)
+                    << rule.name;
                 forged = certificate;
                 forged[0].rule = rule.name == "merge_common" ? "remove_no_op" : "merge_common";
                 EXPECT_FALSE(replay(original, forged).ok()) << rule.name;

@@ -42,17 +42,22 @@ Result<double> difference(const graph::Graph& replayed, const graph::Graph& opti
 Result<Answer> check(const Options& options) {
     VIRIDIAN_TRY(const std::string text, read_file(options.certificate));
     VIRIDIAN_TRY(const Json json, parse_json(text, options.certificate));
-    VIRIDIAN_TRY(const rewrite::Certificate certificate, rewrite::certificate_of(json));
+    VIRIDIAN_TRY(const rewrite::CertificateFile certificate, rewrite::certificate_of(json));
     VIRIDIAN_TRY(graph::Graph original, load_model(options.model));
-    VIRIDIAN_TRY(const graph::Graph replayed, rewrite::replay(std::move(original), certificate));
+    VIRIDIAN_TRY(const graph::Graph replayed, rewrite::replay_file(std::move(original), certificate));
+    const std::size_t applications = certificate.applications.size();
 
     const Path file = options.optimized.empty() ? model_beside(options.certificate) : Path(options.optimized);
     Json result = {{"schema", "viridian.check/1"},
                    {"model", options.model.model},
-                   {"applications", certificate.size()},
+                   {"applications", applications},
                    {"hash", fmt::format("{:016x}", structural_hash(replayed))}};
-    std::string out = fmt::format("{} applications of rules followed from {}: every hash agrees\n",
-                                  certificate.size(), options.model.model);
+    std::string out =
+        applications == 0
+            ? fmt::format("no application of a rule to follow from {}: the certificate ends in that graph\n",
+                          options.model.model)
+            : fmt::format("{} applications of rules followed from {}: every hash agrees, the last included\n",
+                          applications, options.model.model);
     if (file.empty() || (options.optimized.empty() && !std::filesystem::exists(file))) {
         result["optimized"] = nullptr;
         out += "no optimised model beside the certificate: name it with --optimized to compare it\n";
@@ -71,10 +76,15 @@ Result<Answer> check(const Options& options) {
                         "{} is not what the certificate makes of {}: outputs differ by {:.1e}", file.string(),
                         options.model.model, error);
     }
-    result["optimized"] = {{"file", file.string()}, {"same_graph", same}, {"error", error}};
+    result["optimized"] = {{"file", file.string()},
+                           {"same_graph", same},
+                           {"compared", same ? "graphs" : "outputs"},
+                           {"error", error}};
     out += same ? fmt::format("{} is that graph\n", file.string())
-                : fmt::format("{} gives the same outputs within {:.1e} (relative L2, reference kernels)\n",
-                              file.string(), error);
+                : fmt::format(
+                      "{} is not that graph by structure: only outputs were compared, on inputs of seed "
+                      "{}, and agree within {:.1e} (relative L2, reference kernels)\n",
+                      file.string(), options.seed, error);
     return Answer{std::move(result), std::move(out)};
 }
 

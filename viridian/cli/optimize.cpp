@@ -14,6 +14,7 @@
 #include "viridian/cli/price_forecast.hpp"
 #include "viridian/cli/prove_plan.hpp"
 #include "viridian/cli/search_options.hpp"
+#include "viridian/cli/sidecar.hpp"
 #include "viridian/cli/written.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/plan/with_casts.hpp"
@@ -177,19 +178,32 @@ Result<Answer> optimize(const Options& options) {
     progress.show("writing");
     recording.device = this_machine().cpu_model;
     VIRIDIAN_TRY(const std::string page, report::page(result));
-    Json sidecar = plan::to_json(optimized.planned.graph, plan);
-    put_without(sidecar, options.search.without);
-    OptimizeContents contents{.model = optimized.planned.graph,
-                              .bf16 = {},
-                              .plan = sidecar.dump(1) + "\n",
-                              .page = page,
-                              .certificate = rewrite::to_json(certificate).dump(1) + "\n",
-                              .record = to_text(recording)};
+    const Json sidecar = sidecar_json(
+        optimized.planned.graph, plan,
+        {search::text(objective), allows_bf16(options.model), options.max_error, options.search.without});
+    OptimizeContents contents{
+        .model = optimized.planned.graph,
+        .bf16 = {},
+        .plan = sidecar.dump(1) + "\n",
+        .page = page,
+        .certificate = rewrite::to_json({certificate, structural_hash(found.graph)}).dump(1) + "\n",
+        .record = to_text(recording)};
     if (execute::rounds(plan)) {
         VIRIDIAN_TRY(contents.bf16, plan::with_casts(optimized.planned.graph, assignment));
     }
     VIRIDIAN_TRY(files.write(contents));
     return Answer{result, optimize_text(result)};
+}
+
+// With prices from a file nothing is timed or run, so that these would be ignored.
+Result<void> refuse_beside_recorded(const CLI::App& app) {
+    std::string given;
+    for (const char* name :
+         {"--allow", "--max-error", "--inputs", "--seed", "--proofs", "--meter", "--threads", "--db"})
+        if (app.get_option(name)->count() > 0) given += (given.empty() ? "" : ", ") + std::string(name);
+    if (given.empty()) return {};
+    return fail(ErrorCode::invalid_argument, "leave them out, or leave out --recorded",
+                "`--recorded` times and runs nothing, so it cannot do as {} say", given);
 }
 
 }  // namespace
@@ -228,7 +242,12 @@ Command optimize_command() {
                    "--proofs", options->proofs,
                    "Sets of inputs the proof uses (default: 3; above 20 GFLOP 1, and each kernel by itself)")
                 ->check(CLI::Range(1, 100));
-            return [options] { return optimize(*options); };
+            return [options, &app]() -> Result<Answer> {
+                if (!options->recorded.empty()) {
+                    VIRIDIAN_TRY(refuse_beside_recorded(app));
+                }
+                return optimize(*options);
+            };
         }};
 }
 

@@ -4,7 +4,10 @@
 
 #include "viridian/cli/optimize_parts.hpp"
 #include "viridian/cli/optimize_result.hpp"
+#include "viridian/cli/sidecar.hpp"
+#include "viridian/cli/written.hpp"
 #include "viridian/cost/recorded.hpp"
+#include "viridian/execute/proof.hpp"
 #include "viridian/report/page.hpp"
 
 namespace viridian::cli {
@@ -42,7 +45,8 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
     VIRIDIAN_TRY(search::OuterResult found,
                  search_graphs(rewritten, source, job.objective, solver, job.search, progress, interrupt));
     append(certificate, std::move(found.certificate));
-    VIRIDIAN_TRY(Planned optimized, make_plan_only(found.graph, source, job.objective, solver));
+    VIRIDIAN_TRY(const graph::Graph written, as_read_again(found.graph, job.search.without));
+    VIRIDIAN_TRY(Planned optimized, make_plan_only(written, source, job.objective, solver));
     for (Planned* planned : {&baseline, &optimized}) {
         planned->plan.device = prices.device;
         planned->plan.library = prices.schema;
@@ -72,12 +76,16 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
 
     progress.show("writing");
     VIRIDIAN_TRY(const std::string page, report::page(result));
-    VIRIDIAN_TRY(job.files.write({.model = optimized.graph,
-                                  .bf16 = {},
-                                  .plan = plan::to_json(optimized.graph, optimized.plan).dump(1) + "\n",
-                                  .page = page,
-                                  .certificate = rewrite::to_json(certificate).dump(1) + "\n",
-                                  .record = to_text(recording)}));
+    const Json sidecar = sidecar_json(
+        optimized.graph, optimized.plan,
+        {search::text(job.objective), execute::rounds(optimized.plan), std::nullopt, job.search.without});
+    VIRIDIAN_TRY(job.files.write(
+        {.model = optimized.graph,
+         .bf16 = {},
+         .plan = sidecar.dump(1) + "\n",
+         .page = page,
+         .certificate = rewrite::to_json({certificate, structural_hash(found.graph)}).dump(1) + "\n",
+         .record = to_text(recording)}));
     return Answer{result, recorded_text(result)};
 }
 

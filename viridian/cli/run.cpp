@@ -6,12 +6,10 @@
 #include "viridian/base/destination.hpp"
 #include "viridian/base/statistics.hpp"
 #include "viridian/cli/commands.hpp"
-#include "viridian/cli/model_session.hpp"
+#include "viridian/cli/given_plan.hpp"
 #include "viridian/cli/model_tensors.hpp"
-#include "viridian/cli/planned.hpp"
 #include "viridian/cli/run_account.hpp"
 #include "viridian/cli/units_text.hpp"
-#include "viridian/cli/written.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
@@ -57,38 +55,44 @@ Result<std::optional<Json>> sidecar(const Source& source) {
     return std::optional(std::move(json));
 }
 
-Result<Planned> planned_from_json(graph::Graph graph, const Json& json, execute::Device& device) {
-    VIRIDIAN_TRY(plan::Plan plan, plan::plan_from_json(graph, json));
-    if (plan.device != device.fingerprint() || plan.library != device.library() ||
-        plan.threads != device.threads())
-        return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
-                    "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,
-                    plan.library, plan.threads, device.fingerprint(), device.library(), device.threads());
-    VIRIDIAN_TRY(auto executable, execute::prepare_consuming(device, graph, plan));
-    return Planned{std::move(graph), std::move(plan), std::move(executable), {}};
-}
+// What runs, and what its re-tuning says of itself.
+struct Ready {
+    std::unique_ptr<execute::Device> device;
+    Planned planned;
+    Json retuned;  // null where it is not
+};
 
-Result<Planned> planned_here(graph::Graph graph, execute::Device& device, const cost::Source& source,
-                             const search::AssignOptions& solver) {
-    VIRIDIAN_TRY(Planned planned, make_plan_only(std::move(graph), source, {}, solver));
+// The first kernels that are offered, where there is neither a plan nor --retune.
+Result<Planned> planned_first(graph::Graph graph, execute::Device& device) {
+    search::AssignOptions solver;
+    solver.solver = search::Solver::first;
+    VIRIDIAN_TRY(Planned planned, make_plan_only(std::move(graph), profile::unpriced(device), {}, solver));
     VIRIDIAN_TRY(planned.executable, execute::prepare_consuming(device, planned.graph, planned.plan));
     return planned;
 }
 
-Result<Planned> prepare(const Options& options, const std::optional<Json>& plan, graph::Graph graph,
-                        execute::Device& device) {
-    if (plan && !options.retune) return planned_from_json(std::move(graph), *plan, device);
-    search::AssignOptions solver;
+Result<Ready> prepare(const Options& options, const std::optional<Json>& plan, const Asked& asked,
+                      graph::Graph graph) {
+    Ready ready;
     if (!options.retune) {
-        solver.solver = search::Solver::first;
-        return planned_here(std::move(graph), device, profile::unpriced(device), solver);
+        VIRIDIAN_TRY(ready.device, open_device(options.model));
+        if (plan) {
+            VIRIDIAN_TRY(ready.planned, planned_as_given(std::move(graph), *plan, *ready.device));
+        } else {
+            VIRIDIAN_TRY(ready.planned, planned_first(std::move(graph), *ready.device));
+        }
+        return ready;
     }
-    VIRIDIAN_TRY(cost::Database database, open_database(options.model));
-    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open(options.model.meter, device.threads()));
-    profile::OnDemand costs(device, database, energy,
-                            {.protocol = {}, .allowances = allowances_text(options.model)});
-    costs.price_for(graph);
-    return planned_here(std::move(graph), device, costs.source(), solver);
+    if (plan) VIRIDIAN_TRY(plan::plan_from_json(graph, *plan));  // a plan, and this model's
+    if (plan && !asked.objective)
+        fmt::print(stderr, "the plan does not say what it was made for: re-tuned for time, in f32{}\n",
+                   allows_bf16(options.model) ? " and bf16" : "");
+    VIRIDIAN_TRY(Retuned retuned, cli::retuned(std::move(graph), options.model, asked, options.seed));
+    ready.retuned = {{"objective", search::text(retuned.objective)},
+                     {"precisions", retuned.bf16 ? Json::array({"f32", "bf16"}) : Json::array({"f32"})}};
+    ready.device = std::move(retuned.device);
+    ready.planned = std::move(retuned.planned);
+    return ready;
 }
 
 Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& outputs) {
@@ -180,9 +184,12 @@ Result<Answer> run(const Options& options) {
     model.model = source.model.string();
     VIRIDIAN_TRY(graph::Graph graph, load_model(model));
     VIRIDIAN_TRY(const std::optional<Json> plan, sidecar(source));
+    Asked asked;
+    if (plan) {
+        VIRIDIAN_TRY(asked, asked_of(*plan));
+    }
     // The same rules give the same graph that the plan was made for.
-    VIRIDIAN_TRY(
-        rewrite::simplify(graph, {.without = plan ? get_without(*plan) : std::vector<std::string>()}));
+    VIRIDIAN_TRY(rewrite::simplify(graph, {.without = asked.without}));
     VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, model_inputs(graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", source.model.filename().string()}};
     if (options.device == "reference") {
@@ -191,8 +198,8 @@ Result<Answer> run(const Options& options) {
         return Answer{result, fmt::format("{}: outputs of the reference kernels (first values)\n{}",
                                           source.model.filename().string(), outputs_text(result["outputs"]))};
     }
-    VIRIDIAN_TRY(const auto device, open_device(model));
-    VIRIDIAN_TRY(Planned planned, prepare(options, plan, std::move(graph), *device));
+    VIRIDIAN_TRY(Ready ready, prepare(options, plan, asked, std::move(graph)));
+    Planned& planned = ready.planned;
     if (options.paced) {
         VIRIDIAN_TRY(
             run_paced(planned, inputs,
@@ -206,7 +213,8 @@ Result<Answer> run(const Options& options) {
     VIRIDIAN_TRY(const std::vector<double> steps, step_seconds(planned, inputs, 21));
     double sum = 0;
     for (const double step : steps) sum += step;
-    result["threads"] = device->threads();
+    if (!ready.retuned.is_null()) result["retuned"] = ready.retuned;
+    result["threads"] = ready.device->threads();
     result["seconds"] = seconds[0].median;
     result["minimum"] = seconds[0].minimum;
     result["low"] = seconds[0].low;

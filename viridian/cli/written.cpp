@@ -26,16 +26,4 @@ Result<graph::Graph> as_read_again(const graph::Graph& graph, const std::vector<
                 "the optimised model is another graph each time it is written and read");
 }
 
-void put_without(Json& plan, const std::vector<std::string>& without) {
-    if (!without.empty()) plan["without"] = without;
-}
-
-std::vector<std::string> get_without(const Json& plan) {
-    std::vector<std::string> names;
-    if (!plan.is_object() || !plan.contains("without") || !plan["without"].is_array()) return names;
-    for (const Json& name : plan["without"])
-        if (name.is_string()) names.push_back(name.get<std::string>());
-    return names;
-}
-
 }  // namespace viridian::cli

@@ -1,7 +1,6 @@
 #pragma once
 // A plan names the nodes of the graph that a reader of the written .onnx has, so that graph is the one to
 // plan and to prove: written, read again, simplified.
-#include "viridian/base/json.hpp"
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::cli {
@@ -10,9 +9,5 @@ namespace viridian::cli {
 // and `graph` comes back. Errors: those of writing and reading; broken_invariant where every reading differs.
 [[nodiscard]] Result<graph::Graph> as_read_again(const graph::Graph& graph,
                                                  const std::vector<std::string>& without);
-
-// The rules that were left out, kept in the sidecar, since a reader must leave them out too.
-void put_without(Json& plan, const std::vector<std::string>& without);
-[[nodiscard]] std::vector<std::string> get_without(const Json& plan);
 
 }  // namespace viridian::cli

@@ -1,11 +1,14 @@
 #include "viridian/rewrite/certificate.hpp"
 
+#include <algorithm>
 #include <charconv>
+
+#include "viridian/graph/infer.hpp"
 
 namespace viridian::rewrite {
 namespace {
 
-constexpr std::string_view schema = "viridian.certificate/1";
+constexpr std::string_view schema = "viridian.certificate/2";
 
 std::optional<std::uint64_t> hash_of(const Json& entry, const char* key) {
     const auto found = entry.find(key);
@@ -16,6 +19,16 @@ std::optional<std::uint64_t> hash_of(const Json& entry, const char* key) {
     return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(hash)
                                                                                      : std::nullopt;
 }
+
+// The first field that no certificate has.
+std::optional<std::string> stranger(const Json& object, std::span<const std::string_view> known) {
+    for (const auto& [key, value] : object.items())
+        if (std::ranges::find(known, key) == known.end()) return key;
+    return std::nullopt;
+}
+
+constexpr std::string_view file_fields[] = {"schema", "count", "final", "applications"};
+constexpr std::string_view entry_fields[] = {"rule", "at", "node", "removed", "before", "after"};
 
 std::optional<Application> application_of(const Json& entry) {
     if (!entry.is_object()) return std::nullopt;
@@ -46,9 +59,12 @@ std::optional<Application> application_of(const Json& entry) {
 
 }  // namespace
 
-Json to_json(const Certificate& certificate) {
-    Json json = {{"schema", schema}, {"applications", Json::array()}};
-    for (const Application& entry : certificate)
+Json to_json(const CertificateFile& file) {
+    Json json = {{"schema", schema},
+                 {"count", file.applications.size()},
+                 {"final", fmt::format("{:016x}", file.final_hash)},
+                 {"applications", Json::array()}};
+    for (const Application& entry : file.applications)
         json["applications"].push_back({{"rule", entry.rule},
                                         {"at", index(entry.at)},
                                         {"node", entry.node},
@@ -58,7 +74,7 @@ Json to_json(const Certificate& certificate) {
     return json;
 }
 
-Result<Certificate> certificate_of(const Json& json) {
+Result<CertificateFile> certificate_of(const Json& json) {
     const auto refuse = [](const std::string& what) {
         return fail(ErrorCode::malformed, "write the certificate again with `viridian optimize`", "{}", what);
     };
@@ -66,13 +82,33 @@ Result<Certificate> certificate_of(const Json& json) {
         return refuse(fmt::format("the certificate's schema is not {}", schema));
     const auto list = json.find("applications");
     if (list == json.end() || !list->is_array()) return refuse("the certificate has no applications");
-    Certificate certificate;
+    if (const auto name = stranger(json, file_fields))
+        return refuse(fmt::format("the certificate has a field `{}` that none has", *name));
+    CertificateFile file;
+    const auto final_hash = hash_of(json, "final");
+    if (!final_hash) return refuse("the certificate does not name the graph that it ends in");
+    file.final_hash = *final_hash;
     for (std::size_t i = 0; i < list->size(); ++i) {
         auto application = application_of((*list)[i]);
         if (!application) return refuse(fmt::format("entry {} of the certificate is not complete", i));
-        certificate.push_back(*std::move(application));
+        if (const auto name = stranger((*list)[i], entry_fields))
+            return refuse(
+                fmt::format("entry {} of the certificate has a field `{}` that none has", i, *name));
+        file.applications.push_back(*std::move(application));
     }
-    return certificate;
+    if (json.value("count", Json()) != Json(list->size()))
+        return refuse(
+            fmt::format("the certificate has {} applications, which is not its `count`", list->size()));
+    return file;
+}
+
+Result<Graph> replay_file(Graph graph, const CertificateFile& file) {
+    VIRIDIAN_TRY(Graph replayed, replay(std::move(graph), file.applications));
+    if (structural_hash(replayed) == file.final_hash) return replayed;
+    VIRIDIAN_TRY(infer_types(replayed));  // as after the last round of simplify()
+    if (structural_hash(replayed) == file.final_hash) return replayed;
+    return fail(ErrorCode::mismatch, "check the certificate against the model it was made from",
+                "the {} applications end in another graph than the certificate's", file.applications.size());
 }
 
 }  // namespace viridian::rewrite

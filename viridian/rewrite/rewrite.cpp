@@ -248,6 +248,7 @@ Result<Graph> replay(Graph graph, const Certificate& certificate) {
         }
         if (!done) return refuse("does not match");
         if (done->after != entry.after) return refuse("ends in another graph");
+        if (done->removed != entry.removed) return refuse("removes other nodes than it says");
     }
     return graph;
 }

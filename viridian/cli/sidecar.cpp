@@ -1,0 +1,71 @@
+#include "viridian/cli/sidecar.hpp"
+
+#include <algorithm>
+
+#include "viridian/base/hash.hpp"
+
+namespace viridian::cli {
+namespace {
+
+Error malformed(std::string_view what) {
+    return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`", "the plan {}", what);
+}
+
+// Of the content: spaces and the order of fields are nobody's business.
+std::string digest(const Json& sidecar) {
+    nlohmann::json sorted =
+        nlohmann::json::parse(sidecar.dump(-1, ' ', false, Json::error_handler_t::replace));
+    sorted.erase("digest");
+    return fmt::format("{:016x}", Hash{}.add(std::string_view(sorted.dump())).value());
+}
+
+Result<std::vector<std::string>> texts(const Json& sidecar, const char* key) {
+    std::vector<std::string> list;
+    if (!sidecar.contains(key)) return list;
+    if (!sidecar[key].is_array()) return malformed(fmt::format("has `{}` that is no list", key));
+    for (const Json& item : sidecar[key]) {
+        if (!item.is_string()) return malformed(fmt::format("has `{}` that is no list of texts", key));
+        list.push_back(item.get<std::string>());
+    }
+    return list;
+}
+
+}  // namespace
+
+Json sidecar_json(const graph::Graph& graph, const plan::Plan& plan, const Asked& asked) {
+    Json json = plan::to_json(graph, plan);
+    if (asked.objective) json["objective"] = *asked.objective;
+    json["precisions"] = asked.bf16 ? Json::array({"f32", "bf16"}) : Json::array({"f32"});
+    if (asked.max_error) json["max_error"] = *asked.max_error;
+    if (!asked.without.empty()) json["without"] = asked.without;
+    json["digest"] = digest(json);
+    return json;
+}
+
+Result<Asked> asked_of(const Json& sidecar) {
+    if (!sidecar.is_object()) return malformed("is no JSON object");
+    Asked asked;
+    if (sidecar.contains("objective")) {
+        if (!sidecar["objective"].is_string()) return malformed("has an objective that is no text");
+        asked.objective = sidecar["objective"].get<std::string>();
+    }
+    VIRIDIAN_TRY(const std::vector<std::string> precisions, texts(sidecar, "precisions"));
+    for (const std::string& precision : precisions)
+        if (precision != "f32" && precision != "bf16")
+            return malformed(fmt::format("allows an unknown precision `{}`", precision));
+    asked.bf16 = std::ranges::find(precisions, "bf16") != precisions.end();
+    if (sidecar.contains("max_error")) {
+        const Json& most = sidecar["max_error"];
+        if (!most.is_number() || !(most.get<double>() > 0) || most.get<double>() > 1)
+            return malformed("has a max_error that is no number between 0 and 1");
+        asked.max_error = most.get<double>();
+    }
+    VIRIDIAN_TRY(asked.without, texts(sidecar, "without"));
+    return asked;
+}
+
+bool changed_since_written(const Json& sidecar) {
+    return sidecar.is_object() && sidecar.contains("digest") && sidecar["digest"] != digest(sidecar);
+}
+
+}  // namespace viridian::cli
