@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/cli/fixed_prices.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/graph/infer.hpp"
-#include "viridian/plan/precision.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -15,38 +15,6 @@ namespace {
 using graph::Graph;
 using graph::Tensor;
 using graph::ValueId;
-
-// The processor's kernels at made-up prices: bf16 is ten times as fast, conversions are cheap.
-class FixedPrices final : public execute::Device {
-  public:
-    explicit FixedPrices(std::unique_ptr<Device> real) : real_(std::move(real)) {}
-    std::string name() const override { return real_->name(); }
-    std::string fingerprint() const override { return real_->fingerprint(); }
-    std::string library() const override { return real_->library(); }
-    int threads() const override { return real_->threads(); }
-    Result<std::vector<plan::Choice>> choices(const Graph& graph, const plan::Region& region) override {
-        return real_->choices(graph, region);
-    }
-    Result<std::unique_ptr<execute::Executable>> prepare(const Graph& graph,
-                                                         const plan::Plan& plan) override {
-        return real_->prepare(graph, plan);
-    }
-    Result<execute::Timing> time(const Graph& graph, const plan::Region& region, const plan::Choice& choice,
-                                 const execute::TimingProtocol&) override {
-        return timing(plan::rounds(graph, region, choice) ? 1e-6 : 1e-5);
-    }
-    Result<execute::Timing> time_conversion(const graph::Dims&, const plan::Format&, const plan::Format&,
-                                            const execute::TimingProtocol&) override {
-        return timing(1e-7);
-    }
-
-  private:
-    static execute::Timing timing(double seconds) {
-        const Seconds s(seconds);
-        return {s, s, s, s, 5, {}};
-    }
-    std::unique_ptr<Device> real_;
-};
 
 Tensor random_tensor(Random& random, const graph::Dims& dims) {
     Tensor tensor(graph::ElementType::f32, dims);
@@ -72,6 +40,21 @@ Graph cancelling() {
     return graph;
 }
 
+// Plans the graph on the device at its prices, and proves the plan.
+Result<Proven> proven_on(FixedPrices& device, const Graph& graph, const std::string& allowances,
+                         std::optional<double> max_error = std::nullopt) {
+    VIRIDIAN_TRY(cost::Database database, cost::Database::open(":memory:"));
+    VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open("model", 1));
+    profile::OnDemand costs(device, database, std::move(energy), {.protocol = {}, .allowances = allowances});
+    costs.price_for(graph);
+    TensorSets inputs;
+    for (const std::uint64_t seed : {1, 2}) inputs.push_back(*execute::seeded_inputs(graph, seed));
+    VIRIDIAN_TRY(auto expected, execute::reference_outputs(graph, inputs));
+    const Question question{graph, inputs, {std::move(expected), 0}, false, max_error};
+    VIRIDIAN_TRY(const search::Objective objective, search::parse_objective("time"));
+    return plan_and_prove(graph, question, device, costs, objective, {});
+}
+
 struct Trial {
     std::vector<std::string> forbidden;
     double error = 0;
@@ -85,20 +68,8 @@ Trial prove_within(double max_error) {
     auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}});
     EXPECT_TRUE(real.ok());
     FixedPrices device(*std::move(real));
-    auto database = cost::Database::open(":memory:");
-    EXPECT_TRUE(database.ok());
-    auto energy = profile::EnergyPricer::open("model", 1);
-    EXPECT_TRUE(energy.ok()) << energy.error().text();
-    profile::OnDemand costs(device, *database, *std::move(energy),
-                            {.protocol = {}, .allowances = "f32,bf16"});
     const Graph graph = cancelling();
-    costs.price_for(graph);
-    TensorSets inputs;
-    for (const std::uint64_t seed : {1, 2}) inputs.push_back(*execute::seeded_inputs(graph, seed));
-    auto expected = execute::reference_outputs(graph, inputs);
-    EXPECT_TRUE(expected.ok());
-    const Question question{graph, inputs, {*std::move(expected), 0}, false, max_error};
-    const auto proven = plan_and_prove(graph, question, device, costs, *search::parse_objective("time"), {});
+    const auto proven = proven_on(device, graph, "f32,bf16", max_error);
     EXPECT_TRUE(proven.ok()) << proven.error().text();
     if (!proven.ok()) return run;
     EXPECT_TRUE(proven->proof.passed());
@@ -146,6 +117,32 @@ TEST_F(ErrorBudget, IsTheSameEveryTime) {
     EXPECT_EQ(first.forbidden, second.forbidden);
     EXPECT_EQ(first.error, second.error);
 }
+
+std::unique_ptr<execute::Device> exact_device() {
+    auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
+    EXPECT_TRUE(device.ok());
+    return *std::move(device);
+}
+
+class WithNaN : public testing::TestWithParam<const char*> {};
+
+// Standard normal inputs, of which each of these makes some NaN.
+TEST_P(WithNaN, IsComparedByItsPattern) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 64})});
+    std::vector<ValueId> inputs = {x};
+    if (GetParam() == std::string("Pow")) inputs.push_back(graph.add_constant("e", Tensor::scalar(0.5F)));
+    graph.set_outputs({graph.add(GetParam(), inputs, {}, "y")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    FixedPrices device(exact_device());
+    const auto proven = proven_on(device, graph, "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_TRUE(proven->proof.passed());
+    EXPECT_LE(proven->proof.outputs[0].error, 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, WithNaN,
+                         testing::Values("Log", "Sqrt", "Pow", "Acos", "Asin", "Atanh", "Acosh"));
 
 TEST(ToForbid, WorstFirstUntilTheRestFits) {
     std::vector<execute::Blame> blames(4);

@@ -165,7 +165,7 @@ Result<Answer> optimize(const Options& options) {
         {"database",
          {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}, {"again", costs.counts().again}}},
         {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
-        {"files", files.json(execute::rounds(plan))}};
+        {"files", files.json(execute::rounds(optimized.planned.graph, plan))}};
     if (allows_bf16(options.model))
         result["precision"] = precision_json(optimized.planned, optimized.forbidden);
     if (options.search.frontier) {
@@ -188,7 +188,7 @@ Result<Answer> optimize(const Options& options) {
         .page = page,
         .certificate = rewrite::to_json({certificate, structural_hash(found.graph)}).dump(1) + "\n",
         .record = to_text(recording)};
-    if (execute::rounds(plan)) {
+    if (execute::rounds(optimized.planned.graph, plan)) {
         VIRIDIAN_TRY(contents.bf16, plan::with_casts(optimized.planned.graph, assignment));
     }
     VIRIDIAN_TRY(files.write(contents));
@@ -236,7 +236,7 @@ Command optimize_command() {
             app.add_option("--seed", options->seed, "Of the inputs the proof uses")->capture_default_str();
             app.add_option("--max-error", options->max_error,
                            "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, "
-                           "1e-3 with Winograd)")
+                           "1e-3 with Winograd, and what its own roundings explain for a model in f16)")
                 ->check(CLI::Range(1e-9, 1.0));
             app.add_option(
                    "--proofs", options->proofs,

@@ -179,6 +179,14 @@ std::string proof_text(const Json& verification) {
     const int reused = verification["reference_reused"].get<int>();
     std::string text = fmt::format("equal to the original within {:.1e} (relative L2) on {} {}", error,
                                    inputs, inputs == 1 ? "input" : "inputs");
+    std::int64_t differing = 0;
+    for (const Json& output : verification["outputs"]) {
+        if (output["allowed"].get<double>() > 1e-4)
+            text += fmt::format(", {:.1e} allowed: {}", output["allowed"].get<double>(),
+                                output["because"].get<std::string>());
+        if (output.contains("integers")) differing += output["integers"]["differing"].get<std::int64_t>();
+    }
+    if (differing > 0) text += fmt::format(", {} integers differ", differing);
     if (verification.contains("kernels"))
         text += fmt::format(", {} kernels each within {:.1e}",
                             verification["kernels"]["checked"].get<std::size_t>(),

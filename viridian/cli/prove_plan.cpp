@@ -17,8 +17,8 @@ const execute::RegionCheck* worst_of(const std::vector<execute::RegionCheck>& ch
 }
 
 // What the plan's exact kernels may show each by itself.
-double allowed_alone(const plan::Plan& plan, double allowed) {
-    return execute::rounds(plan) ? std::min(allowed, 1e-3) : allowed;
+double allowed_alone(const Planned& planned, double allowed) {
+    return execute::rounds(planned.graph, planned.plan) ? std::min(allowed, 1e-3) : allowed;
 }
 
 // What the error budget takes away, by node.
@@ -91,11 +91,12 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
         proven.forbidden = forbidden;
         VIRIDIAN_TRY(proven.planned, make_planned(graph, device, source, objective, limited));
         const Planned& planned = proven.planned;
-        const double allowed = execute::allowed_error(planned.plan, question.max_error);
+        const execute::AllowedError allowed =
+            execute::allowed_error(question.original, planned.graph, planned.plan, question.max_error);
         VIRIDIAN_TRY(proven.proof, execute::prove(question.original, question.inputs,
                                                   question.expected.outputs, *planned.executable, allowed));
-        if (!proven.proof.passed() && execute::rounds(planned.plan)) {
-            VIRIDIAN_TRY(forbid_worst(question, proven, device, allowed, round++, forbidden, limits));
+        if (!proven.proof.passed() && execute::rounds(planned.graph, planned.plan)) {
+            VIRIDIAN_TRY(forbid_worst(question, proven, device, allowed.error, round++, forbidden, limits));
             limited.keep_f32 = limits.keep_f32;
             continue;
         }
@@ -106,7 +107,7 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
         }
         const execute::RegionCheck* worst = worst_of(checks);
         if (proven.proof.passed() &&
-            (worst == nullptr || worst->error <= allowed_alone(planned.plan, allowed))) {
+            (worst == nullptr || worst->error <= allowed_alone(planned, allowed.error))) {
             proven.regions = std::move(checks);
             return proven;
         }
@@ -127,7 +128,10 @@ Json Proven::json() const {
         outputs.push_back({{"name", output.name},
                            {"error", output.error},
                            {"allowed", output.allowed},
+                           {"because", output.because},
                            {"same_nan", output.same_nan}});
+        if (output.elements > 0)
+            outputs.back()["integers"] = {{"elements", output.elements}, {"differing", output.differing}};
         if (output.rows > 0) outputs.back()["top1"] = {{"rows", output.rows}, {"agreeing", output.agreeing}};
     }
     Json json = {{"outputs", std::move(outputs)},

@@ -38,22 +38,36 @@ double relative_error(const Tensor& a, const Tensor& b) {
 
 namespace {
 
+// Rows of finite scores only: what is not finite must be so on both sides, and has no best class.
 void compare_best(const Tensor& ours, const Tensor& expected, OutputAgreement& agreement) {
     if (!graph::is_floating(expected.type()) || expected.rank() != 2 || expected.dims()[1] < 2) return;
     const std::int64_t classes = expected.dims()[1];
     for (std::int64_t row = 0; row < expected.dims()[0]; ++row) {
-        std::int64_t chosen = 0;
-        double best = -std::numeric_limits<double>::infinity(), largest = 0;
+        constexpr double lowest = -std::numeric_limits<double>::infinity();
+        double best = lowest, largest = 0, highest = lowest, chosen = lowest;
+        bool finite = true;
         for (std::int64_t c = 0; c < classes; ++c) {
             const double score = expected.number(row * classes + c);
+            const double found = ours.number(row * classes + c);
+            finite = finite && std::isfinite(score);
             best = std::max(best, score);
             largest = std::max(largest, std::abs(score));
-            if (ours.number(row * classes + c) > ours.number(row * classes + chosen)) chosen = c;
+            if (found > highest) highest = found, chosen = score;
         }
-        if (!std::isfinite(largest)) continue;
+        if (!finite) continue;
         ++agreement.rows;
-        const double margin = best - expected.number(row * classes + chosen);
-        agreement.agreeing += margin <= agreement.allowed * largest ? 1 : 0;
+        agreement.agreeing += best - chosen <= agreement.allowed * largest ? 1 : 0;
+    }
+}
+
+void compare_elements(const Tensor& ours, const Tensor& expected, OutputAgreement& agreement) {
+    if (graph::is_floating(expected.type())) return;
+    agreement.elements += expected.count();
+    for (std::int64_t i = 0; i < expected.count(); ++i) {
+        const bool same = expected.type() == graph::ElementType::boolean
+                              ? (ours.integer(i) != 0) == (expected.integer(i) != 0)
+                              : ours.integer(i) == expected.integer(i);
+        agreement.differing += same ? 0 : 1;
     }
 }
 
@@ -64,25 +78,6 @@ bool same_nan_pattern(const Tensor& a, const Tensor& b) {
     for (std::int64_t i = 0; i < a.count(); ++i)
         if (std::isnan(a.number(i)) != std::isnan(b.number(i))) return false;
     return true;
-}
-
-bool rounds(const plan::Plan& plan) {
-    const auto low = [](const plan::Format& format) {
-        return format.element == graph::ElementType::bf16 || format.element == graph::ElementType::f16;
-    };
-    return std::ranges::any_of(plan.assignment.regions, [&](const plan::AssignedRegion& assigned) {
-        return std::ranges::any_of(assigned.choice.inputs, low) ||
-               std::ranges::any_of(assigned.choice.outputs, low);
-    });
-}
-
-double allowed_error(const plan::Plan& plan, std::optional<double> budget) {
-    if (rounds(plan)) return budget.value_or(2e-2);
-    const bool winograd =
-        std::ranges::any_of(plan.assignment.regions, [](const plan::AssignedRegion& assigned) {
-            return assigned.choice.kernel.find("winograd") != std::string::npos;
-        });
-    return std::min(winograd ? 1e-3 : 1e-4, budget.value_or(1));
 }
 
 Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original,
@@ -109,10 +104,17 @@ Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original
 
 Result<Proof> prove(const Graph& original, const std::vector<std::vector<Tensor>>& inputs,
                     const std::vector<std::vector<Tensor>>& expected, Executable& executable,
-                    double allowed) {
+                    const AllowedError& allowed) {
     Proof proof;
-    for (const graph::ValueId output : original.outputs())
-        proof.outputs.push_back({original.value(output).name, 0, allowed, true});
+    const std::vector<bool> exact = exact_outputs(original);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        OutputAgreement agreement;
+        agreement.name = original.value(original.outputs()[i]).name;
+        agreement.allowed = exact[i] ? 0 : allowed.error;
+        agreement.because = exact[i] ? "integers that no rounding reaches" : allowed.because;
+        agreement.exact = exact[i];
+        proof.outputs.push_back(std::move(agreement));
+    }
     double worst = 0;
     for (std::size_t set = 0; set < inputs.size(); ++set) {
         std::vector<Tensor> outputs;
@@ -128,8 +130,9 @@ Result<Proof> prove(const Graph& original, const std::vector<std::vector<Tensor>
                 error = std::numeric_limits<double>::infinity();
             }
             compare_best(outputs[i], expected[set][i], agreement);
+            compare_elements(outputs[i], expected[set][i], agreement);
             // A wrong best class counts as an error at the budget's edge.
-            if (agreement.rows - agreement.agreeing > missed) error = std::max(error, allowed);
+            if (agreement.rows - agreement.agreeing > missed) error = std::max(error, allowed.error);
             if (error > worst) worst = error, proof.worst_input = set;
         }
         ++proof.inputs;
