@@ -76,9 +76,10 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
 
     progress.show("writing");
     VIRIDIAN_TRY(const std::string page, report::page(result));
-    const Json sidecar = sidecar_json(
-        optimized.graph, optimized.plan,
-        {search::text(job.objective), execute::rounds(optimized.plan), std::nullopt, job.search.without});
+    const Json sidecar =
+        sidecar_json(optimized.graph, optimized.plan,
+                     {search::text(job.objective), execute::rounds(optimized.graph, optimized.plan),
+                      std::nullopt, job.search.without});
     VIRIDIAN_TRY(job.files.write(
         {.model = optimized.graph,
          .bf16 = {},

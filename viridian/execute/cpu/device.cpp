@@ -145,7 +145,7 @@ Result<void> check_offered(Device& device, const graph::Graph& graph, const plan
     VIRIDIAN_TRY(const std::vector<plan::Region> candidates, plan::candidate_regions(graph));
     std::set<std::vector<graph::NodeId>> known;
     for (const plan::Region& region : candidates) known.insert(region.nodes);
-    const bool bf16 = rounds(plan);
+    const bool bf16 = rounds(graph, plan);
     std::set<std::string> seen;
     for (const auto& [region, choice] : plan.assignment.regions) {
         std::string key = plan::signature(graph, region) + choice.key();
