@@ -165,7 +165,7 @@ TEST_F(PlanFile, WithRecordedPricesRefusesWhatItWouldIgnore) {
                                             at("net.opt.onnx"), "--recorded",   processor};
     const std::vector<std::vector<std::string>> ignored = {
         {"--allow", "bf16"},  {"--max-error", "1e-9"}, {"--inputs", "none.npy"}, {"--meter", "nonsense"},
-        {"--threads", "512"}, {"--proofs", "7"},       {"--seed", "1"},          {"--db", at("cost.db")}};
+        {"--threads", "512"}, {"--proofs", "7"},       {"--seed", "1"}};
     for (const auto& option : ignored) {
         std::vector<std::string> all = plain;
         all.insert(all.end(), option.begin(), option.end());
