@@ -1,9 +1,10 @@
 // rooms: cli
 // prediction MODEL.onnx --db FILE [--threads N]: does the sum of the database's prices predict a whole run?
 // Plans come from solving with perturbed prices; each is then priced with the true ones, and those nearest to
-// evenly spaced predictions between the best and 1.5 times the best are run, all interleaved. What the best
-// plan rests on is timed again first, as `optimize` does. Prints the error of the best plan, Kendall's tau
-// over the pairs that differ by more than their intervals, and one line per plan.
+// evenly spaced predictions between the best and 1.5 times the best are run, turn by turn with their steps
+// timed one by one (docs/profile.md). What the best plan rests on is timed again first, as `optimize` does.
+// Prints the error of the best plan, Kendall's tau over the pairs that differ by more than their intervals,
+// and one line per plan.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -15,7 +16,7 @@
 #include "viridian/cli/planned.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/execute/proof.hpp"
-#include "viridian/profile/measure_runs.hpp"
+#include "viridian/profile/one_spell.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -43,8 +44,9 @@ struct Draft {
 };
 
 struct Candidate {
+    Draft draft;
     std::unique_ptr<execute::Executable> executable;
-    double predicted = 0;
+    double predicted = 0;  // in the spell of the runs
     Summary ran;
 };
 
@@ -105,22 +107,29 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
     std::vector<Candidate> candidates;
     for (Draft& chosen : spread(std::move(drafts), wanted)) {
         VIRIDIAN_TRY(costs.confirm(graph, chosen.plan.assignment.regions));
-        VIRIDIAN_TRY(const double predicted, price(graph, chosen.plan, source));
+        VIRIDIAN_TRY(chosen.predicted, price(graph, chosen.plan, source));
         chosen.plan.device = device->fingerprint();
         chosen.plan.library = device->library();
         chosen.plan.threads = device->threads();
         VIRIDIAN_TRY(auto executable, device->prepare(graph, chosen.plan));
-        candidates.push_back({std::move(executable), predicted, {}});
+        candidates.push_back({std::move(chosen), std::move(executable), 0, {}});
     }
 
     VIRIDIAN_TRY(const auto inputs, execute::seeded_inputs(graph, 1));
-    std::vector<profile::Contestant> contestants;
+    std::vector<profile::SpellPlan> plans;
     for (Candidate& candidate : candidates) {
         VIRIDIAN_TRY(auto outputs, execute::output_tensors(graph));
-        contestants.push_back({candidate.executable.get(), inputs, std::move(outputs)});
+        plans.push_back(
+            {&graph, &candidate.draft.plan, {candidate.executable.get(), inputs, std::move(outputs)}});
     }
-    VIRIDIAN_TRY(const auto ran, profile::measure_runs(contestants, {.rounds = 11}));
-    for (std::size_t i = 0; i < ran.size(); ++i) candidates[i].ran = ran[i];
+    profile::SpellProtocol protocol;
+    protocol.runs.rounds = 11;
+    protocol.steps.cached_weights = costs.protocol().cached_weights;
+    VIRIDIAN_TRY(const auto spell, profile::measure_in_one_spell(*device, plans, protocol));
+    for (std::size_t i = 0; i < spell.size(); ++i) {
+        candidates[i].predicted = spell[i].predicted().value;
+        candidates[i].ran = spell[i].ran;
+    }
 
     int concordant = 0;
     int pairs = 0;
@@ -134,9 +143,11 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
                 (candidates[i].predicted < candidates[j].predicted) == (a.median < b.median) ? 1 : 0;
         }
     for (const Candidate& candidate : candidates)
-        fmt::print("  predicted {:8.3f} ms  ran {:8.3f} ms ({:.3f} to {:.3f})  {:+.1f} %\n",
-                   1e3 * candidate.predicted, 1e3 * candidate.ran.median, 1e3 * candidate.ran.low,
-                   1e3 * candidate.ran.high, 100 * (candidate.predicted / candidate.ran.median - 1));
+        fmt::print(
+            "  predicted {:8.3f} ms  ran {:8.3f} ms ({:.3f} to {:.3f})  {:+.1f} %, database {:8.3f} ms\n",
+            1e3 * candidate.predicted, 1e3 * candidate.ran.median, 1e3 * candidate.ran.low,
+            1e3 * candidate.ran.high, 100 * (candidate.predicted / candidate.ran.median - 1),
+            1e3 * candidate.draft.predicted);
     fmt::print("{}: {} plans, best plan predicted {:+.1f} %, Kendall tau {:.3f} over {} pairs\n",
                options.model, candidates.size(),
                100 * (candidates[0].predicted / candidates[0].ran.median - 1),

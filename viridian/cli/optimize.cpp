@@ -18,7 +18,6 @@
 #include "viridian/cli/written.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/plan/with_casts.hpp"
-#include "viridian/profile/measure_runs.hpp"
 #include "viridian/report/page.hpp"
 #include "viridian/rewrite/certificate.hpp"
 
@@ -127,23 +126,18 @@ Result<Answer> optimize(const Options& options) {
     progress.show("proving the plan");
     VIRIDIAN_TRY(Proven optimized, plan_and_prove(written, question, *device, costs, objective, solver));
 
-    progress.show("running before and after, interleaved");
-    VIRIDIAN_TRY(auto before_out, execute::output_tensors(baseline.graph));
-    VIRIDIAN_TRY(auto after_out, execute::output_tensors(optimized.planned.graph));
-    std::vector<profile::Contestant> contestants = {
-        {baseline.executable.get(), question.inputs[0], std::move(before_out)},
-        {optimized.planned.executable.get(), question.inputs[0], std::move(after_out)}};
-    VIRIDIAN_TRY(const std::vector<Summary> seconds, profile::measure_runs(contestants, {}));
-    Ran before{seconds[0], {}, {}};
-    Ran after{seconds[1], {}, {}};
-    VIRIDIAN_TRY(before.energy, run_energy(baseline, energy, seconds[0], question.inputs[0]));
-    VIRIDIAN_TRY(after.energy, run_energy(optimized.planned, energy, seconds[1], question.inputs[0]));
+    progress.show("running before and after and what they consist of, interleaved");
+    VIRIDIAN_TRY(std::vector<Ran> ran,
+                 run_in_one_spell(*device, costs, {&baseline, &optimized.planned}, question.inputs[0]));
+    Ran& before = ran[0];
+    Ran& after = ran[1];
+    VIRIDIAN_TRY(before.energy, run_energy(baseline, energy, before.seconds, question.inputs[0]));
+    VIRIDIAN_TRY(after.energy, run_energy(optimized.planned, energy, after.seconds, question.inputs[0]));
     VIRIDIAN_TRY(after.step_seconds, step_seconds(optimized.planned, question.inputs[0], 21));
-    VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(optimized.planned, costs.source()));
     const plan::Plan& plan = optimized.planned.plan;
     VIRIDIAN_TRY(
         database.put_residual({options.model.model, fmt::format("{:016x}", plan.graph_hash), plan.device,
-                               plan.threads, plan.predicted_seconds, Seconds(seconds[1].median)}));
+                               plan.threads, total(after.prices).seconds, Seconds(after.seconds.median)}));
 
     const plan::Assignment& assignment = plan.assignment;
     Json result = {
@@ -164,7 +158,7 @@ Result<Answer> optimize(const Options& options) {
         {"verification", optimized.json()},
         {"database",
          {{"hits", costs.counts().hits}, {"misses", costs.counts().misses}, {"again", costs.counts().again}}},
-        {"layers", layers_json(optimized.planned, prices, after.step_seconds)},
+        {"layers", layers_json(optimized.planned, after.prices, after.step_seconds)},
         {"files", files.json(execute::rounds(optimized.planned.graph, plan))}};
     if (allows_bf16(options.model))
         result["precision"] = precision_json(optimized.planned, optimized.forbidden);

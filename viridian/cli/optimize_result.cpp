@@ -155,6 +155,11 @@ Json predicted_json(const Planned& planned) {
 
 Json side_json(const Planned& planned, const Ran& ran) {
     Json side = predicted_json(planned);
+    // What the plan was chosen by, and what the same prices were while it ran.
+    side["predicted"]["database"] = side["predicted"];
+    const cost::Price now = total(ran.prices);
+    side["predicted"]["seconds"] = now.seconds.value;
+    side["predicted"]["joules"] = to_json(now.energy);
     side["ran"] = {{"seconds", ran.seconds.median}, {"minimum", ran.seconds.minimum},
                    {"low", ran.seconds.low},        {"high", ran.seconds.high},
                    {"runs", ran.seconds.count},     {"joules", to_json(ran.energy)}};

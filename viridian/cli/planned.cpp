@@ -6,6 +6,7 @@
 
 #include "viridian/cli/data_flow.hpp"
 #include "viridian/execute/proof.hpp"
+#include "viridian/profile/one_spell.hpp"
 #include "viridian/trace/recorder.hpp"
 
 namespace viridian::cli {
@@ -20,7 +21,7 @@ Result<Planned> make_plan_only(graph::Graph graph, const cost::Source& source,
     plan.predicted_seconds = Seconds(outcome.totals.seconds);
     Planned planned{std::move(graph), std::move(plan), nullptr, outcome.totals};
     VIRIDIAN_TRY(const std::vector<cost::Price> prices, step_prices(planned, source));
-    for (const cost::Price& price : prices) planned.plan.predicted_energy += price.energy;
+    planned.plan.predicted_energy = total(prices).energy;
     return planned;
 }
 
@@ -50,6 +51,43 @@ Result<std::vector<cost::Price>> step_prices(const Planned& planned, const cost:
         prices.push_back(std::move(price));
     }
     return prices;
+}
+
+cost::Price total(const std::vector<cost::Price>& prices) {
+    cost::Price sum;
+    for (const cost::Price& price : prices) {
+        sum.seconds += price.seconds;
+        sum.energy += price.energy;
+    }
+    return sum;
+}
+
+Result<std::vector<Ran>> run_in_one_spell(execute::Device& device, profile::OnDemand& costs,
+                                          const std::vector<const Planned*>& planned,
+                                          const std::vector<graph::Tensor>& inputs) {
+    std::vector<profile::SpellPlan> plans;
+    for (const Planned* one : planned) {
+        VIRIDIAN_TRY(auto outputs, execute::output_tensors(one->graph));
+        plans.push_back({&one->graph, &one->plan, {one->executable.get(), inputs, std::move(outputs)}});
+    }
+    profile::SpellProtocol protocol;
+    protocol.steps_every = 2;
+    protocol.steps.cached_weights = costs.protocol().cached_weights;
+    VIRIDIAN_TRY(const auto spell, profile::measure_in_one_spell(device, plans, protocol));
+    std::vector<Ran> ran;
+    for (std::size_t i = 0; i < spell.size(); ++i) {
+        VIRIDIAN_TRY(std::vector<cost::Price> prices, step_prices(*planned[i], costs.source()));
+        for (std::size_t s = 0; s < prices.size(); ++s) {
+            const double factor =
+                prices[s].seconds.value > 0 ? spell[i].steps[s].value / prices[s].seconds.value : 1;
+            prices[s].seconds = spell[i].steps[s];
+            for (Seconds* end : {&prices[s].low, &prices[s].high}) *end = *end * factor;
+            Energy& energy = prices[s].energy;
+            for (Joules* joules : {&energy.value, &energy.low, &energy.high}) *joules = *joules * factor;
+        }
+        ran.push_back({spell[i].ran, {}, {}, std::move(prices)});
+    }
+    return ran;
 }
 
 namespace {

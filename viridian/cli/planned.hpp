@@ -4,6 +4,7 @@
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
 #include "viridian/profile/energy.hpp"
+#include "viridian/profile/on_demand.hpp"
 #include "viridian/search/assign.hpp"
 #include "viridian/trace/source.hpp"
 
@@ -30,7 +31,14 @@ struct Ran {
     Summary seconds;                   // of whole runs
     Energy energy;                     // of one run
     std::vector<double> step_seconds;  // medians, by step of the plan
+    std::vector<cost::Price> prices;   // of the steps, timed one by one in turn with the runs
 };
+
+// Runs these against each other, in turn with their steps one by one: `seconds` and `prices` of each. Joules
+// of a step are the database's, for the time it took now.
+[[nodiscard]] Result<std::vector<Ran>> run_in_one_spell(execute::Device& device, profile::OnDemand& costs,
+                                                        const std::vector<const Planned*>& planned,
+                                                        const std::vector<graph::Tensor>& inputs);
 
 // Records `runs` runs: one event per step and run; edges say which step reads whose data.
 [[nodiscard]] Result<std::unique_ptr<trace::Source>> record_runs(const Planned& planned,
@@ -43,6 +51,7 @@ struct Ran {
 [[nodiscard]] Result<Energy> run_energy(const Planned& planned, const profile::EnergyPricer& energy,
                                         const Summary& seconds, const std::vector<graph::Tensor>& inputs);
 
+[[nodiscard]] cost::Price total(const std::vector<cost::Price>& prices);
 // Predicted price of every step of the plan.
 [[nodiscard]] Result<std::vector<cost::Price>> step_prices(const Planned& planned,
                                                            const cost::Source& source);

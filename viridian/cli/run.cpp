@@ -142,8 +142,8 @@ Result<void> run_paced(Planned& planned, const std::vector<graph::Tensor>& input
     std::vector<profile::Contestant> contestant = {{planned.executable.get(), inputs, std::move(outputs)}};
     for (std::string line; std::getline(std::cin, line);) {
         const double seconds = std::strtod(line.c_str(), nullptr);
-        VIRIDIAN_TRY(const std::vector<double> times, profile::time_turn(contestant[0], Seconds(seconds)));
-        fmt::print("{}\n", Json(times).dump());
+        VIRIDIAN_TRY(const profile::Turn turn, profile::time_turn(contestant[0], Seconds(seconds)));
+        fmt::print("{}\n", Json(turn.all()).dump());
         std::fflush(stdout);
     }
     return {};

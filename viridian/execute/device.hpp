@@ -64,6 +64,10 @@ class Device {
     [[nodiscard]] virtual Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
                                                          const plan::Format& to,
                                                          const TimingProtocol& protocol) = 0;
+    // How long data takes from one thread to the next, now. A hypervisor may move a virtual processor to
+    // another core complex and back: times taken at different distances do not compare. Zero: not known, or
+    // one thread.
+    [[nodiscard]] virtual Seconds hand_over() { return {}; }
 };
 
 }  // namespace viridian::execute

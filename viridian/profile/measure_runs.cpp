@@ -16,23 +16,22 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-struct Times {
-    std::vector<double> calm, disturbed;  // disturbed: a thread lost its processor
+}  // namespace
 
-    void add(const Times& more) {
-        calm.insert(calm.end(), more.calm.begin(), more.calm.end());
-        disturbed.insert(disturbed.end(), more.disturbed.begin(), more.disturbed.end());
-    }
-    [[nodiscard]] std::vector<double> all() const {
-        std::vector<double> both = calm;
-        both.insert(both.end(), disturbed.begin(), disturbed.end());
-        return both;
-    }
-};
+void Turn::add(const Turn& more) {
+    calm.insert(calm.end(), more.calm.begin(), more.calm.end());
+    disturbed.insert(disturbed.end(), more.disturbed.begin(), more.disturbed.end());
+}
 
-Result<Times> turn_of(Contestant& contestant, Seconds at_least) {
+std::vector<double> Turn::all() const {
+    std::vector<double> both = calm;
+    both.insert(both.end(), disturbed.begin(), disturbed.end());
+    return both;
+}
+
+Result<Turn> time_turn(Contestant& contestant, Seconds at_least) {
     VIRIDIAN_TRY(contestant.executable->run(contestant.inputs, contestant.outputs));
-    Times times;
+    Turn times;
     const auto turn = Clock::now();
     while (times.calm.size() + times.disturbed.size() < 2 || seconds_since(turn) < at_least.value) {
         const std::int64_t before = preemptions();
@@ -44,27 +43,25 @@ Result<Times> turn_of(Contestant& contestant, Seconds at_least) {
     return times;
 }
 
-}  // namespace
-
-Result<std::vector<double>> time_turn(Contestant& contestant, Seconds at_least) {
-    VIRIDIAN_TRY(const Times times, turn_of(contestant, at_least));
-    return times.all();
+std::vector<Summary> summarize_turns(const std::vector<Turn>& contestants) {
+    const bool calm =
+        std::ranges::all_of(contestants, [](const Turn& one) { return one.calm.size() >= few; });
+    std::vector<Summary> summaries;
+    for (const Turn& one : contestants) summaries.push_back(summarize(calm ? one.calm : one.all()));
+    return summaries;
 }
 
 Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants, const RunProtocol& protocol) {
-    std::vector<Times> times(contestants.size());
+    std::vector<Turn> times(contestants.size());
     for (Contestant& contestant : contestants)
         for (int i = 0; i < protocol.warm_up; ++i)
             VIRIDIAN_TRY(contestant.executable->run(contestant.inputs, contestant.outputs));
     for (int round = 0; round < protocol.rounds; ++round)
         for (std::size_t c = 0; c < contestants.size(); ++c) {
-            VIRIDIAN_TRY(const Times turn, turn_of(contestants[c], protocol.per_turn));
+            VIRIDIAN_TRY(const Turn turn, time_turn(contestants[c], protocol.per_turn));
             times[c].add(turn);
         }
-    const bool calm = std::ranges::all_of(times, [](const Times& one) { return one.calm.size() >= few; });
-    std::vector<Summary> summaries;
-    for (Times& one : times) summaries.push_back(summarize(calm ? std::move(one.calm) : one.all()));
-    return summaries;
+    return summarize_turns(times);
 }
 
 }  // namespace viridian::profile

@@ -18,12 +18,22 @@ struct RunProtocol {
     Seconds per_turn{0.05};  // each contestant runs at least this long, and twice, per round
 };
 
-// Seconds of each run in one turn. The first run meets the caches as somebody else left them, and is not
-// counted.
-[[nodiscard]] Result<std::vector<double>> time_turn(Contestant& contestant, Seconds at_least);
+// Seconds of each run in one turn.
+struct Turn {
+    std::vector<double> calm,
+        disturbed;  // disturbed: meanwhile a thread lost its processor to something else
 
-// Seconds per run of each contestant: over the runs during which no thread lost its processor to something
-// else, where all contestants have a few of them; else over all.
+    void add(const Turn& more);
+    [[nodiscard]] std::vector<double> all() const;
+};
+
+// The first run meets the caches as somebody else left them, and is not counted.
+[[nodiscard]] Result<Turn> time_turn(Contestant& contestant, Seconds at_least);
+
+// Of each contestant: over its calm runs, where all contestants have a few of them; else over all.
+[[nodiscard]] std::vector<Summary> summarize_turns(const std::vector<Turn>& contestants);
+
+// Seconds per run of each contestant.
 [[nodiscard]] Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants,
                                                         const RunProtocol& protocol);
 

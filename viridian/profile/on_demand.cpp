@@ -8,9 +8,10 @@
 namespace viridian::profile {
 namespace {
 
-// Raise when the way kernels are timed changes. The next number is the same with weights in the last-level
-// cache.
+// Raise when the way kernels are timed changes, either to a number neither had: with weights from memory, and
+// from the last-level cache.
 constexpr int protocol_version = 7;
+constexpr int cached_protocol_version = 9;
 
 bool is_reference(const plan::Choice& choice) { return choice.kernel.starts_with("reference"); }
 
@@ -74,9 +75,10 @@ cost::Source OnDemand::source() {
 }
 
 cost::Key OnDemand::key(std::string subject, std::string choice) const {
-    return {std::move(subject),    std::move(choice),
-            device_.fingerprint(), device_.library(),
-            device_.threads(),     protocol_version + (options_.protocol.cached_weights ? 1 : 0)};
+    return {
+        std::move(subject),    std::move(choice),
+        device_.fingerprint(), device_.library(),
+        device_.threads(),     options_.protocol.cached_weights ? cached_protocol_version : protocol_version};
 }
 
 Result<void> OnDemand::check_cancelled() const {

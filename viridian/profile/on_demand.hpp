@@ -41,6 +41,7 @@ class OnDemand {
     // Prices are for kernels of this network from now on: whether its weights stay in the last-level cache
     // decides how they are timed.
     void price_for(const graph::Graph& network);
+    [[nodiscard]] const execute::TimingProtocol& protocol() const { return options_.protocol; }
 
     // Refers to this object.
     [[nodiscard]] cost::Source source();

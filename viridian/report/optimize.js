@@ -54,7 +54,7 @@ function bars() {
     ...group(`Power, ${energyWord}`, 'W', (f) => f.watts, () => [], () => null));
   byId('bars-note').textContent = sides.after.ran
     ? `Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
-      `notches: what the cost database predicted (time ${percentOff(sides.after)} off after optimisation).`
+      `notches: sums of kernels and conversions timed one by one, in turn with these runs (time ${percentOff(sides.after)} off after optimisation).`
     : 'Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. All figures are sums of recorded prices.';
 }
 const percentOff = (side) => `${(100 * (side.predicted.seconds / side.ran.seconds - 1)).toFixed(1).replace('-', '−')} %`;
@@ -153,7 +153,9 @@ function sources() {
   } else {
     fact('seconds, ran', `medians of ${sides.after.ran.runs} interleaved runs on ${result.device}, ${result.threads} threads; 95 % intervals ` +
       `${seconds(sides.before.ran.low)} to ${seconds(sides.before.ran.high)} before, ${seconds(sides.after.ran.low)} to ${seconds(sides.after.ran.high)} after`);
-    fact('seconds, predicted', `sums of kernel and conversion times measured one by one with cold weights: ${seconds(sides.before.predicted.seconds)} before, ${seconds(sides.after.predicted.seconds)} after`);
+    fact('seconds, predicted', `sums of kernel and conversion times measured one by one with cold weights, in turn with the runs: ${seconds(sides.before.predicted.seconds)} before, ${seconds(sides.after.predicted.seconds)} after`);
+    if (sides.after.predicted.database)
+      fact('seconds, in the database', `the same measured when the plan was chosen, or by an earlier command: ${seconds(sides.before.predicted.database.seconds)} before, ${seconds(sides.after.predicted.database.seconds)} after`);
     for (const [name, side] of Object.entries(sides)) if (side.ran.joules)
       fact(`joules, ${name}`, `${side.ran.joules.provenance}, ${quantity(side.ran.joules.low, 'J')} to ${quantity(side.ran.joules.high, 'J')}`);
     fact('joules of layers', `${distinct(result.layers.map((l) => l.predicted.joules && l.predicted.joules.provenance).filter(Boolean)).join(', ')}, by kernel`);
@@ -256,7 +258,8 @@ function graph() {
 function frontier() {
   const list = result.frontier && result.frontier.vertices;
   if (!list) return;
-  const chosen = { seconds: result.optimized.predicted.seconds, joules: result.optimized.predicted.joules.value };
+  const priced = result.optimized.predicted.database || result.optimized.predicted;  // as the frontier is
+  const chosen = { seconds: priced.seconds, joules: priced.joules.value };
   const box = byId('frontier');
   box.append(element('h2', {}, 'Trade-offs of time against energy'));
   const resolved = result.frontier.unresolved === 0;

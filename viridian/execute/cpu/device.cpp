@@ -5,6 +5,7 @@
 
 #include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/executable.hpp"
+#include "viridian/execute/cpu/hand_over.hpp"
 #include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing.hpp"
@@ -85,6 +86,12 @@ class CpuDevice final : public Device {
     Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to,
                                    const TimingProtocol& protocol) override {
         return timer_.time_conversion(dims, from, to, protocol);
+    }
+
+    // Threads that share a processor would wait for each other's time slices.
+    Seconds hand_over() override {
+        const bool apart = static_cast<std::size_t>(context_.threads) <= physical_cpus().size();
+        return apart ? cpu::hand_over(context_.threads) : Seconds();
     }
 
   private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "viridian/base/machine.hpp"
 #include "viridian/base/preemptions.hpp"
 #include "viridian/execute/cpu/conversion.hpp"
 #include "viridian/execute/cpu/executable.hpp"
@@ -16,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t weight_bytes = std::size_t{400} << 20U;  // beyond any last-level cache
-constexpr std::size_t cached_bytes = std::size_t{8} << 20U;    // beyond the caches of one core
+constexpr std::int64_t small_cycle = std::int64_t{8} << 20U;   // beyond the caches of one core
 constexpr double patience = 2;                                 // budgets, where runs are disturbed
 constexpr std::size_t line = 64;
 constexpr std::int64_t page = 4096;
@@ -57,6 +58,10 @@ bool sure(const Timing& timing, double precision) {
 }
 
 }  // namespace
+
+Timer::Timer(const Context& context)
+    : context_(context),
+      cached_bytes_(static_cast<std::size_t>(std::max(small_cycle, this_machine().l3.value / 2))) {}
 
 Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<std::size_t> overwritten,
                       const TimingProtocol& protocol) {
@@ -114,8 +119,10 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
     const auto begin = Clock::now();
     Timing timing;
     std::int64_t next_look = protocol.at_least;
+    // As much as the weights of a network may take that stays in the last-level cache: neighbours take some
+    // of it.
     const std::size_t cycle = protocol.cached_weights
-                                  ? std::min(weights_.size(), std::max(cached_bytes, constant_bytes))
+                                  ? std::min(weights_.size(), std::max(cached_bytes_, constant_bytes))
                                   : weights_.size();
     for (;;) {
         if (cursor_ + constant_bytes > cycle) cursor_ = 0;

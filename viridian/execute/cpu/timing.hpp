@@ -7,7 +7,7 @@ namespace viridian::execute::cpu {
 
 class Timer {
   public:
-    explicit Timer(const Context& context) : context_(context) {}
+    explicit Timer(const Context& context);
 
     [[nodiscard]] Result<Timing> time(const Task& task, const plan::Choice& choice,
                                       const TimingProtocol& protocol);
@@ -25,7 +25,8 @@ class Timer {
     const Context& context_;
     Buffer weights_;  // large enough that a cycle through it leaves every cache
     std::size_t cursor_ = 0;
-    Buffer activations_;  // of the kernel being timed
+    std::size_t cached_bytes_;  // the cycle where weights stay in the last-level cache
+    Buffer activations_;        // of the kernel being timed
 };
 
 }  // namespace viridian::execute::cpu
