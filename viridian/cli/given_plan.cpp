@@ -68,20 +68,25 @@ Result<Planned> proven(graph::Graph graph, const ModelOptions& options, const As
 
 }  // namespace
 
-Result<Planned> planned_as_given(graph::Graph graph, const Json& sidecar, execute::Device& device) {
+Result<Given> planned_as_given(graph::Graph graph, const Json& sidecar, ModelOptions options) {
     VIRIDIAN_TRY(plan::Plan plan, plan::plan_from_json(graph, sidecar));
-    if (plan.device != device.fingerprint() || plan.library != device.library() ||
-        plan.threads != device.threads())
+    VIRIDIAN_TRY(auto device, open_device(options));
+    if (plan.device != device->fingerprint() || plan.library != device->library() ||
+        plan.threads != device->threads())
         return fail(ErrorCode::mismatch, again,
                     "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,
-                    plan.library, plan.threads, device.fingerprint(), device.library(), device.threads());
+                    plan.library, plan.threads, device->fingerprint(), device->library(), device->threads());
     if (changed_since_written(sidecar))
         return fail(ErrorCode::malformed, again,
                     "the plan was changed after it was written: its digest is another one");
-    VIRIDIAN_TRY(execute::check_offered(device, graph, plan));
+    if (execute::rounds(plan) && !allows_bf16(options)) {
+        options.allow = {"bf16"};
+        VIRIDIAN_TRY(device, open_device(options));
+    }
+    VIRIDIAN_TRY(execute::check_offered(*device, graph, plan));
     VIRIDIAN_TRY(check_together(graph, plan));
-    VIRIDIAN_TRY(auto executable, execute::prepare_consuming(device, graph, plan));
-    return Planned{std::move(graph), std::move(plan), std::move(executable), {}};
+    VIRIDIAN_TRY(auto executable, execute::prepare_consuming(*device, graph, plan));
+    return Given{std::move(device), {std::move(graph), std::move(plan), std::move(executable), {}}};
 }
 
 Result<Retuned> retuned(graph::Graph graph, ModelOptions options, const Asked& asked, std::uint64_t seed) {

@@ -6,10 +6,14 @@
 
 namespace viridian::cli {
 
+struct Given {
+    std::unique_ptr<execute::Device> device;  // allowed bf16 where the plan uses it
+    Planned planned;
+};
+
 // Ready to run. Errors: malformed for what is no plan or was changed; mismatch for another model, another
 // machine, or kernels that do not do what the plan gives them to do.
-[[nodiscard]] Result<Planned> planned_as_given(graph::Graph graph, const Json& sidecar,
-                                               execute::Device& device);
+[[nodiscard]] Result<Given> planned_as_given(graph::Graph graph, const Json& sidecar, ModelOptions options);
 
 struct Retuned {
     std::unique_ptr<execute::Device> device;

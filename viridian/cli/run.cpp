@@ -75,10 +75,12 @@ Result<Ready> prepare(const Options& options, const std::optional<Json>& plan, c
                       graph::Graph graph) {
     Ready ready;
     if (!options.retune) {
-        VIRIDIAN_TRY(ready.device, open_device(options.model));
         if (plan) {
-            VIRIDIAN_TRY(ready.planned, planned_as_given(std::move(graph), *plan, *ready.device));
+            VIRIDIAN_TRY(Given given, planned_as_given(std::move(graph), *plan, options.model));
+            ready.device = std::move(given.device);
+            ready.planned = std::move(given.planned);
         } else {
+            VIRIDIAN_TRY(ready.device, open_device(options.model));
             VIRIDIAN_TRY(ready.planned, planned_first(std::move(graph), *ready.device));
         }
         return ready;
