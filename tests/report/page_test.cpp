@@ -10,8 +10,8 @@ namespace {
 TEST(Page, HoldsTheResultSafely) {
     Json result = {{"schema", "viridian.optimize/1"}, {"model", "a</script><b>.onnx"}};
     EXPECT_EQ(page(result).error().code, ErrorCode::malformed);  // a page of errors helps nobody
-    for (const char* field : {"device", "objective", "meter", "baseline", "optimized", "assignment",
-                              "rewrites", "layers", "files"})
+    for (const char* field :
+         {"device", "objective", "meter", "baseline", "optimized", "assignment", "rewrites", "layers"})
         result[field] = Json::object();
     const auto html = page(result);
     ASSERT_TRUE(html.ok());
