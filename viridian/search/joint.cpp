@@ -105,8 +105,20 @@ class Joint {
         for (std::size_t a = 0; a < worth.size(); ++a)
             for (std::size_t b = a + 1; b < worth.size(); ++b)
                 clash[a][b] = clash[b][a] = meet(*worth[a], *worth[b]);
+        const std::vector<std::size_t> together = best_together(gains, clash);
+        // One that takes the place of a better one waits, where that must wait for a still better one.
+        const auto waits = [&](std::size_t i) {
+            for (std::size_t better = 0; better < worth.size(); ++better)
+                if (clash[i][better] && gains[better] > gains[i] &&
+                    std::ranges::any_of(together, [&](std::size_t best) {
+                        return best != i && clash[best][better] && gains[best] >= gains[better];
+                    }))
+                    return true;
+            return false;
+        };
         std::vector<const Change*> chosen;
-        for (const std::size_t i : best_together(gains, clash)) chosen.push_back(worth[i]);
+        for (const std::size_t i : together)
+            if (!waits(i)) chosen.push_back(worth[i]);
         return chosen;
     }
 

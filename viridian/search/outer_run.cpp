@@ -157,10 +157,20 @@ Result<bool> OuterRun::estimate(Place& place) {
     return place.cost < infinite;
 }
 
+std::optional<double> OuterRun::known_elsewhere(std::uint64_t hash) const {
+    if (other_ == nullptr) return std::nullopt;
+    const auto at = other_->seen_.find(hash);
+    return at == other_->seen_.end() || at->second == infinite ? std::nullopt : std::optional(at->second);
+}
+
 Result<bool> OuterRun::price(Place& place, bool confirm) {
     if (!near_) return price_whole(place);
     if (!seen_.try_emplace(place.hash, infinite).second) return false;
-    VIRIDIAN_TRY(const std::optional<double> estimate, if_priced(near_->estimate(place.graph)));
+    std::optional<double> estimate = known_elsewhere(place.hash);
+    const bool asked = !estimate;
+    if (asked) {
+        VIRIDIAN_TRY(estimate, if_priced(near_->estimate(place.graph)));
+    }
     if (!estimate) {
         ++best_.graphs;
         return false;
@@ -169,7 +179,7 @@ Result<bool> OuterRun::price(Place& place, bool confirm) {
         seen_.erase(place.hash);
         return price_whole(place);
     }
-    ++best_.graphs;
+    best_.graphs += asked ? 1 : 0;
     place.cost = seen_[place.hash] = *estimate;
     place.exact = false;
     keep(place);

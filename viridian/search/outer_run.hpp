@@ -29,7 +29,8 @@ class OuterRun {
     [[nodiscard]] double best_cost() const { return best_.outcome.assignment.value; }
     [[nodiscard]] Place best() const { return {best_.graph, best_.certificate, best_cost()}; }
 
-    // Two runs from one graph, in turns: budgets and progress count both. Refers to the other.
+    // Two runs from one graph, in turns: budgets and progress count both, and estimates are shared. Refers to
+    // the other.
     void share_with(const OuterRun& other) { other_ = &other; }
     // Takes the other's best where that is better.
     void adopt(const OuterRun& other);
@@ -72,6 +73,8 @@ class OuterRun {
     };
     [[nodiscard]] Result<Outcome> assign(const graph::Graph& graph, const AssignOptions& options) const;
     Result<bool> price(Place& place, bool confirm);  // its hash is known
+    // What the other run found this graph to cost.
+    [[nodiscard]] std::optional<double> known_elsewhere(std::uint64_t hash) const;
     // Nothing where a kernel or price is missing, or the user asked to stop.
     Result<std::optional<Outcome>> try_assign(const graph::Graph& graph);
     template <class T>
