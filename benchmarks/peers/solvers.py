@@ -30,7 +30,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--viridian", required=True)
     parser.add_argument("--work", required=True)
-    parser.add_argument("--models", default="squeezenet1_1,mobilenet_v2,resnet50")
+    parser.add_argument("--models", default="squeezenet1_1,resnet50,inception_v3,mobilenet_v2,bert_base")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--plan-only", action="store_true")
