@@ -70,6 +70,40 @@ TEST(WithCasts, OneCastPerValueAndDirectionAndF32AtTheEdges) {
                         0.01 * std::abs((*before)[i].number(k)) + 1e-6);
 }
 
+TEST(WithCasts, WeightsAloneAreStoredInBf16AndReadInF32) {
+    const Graph graph = forked();
+    const ElementType low = ElementType::bf16, exact = ElementType::f32;
+    const auto stored = with_weights_cast(graph, assigned(graph, {low, low, low, exact}));
+    ASSERT_TRUE(stored.ok()) << stored.error().text();
+    ASSERT_TRUE(verify(*stored).ok()) << verify(*stored).error().text();
+    EXPECT_EQ(count_casts(*stored), 2U) << "the weights of a and b";
+    for (const NodeId id : stored->nodes()) {
+        const graph::Node& node = stored->node(id);
+        if (node.op == "Cast") {
+            EXPECT_NE(stored->constant(node.inputs[0]), nullptr);
+            EXPECT_EQ(stored->value(node.inputs[0]).type.element, low);
+        } else {
+            for (const ValueId input : node.inputs) EXPECT_EQ(stored->value(input).type.element, exact);
+        }
+    }
+    // What the weights round to is what it computes.
+    Graph rounded;
+    const ValueId x = rounded.add_input("x", {ElementType::f32, graph::shape_of({2, 4})});
+    const auto weights = [&](float value, bool round) {
+        const float kept = round ? graph::from_bfloat16(graph::to_bfloat16(value)) : value;
+        return rounded.add_constant("w", Tensor::f32({4, 4}, std::vector<float>(16, kept)));
+    };
+    const ValueId a = rounded.add("Relu", {rounded.add("MatMul", {x, weights(0.3F, true)})});
+    rounded.set_outputs(
+        {rounded.add("MatMul", {a, weights(1.0F, true)}), rounded.add("MatMul", {a, weights(0.1F, false)})});
+    const std::vector<Tensor> inputs = {
+        Tensor::f32({2, 4}, std::vector<float>{1, 2, 3, 4, -1, 0.1F, 7, 0.5F})};
+    const auto wanted = evaluate(rounded, inputs), got = evaluate(*stored, inputs);
+    ASSERT_TRUE(wanted.ok() && got.ok());
+    for (std::size_t i = 0; i < 2; ++i)
+        for (std::int64_t k = 0; k < 8; ++k) EXPECT_EQ((*got)[i].number(k), (*wanted)[i].number(k));
+}
+
 TEST(WithCasts, NothingChangesWhereNothingRounds) {
     const Graph graph = forked();
     const auto cast = with_casts(graph, assigned(graph, std::vector<ElementType>(4, ElementType::f32)));

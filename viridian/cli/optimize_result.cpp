@@ -242,7 +242,8 @@ std::string how_text(const Json& result) {
 
 std::string files_text(const Json& result) {
     std::string out;
-    for (const char* key : {"model_file", "bf16_file", "plan_file", "page_file", "certificate_file"})
+    for (const char* key :
+         {"model_file", "bf16_file", "bf16_weights_file", "plan_file", "page_file", "certificate_file"})
         if (result["files"].contains(key))
             out += fmt::format("  wrote    {}\n", result["files"][key].get<std::string>());
     return out;

@@ -37,11 +37,14 @@ Tensor rounded(const Tensor& tensor) {
     return out;
 }
 
+enum class Low { operators, weights };  // what is typed bf16
+
 // Every value of the old graph in the new one, in f32 and, once it is wanted, in bf16.
 class Rewriter {
   public:
-    Rewriter(const Graph& graph, std::vector<bool> bf16) : graph_(graph), bf16_(std::move(bf16)) {
-        made_.resize(graph.value_count(), {ValueId::none, ValueId::none});
+    Rewriter(const Graph& graph, std::vector<bool> bf16, Low low)
+        : graph_(graph), bf16_(std::move(bf16)), low_(low) {
+        made_.resize(graph.value_count(), {ValueId::none, ValueId::none, ValueId::none});
         out_.name = graph.name;
     }
 
@@ -58,17 +61,20 @@ class Rewriter {
 
   private:
     struct Pair {
-        ValueId exact, low;
+        ValueId exact, low, widened;  // widened: stored in bf16, read in f32
     };
 
     void add(NodeId id) {
         Node node = graph_.node(id);
-        const bool low = bf16_[index(id)];
+        const bool low = bf16_[index(id)] && low_ == Low::operators;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             if (node.inputs[i] == ValueId::none) continue;
             const bool wants_low =
                 low && graph_.value(node.inputs[i]).type.element == ElementType::f32 && !keeps_type(node, i);
-            node.inputs[i] = wants_low ? in_bf16(node.inputs[i]) : exact(node.inputs[i]);
+            const bool stored = bf16_[index(id)] && low_ == Low::weights && is_weight(node.inputs[i]);
+            node.inputs[i] = wants_low ? in_bf16(node.inputs[i])
+                             : stored  ? widened(node.inputs[i])
+                                       : exact(node.inputs[i]);
         }
         const std::vector<ValueId> outputs = node.outputs;
         std::vector<std::string> names;
@@ -111,6 +117,12 @@ class Rewriter {
         return made = cast(exact(id), onnx_bfloat16, name, std::move(type));
     }
 
+    ValueId widened(ValueId id) {
+        ValueId& made = made_[index(id)].widened;
+        if (made != ValueId::none) return made;
+        return made = cast(in_bf16(id), onnx_float, graph_.value(id).name + ".f32", graph_.value(id).type);
+    }
+
     ValueId cast(ValueId from, std::int64_t to, const std::string& name, graph::TensorType type) {
         Node node;
         node.op = "Cast";
@@ -124,9 +136,14 @@ class Rewriter {
     }
 
     [[nodiscard]] bool is_f32(ValueId id) const { return graph_.value(id).type.element == ElementType::f32; }
+    [[nodiscard]] bool is_weight(ValueId id) const {
+        const Tensor* constant = graph_.constant(id);
+        return constant != nullptr && is_f32(id) && constant->dims().size() >= 2;
+    }
 
     const Graph& graph_;
-    std::vector<bool> bf16_;  // by node slot: typed bf16
+    std::vector<bool> bf16_;  // by node slot: its kernel reads bf16
+    Low low_;
     std::vector<Pair> made_;
     Graph out_;
 };
@@ -146,12 +163,20 @@ std::vector<bool> typed_bf16(const Graph& graph, const Assignment& assignment) {
     return typed;
 }
 
+Result<Graph> lowered(const Graph& graph, const Assignment& assignment, Low low) {
+    std::vector<bool> typed = typed_bf16(graph, assignment);
+    if (std::ranges::none_of(typed, [](bool bf16) { return bf16; })) return graph;
+    return Rewriter(graph, std::move(typed), low).run();
+}
+
 }  // namespace
 
 Result<Graph> with_casts(const Graph& graph, const Assignment& assignment) {
-    std::vector<bool> typed = typed_bf16(graph, assignment);
-    if (std::ranges::none_of(typed, [](bool bf16) { return bf16; })) return graph;
-    return Rewriter(graph, std::move(typed)).run();
+    return lowered(graph, assignment, Low::operators);
+}
+
+Result<Graph> with_weights_cast(const Graph& graph, const Assignment& assignment) {
+    return lowered(graph, assignment, Low::weights);
 }
 
 std::size_t count_casts(const Graph& graph) {

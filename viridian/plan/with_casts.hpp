@@ -10,6 +10,10 @@ namespace viridian::plan {
 // The graph itself where nothing rounds. Errors: malformed for a cycle.
 [[nodiscard]] Result<graph::Graph> with_casts(const graph::Graph& graph, const Assignment& assignment);
 
+// For runtimes without bf16 kernels: weights that the assignment reads in bf16 (of two dimensions or more)
+// are stored so, a Cast to f32 behind each; all operators and activations in f32. Errors: as above.
+[[nodiscard]] Result<graph::Graph> with_weights_cast(const graph::Graph& graph, const Assignment& assignment);
+
 // Casts between f32 and bf16 in the graph.
 [[nodiscard]] std::size_t count_casts(const graph::Graph& graph);
 
