@@ -246,6 +246,32 @@ TEST_F(Optimize, PlansWithRecordedPricesWithoutADevice) {
     EXPECT_NE(no_schema.err.find("viridian.processor/1"), std::string::npos) << no_schema.err;
 }
 
+// Measured prices, confirmed on the way, give the same plan from the file.
+TEST_F(Optimize, MeasuredPricesAreRecorded) {
+    write_model(at("fire.onnx"));
+    for (const char* precision : {"", "bf16"}) {
+        const auto plan = [&](const char* option) {
+            std::vector<std::string> arguments = {"optimize", at("fire.onnx"), "-o",     at("fire.opt.onnx"),
+                                                  "--search", "none",          option,   at("prices.json"),
+                                                  "--db",     at("cost.db"),   "--json", "--proofs",
+                                                  "1"};
+            if (*precision != 0) arguments.insert(arguments.end(), {"--allow", precision});
+            const Outcome done = run(arguments);
+            EXPECT_EQ(done.code, 0) << done.err;
+            return *parse_json(done.out, "stdout");
+        };
+        const Json measured = plan("--record"), recorded = plan("--recorded");
+        EXPECT_EQ(recorded["recorded"]["schema"], "viridian.recording/1");
+        for (const char* side : {"baseline", "optimized"}) {
+            const auto seconds = measured[side]["predicted"]["seconds"].get<double>();
+            EXPECT_NEAR(recorded[side]["predicted"]["seconds"].get<double>(), seconds, 1e-4 * seconds)
+                << side;
+        }
+        EXPECT_EQ(recorded["optimized"]["predicted"]["joules"]["provenance"],
+                  measured["optimized"]["predicted"]["joules"]["provenance"]);
+    }
+}
+
 TEST_F(Optimize, BadInputGetsASentenceAndANextStep) {
     EXPECT_NE(run({"optimize", at("none.onnx"), "-o", at("x.onnx")}).err.find("there is no file"),
               std::string::npos);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What was priced before a kill -9 is not priced again: `viridian profile` says beforehand what is missing, and goes on from there.
+"""What was priced before a kill -9 or Ctrl-C is not priced again: `viridian profile` and `optimize` say beforehand what is missing, and go
+on from there.
 
 resume.py VIRIDIAN"""
 import json
@@ -36,14 +37,19 @@ def prices(database):
         return 0
 
 
-def killed(database, at_least, *arguments):
-    """Starts the command and kills it once so many prices are stored; how many were, and whether it was still running."""
-    process = subprocess.Popen([VIRIDIAN, *arguments, "--db", str(database)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def stopped(by, database, at_least, *arguments):
+    """Starts the command and sends the signal once so many prices are stored; how many were, how it ended, and what it said."""
+    process = subprocess.Popen([VIRIDIAN, *arguments, "--db", str(database)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and prices(database) < at_least:
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    code = process.wait()
-    return prices(database), code == -signal.SIGKILL
+    process.send_signal(by)
+    said = process.communicate()[1]
+    return prices(database), process.returncode, said
+
+
+def killed(database, at_least, *arguments):
+    stored, code, _ = stopped(signal.SIGKILL, database, at_least, *arguments)
+    return stored, code == -signal.SIGKILL
 
 
 def main():
@@ -70,6 +76,11 @@ def main():
         optimise = ("optimize", str(model), "-o", str(output), "--threads", "1", "--proofs", "1", "--budget", "5,5s")
         stored, running = killed(database, stored + 40, *optimise)
         check(running and not output.exists(), "optimize was still measuring")
+        before = stored
+        stored, code, said = stopped(signal.SIGINT, database, stored + 40, *optimise)
+        check(stored > before and not output.exists(), f"{before} prices before Ctrl-C, {stored} after")
+        check(code == 1 and "to measure: about" in said and "--budget 5,5s" in said, f"says how long it will take: {code}, {said}")
+        check("what was measured is kept" in said and "run it again" in said, f"says how to go on: {said}")
         rest = viridian(*ask)
         check(rest["known"] >= stored - 1 and rest["measured"] == rest["missing"] < after["missing"],
               f"measures what was missing alone: {rest}")

@@ -103,7 +103,10 @@ Result<Answer> optimize(const Options& options) {
     VIRIDIAN_TRY(const PriceForecast forecast, PriceForecast::make({folded, rewritten}, costs, {}));
     if (forecast.missing() > 0) {
         progress.clear();
-        fmt::print(stderr, "{}; then the search, which measures what its graphs need\n", forecast.text());
+        fmt::print(stderr,
+                   "{}; Ctrl-C keeps what was measured. Then the search, which measures what its graphs need "
+                   "(--budget {})\n",
+                   forecast.text(), options.search.budget);
     }
     costs.progress = [&, begin = std::chrono::steady_clock::now()](const std::string& what) {
         progress.show(fmt::format("{}: {}", forecast.progress(costs.counts().misses, begin), what));
@@ -170,6 +173,13 @@ Result<Answer> optimize(const Options& options) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
     progress.show("writing");
+    if (!options.record.empty()) {
+        for (const graph::Graph* priced : {&baseline.graph, &optimized.planned.graph}) {
+            VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(*priced));
+            VIRIDIAN_TRY(recording.hear_again(*priced, regions, costs.source()));
+            VIRIDIAN_TRY(ask_for_all({*priced}, source));  // conversions
+        }
+    }
     recording.device = this_machine().cpu_model;
     VIRIDIAN_TRY(const std::string page, report::page(result));
     const Json sidecar = sidecar_json(
@@ -184,6 +194,7 @@ Result<Answer> optimize(const Options& options) {
         .record = to_text(recording)};
     if (execute::rounds(optimized.planned.graph, plan)) {
         VIRIDIAN_TRY(contents.bf16, plan::with_casts(optimized.planned.graph, assignment));
+        VIRIDIAN_TRY(contents.bf16_weights, plan::with_weights_cast(optimized.planned.graph, assignment));
     }
     VIRIDIAN_TRY(files.write(contents));
     return Answer{result, optimize_text(result)};
@@ -214,7 +225,8 @@ Command optimize_command() {
             app.add_option(
                 "-o,--output", options->output,
                 "The .onnx to write, in f32; .plan.json, .certificate.json and .html go beside it, and "
-                ".bf16.onnx, with Casts, where the plan uses bf16");
+                ".bf16.onnx (operators in bf16) and .bf16-weights.onnx (weights alone; runs in ONNX "
+                "Runtime) where the plan uses bf16");
             app.add_option("--objective", options->objective,
                            "time, energy, power, a mix such as 0.5*energy+0.5*time, a product such as "
                            "energy^0.5*time^0.5, or with a limit: `energy @ time<=1.02x`")

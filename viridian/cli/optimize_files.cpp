@@ -73,9 +73,10 @@ Result<OptimizeFiles> OptimizeFiles::make(const std::string& output, const std::
     files.page_ = beside(".html");
     files.certificate_ = beside(".certificate.json");
     files.bf16_ = beside(".bf16.onnx");
+    files.bf16_weights_ = beside(".bf16-weights.onnx");
     files.record_ = record;
     std::vector<Path> writes = {files.model_, files.plan_, files.page_, files.certificate_};
-    if (bf16) writes.push_back(files.bf16_);
+    if (bf16) writes.insert(writes.end(), {files.bf16_, files.bf16_weights_});
     if (!record.empty()) writes.push_back(files.record_);
     for (std::size_t i = 0; i < writes.size(); ++i) {
         for (const std::string& read : reads)
@@ -98,19 +99,24 @@ Json OptimizeFiles::json(bool with_bf16) const {
                   {"plan_file", plan_.string()},
                   {"page_file", page_.string()},
                   {"certificate_file", certificate_.string()}};
-    if (with_bf16) files["bf16_file"] = bf16_.string();
+    if (with_bf16) {
+        files["bf16_file"] = bf16_.string();
+        files["bf16_weights_file"] = bf16_weights_.string();
+    }
     return files;
 }
 
 Result<void> OptimizeFiles::write(const OptimizeContents& contents) const {
     VIRIDIAN_TRY(const Staging staging, Staging::make(model_));
     if (contents.bf16) VIRIDIAN_TRY(onnx::save(*contents.bf16, staging.at(bf16_)));
+    if (contents.bf16_weights) VIRIDIAN_TRY(onnx::save(*contents.bf16_weights, staging.at(bf16_weights_)));
     VIRIDIAN_TRY(onnx::save(contents.model, staging.at(model_)));
     VIRIDIAN_TRY(write_file(staging.at(plan_), contents.plan));
     VIRIDIAN_TRY(write_file(staging.at(page_), contents.page));
     VIRIDIAN_TRY(write_file(staging.at(certificate_), contents.certificate));
     std::vector<Path> written;
-    for (const Path& target : {data_of(bf16_), bf16_, data_of(model_), model_, plan_, page_, certificate_}) {
+    for (const Path& target : {data_of(bf16_), bf16_, data_of(bf16_weights_), bf16_weights_, data_of(model_),
+                               model_, plan_, page_, certificate_}) {
         std::error_code unknown;
         if (fs::exists(staging.at(target), unknown)) written.push_back(target);
     }

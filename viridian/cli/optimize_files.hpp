@@ -14,6 +14,7 @@ struct OptimizeContents {
     const graph::Graph& model;
     std::optional<graph::Graph> bf16;  // the model with Casts, where the plan rounds
     std::string plan, page, certificate, record;
+    std::optional<graph::Graph> bf16_weights = std::nullopt;  // with its weights alone in bf16
 };
 
 class OptimizeFiles {
@@ -27,7 +28,7 @@ class OptimizeFiles {
     [[nodiscard]] Result<void> write(const OptimizeContents& contents) const;
 
   private:
-    Path model_, plan_, page_, certificate_, bf16_, record_;
+    Path model_, plan_, page_, certificate_, bf16_, bf16_weights_, record_;
 };
 
 }  // namespace viridian::cli

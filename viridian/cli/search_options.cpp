@@ -22,7 +22,9 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
     app.add_option("--alpha", options.alpha, "Search on from graphs that cost less than this times the best")
         ->check(CLI::Range(1.0, 10.0))
         ->capture_default_str();
-    app.add_option("--budget", options.budget, "Graphs and time of the search, as 300, 60s, 5m or 300,60s")
+    app.add_option("--budget", options.budget,
+                   "Graphs and time of the search, as 300, 60s, 5m or 300,60s; what its graphs need to have "
+                   "measured counts, the model's own prices before it do not")
         ->capture_default_str();
     app.add_option("--without", options.without, "Do not use this rewrite rule; may be given several times");
     app.add_flag("--list-rules", options.list_rules, "Print the rewrite rules, and do nothing else");

@@ -59,26 +59,40 @@ void Recording::learn(const Provenance& from) {
     if (provenance.source.empty()) provenance = from;
 }
 
+// Asked for as if every input died here, so that what is kept depends on the signature alone.
+Result<void> Recording::keep(std::uint64_t subject, const graph::Graph& graph, const plan::Region& region,
+                             const Source& source) {
+    plan::Region permissive = region;
+    permissive.dies.assign(region.inputs.size(), true);
+    VIRIDIAN_TRY(const auto list, source.choices(graph, permissive));
+    std::vector<Priced> kept;
+    if (!list.empty()) learn(list.front().price.energy.provenance);
+    for (const PricedChoice& priced : list) {
+        const auto [at, fresh] = numbers_.try_emplace(plan::to_json(priced.choice).dump(), choices_.size());
+        if (fresh) choices_.push_back(priced.choice);
+        kept.push_back(
+            {at->second, rounded(priced.price.seconds.value), rounded(priced.price.energy.value.value)});
+    }
+    regions_[subject] = std::move(kept);
+    return {};
+}
+
+Result<void> Recording::hear_again(const graph::Graph& graph, std::span<const plan::Region> regions,
+                                   const Source& source) {
+    for (const plan::Region& region : regions)
+        VIRIDIAN_TRY(keep(subject_of(graph, region), graph, region, source));
+    return {};
+}
+
 Source Recording::listen(Source inner) {
     const auto shared = std::make_shared<Source>(std::move(inner));
     return {[this, shared](const graph::Graph& graph,
                            const plan::Region& region) -> Result<std::vector<PricedChoice>> {
                 const std::uint64_t subject = subject_of(graph, region);
-                auto known = regions_.find(subject);
-                if (known == regions_.end()) {
-                    VIRIDIAN_TRY(const auto list, shared->choices(graph, region));
-                    std::vector<Priced> kept;
-                    if (!list.empty()) learn(list.front().price.energy.provenance);
-                    for (const PricedChoice& priced : list) {
-                        const auto [at, fresh] =
-                            numbers_.try_emplace(plan::to_json(priced.choice).dump(), choices_.size());
-                        if (fresh) choices_.push_back(priced.choice);
-                        kept.push_back({at->second, rounded(priced.price.seconds.value),
-                                        rounded(priced.price.energy.value.value)});
-                    }
-                    known = regions_.emplace(subject, std::move(kept)).first;
+                if (!regions_.contains(subject)) {
+                    VIRIDIAN_TRY(keep(subject, graph, region, *shared));
                 }
-                return usable(known->second, region);
+                return usable(regions_.at(subject), region);
             },
             [this, shared](const graph::Dims& dims, const plan::Format& from,
                            const plan::Format& to) -> Result<Price> {

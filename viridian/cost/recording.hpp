@@ -8,6 +8,7 @@
 //      "conversions": {"[dims] from to": [microseconds, millijoules]}}
 #include <map>
 #include <memory>
+#include <span>
 
 #include "viridian/base/json.hpp"
 #include "viridian/cost/source.hpp"
@@ -23,6 +24,10 @@ class Recording {
 
     // Asks `inner` and keeps what it says, rounded as the file rounds it. Refers to this object.
     [[nodiscard]] Source listen(Source inner);
+    // Forgets what was heard of these regions and asks again: measured prices may have been confirmed since.
+    // Errors: those of `source`.
+    [[nodiscard]] Result<void> hear_again(const graph::Graph& graph, std::span<const plan::Region> regions,
+                                          const Source& source);
     [[nodiscard]] static Source source(std::shared_ptr<const Recording> recording);
     [[nodiscard]] std::size_t regions() const { return regions_.size(); }
 
@@ -36,6 +41,8 @@ class Recording {
         double seconds = 0, joules = 0;
     };
     void learn(const Provenance& from);
+    Result<void> keep(std::uint64_t subject, const graph::Graph& graph, const plan::Region& region,
+                      const Source& source);
     [[nodiscard]] Price price(double seconds, double joules) const;
     [[nodiscard]] std::vector<PricedChoice> usable(const std::vector<Priced>& list,
                                                    const plan::Region& region) const;
