@@ -291,6 +291,10 @@ Result<void> improve_jointly(OuterRun& run, Place from, OuterRun& beside) {
             better = run.best_cost() < from.cost;
             if (better) from = run.best();
         }
+        if (run.best_cost() < beside.best_cost()) {  // Algorithm 1 goes on from there too
+            beside.adopt(run);
+            beside.wait_for(beside.best());
+        }
         if (!run.stopped()) VIRIDIAN_TRY(improve(run, from, deepest, deep, turn));
         if (!(run.best_cost() < before)) {
             // Nothing joint is left here; perhaps where Algorithm 1 gets to.
