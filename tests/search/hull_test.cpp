@@ -64,9 +64,20 @@ void check(const std::string& text, bool proven, std::uint64_t seeds) {
         const auto instance = Instance::make(net.graph, net.regions, net.source());
         ASSERT_TRUE(instance.ok());
         const auto found = solve(*instance, *objective);
-        AssignOptions first;
+        AssignOptions first, greedy;
         first.solver = Solver::first;
-        const Metrics start = solve(*instance, *objective, first)->start;
+        greedy.solver = Solver::greedy;
+        const Metrics start = solve(*instance, {}, first)->totals;
+        for (const AssignOptions* other : {&first, &greedy}) {
+            const auto baseline = solve(*instance, *objective, *other);
+            if (!baseline.ok()) {
+                EXPECT_TRUE(objective->limit) << baseline.error().text();
+                continue;
+            }
+            EXPECT_TRUE(objective->within_limit(baseline->totals, start)) << "refused where it is not";
+            ASSERT_TRUE(found.ok()) << text << ", seed " << seed << ": " << found.error().text();
+            EXPECT_LE(found->assignment.value, baseline->assignment.value) << text << ", seed " << seed;
+        }
         double truth = infinite;
         for (const Metrics& totals : every_plan(*instance))
             if (objective->within_limit(totals, start))
@@ -102,7 +113,13 @@ TEST(Hull, limits_are_kept_and_bounded) {
     check("power @ time<=1.1x", false, 200);
 }
 
-TEST(Hull, mixes_with_power_are_bounded) { check("0.5*power+0.5*energy", false, 200); }
+TEST(Hull, mixes_with_power_are_bounded) {
+    check("0.5*power+0.5*energy", false, 200);
+    check("0.5*power+0.5*time", false, 300);
+    check("0.2*power+0.8*time", false, 200);
+    check("0.4*power+0.4*time+0.2*energy", false, 200);
+    check("0.5*power+0.5*time @ energy<=0.9x", false, 200);
+}
 
 TEST(Frontier, holds_exactly_the_vertices_of_the_hull) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

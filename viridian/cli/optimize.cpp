@@ -113,10 +113,12 @@ Result<Answer> optimize(const Options& options) {
     };
     search::AssignOptions first = solver;
     first.solver = search::Solver::first;
+    search::Objective unlimited = objective;  // limits are relative to this very plan
+    unlimited.limit.reset();
     cost::Recording recording;
     const cost::Source source = options.record.empty() ? costs.source() : recording.listen(costs.source());
-    VIRIDIAN_TRY(confirm_prices(folded, costs, objective, first, false));
-    VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, source, objective, first));
+    VIRIDIAN_TRY(confirm_prices(folded, costs, unlimited, first, false));
+    VIRIDIAN_TRY(Planned baseline, make_planned(folded, *device, source, unlimited, first));
     solver.start = baseline.totals;
     VIRIDIAN_TRY(search::OuterResult found,
                  search_graphs(rewritten, source, objective, solver, options.search, progress, interrupt));

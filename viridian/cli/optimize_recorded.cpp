@@ -40,7 +40,9 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
 
     search::AssignOptions solver = job.solver, first = job.solver;
     first.solver = search::Solver::first;
-    VIRIDIAN_TRY(Planned baseline, make_plan_only(folded, source, job.objective, first));
+    search::Objective unlimited = job.objective;  // limits are relative to this very plan
+    unlimited.limit.reset();
+    VIRIDIAN_TRY(Planned baseline, make_plan_only(folded, source, unlimited, first));
     solver.start = baseline.totals;
     VIRIDIAN_TRY(search::OuterResult found,
                  search_graphs(rewritten, source, job.objective, solver, job.search, progress, interrupt));

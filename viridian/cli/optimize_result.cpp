@@ -229,7 +229,7 @@ std::string how_text(const Json& result) {
     std::string out = fmt::format("  plan     {} rewrites, {} solver, {}\n", result["rewrites"].size(),
                                   assignment["solver"].get<std::string>(),
                                   bound_text(assignment, result["objective"].get<std::string>()));
-    if (const Json& search = result["search"]; search.is_object())
+    if (const Json& search = result["search"]; search.is_object() && search["method"] != "none")
         out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}\n",
                            search["method"].get<std::string>(), search["graphs"].get<int>(),
                            search["seconds"].get<double>(),

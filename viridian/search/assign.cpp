@@ -28,8 +28,10 @@ Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
     decoded.assignment.solver = name_of(Solver::exact);
     decoded.assignment.value = weights.of(decoded.totals);
     // An optimum's bound is its value, whatever the order of summing.
-    decoded.assignment.bound =
-        solution.proven() ? decoded.assignment.value : std::min(decoded.assignment.value, solution.bound);
+    decoded.assignment.bound = encoding.restricted_values() > 0
+                                   ? -infinite  // other trees of conversions may be cheaper
+                               : solution.proven() ? decoded.assignment.value
+                                                   : std::min(decoded.assignment.value, solution.bound);
     return Outcome{std::move(decoded.assignment), decoded.totals, {}, encoding.restricted_values()};
 }
 
@@ -56,6 +58,18 @@ Result<Solver> parse_solver(std::string_view name) {
 
 namespace {
 
+// Where `exact` is not proven, the baselines may still have found more; its bound holds all the same.
+Outcome least_of_all(Outcome best, const Instance& instance, const Weights& weights) {
+    for (auto other : {solve_first(instance), solve_shortest_path(instance, weights)}) {
+        if (!other.ok() || !(weights.of(other->totals) < best.assignment.value)) continue;
+        other->assignment.solver = best.assignment.solver;
+        other->assignment.value = weights.of(other->totals);
+        other->assignment.bound = best.assignment.bound;
+        best = *std::move(other);
+    }
+    return best;
+}
+
 Result<Outcome> solve_from(const Instance& instance, const Objective& objective, const Metrics& start,
                            const AssignOptions& options) {
     if (!objective.additive() && options.solver == Solver::shortest_path)
@@ -64,9 +78,11 @@ Result<Outcome> solve_from(const Instance& instance, const Objective& objective,
                     "paths have no length under the objective `{}`", text(objective));
     const Weights weights = objective.additive() ? objective.weights(start) : Weights{};
     switch (options.solver) {
-        case Solver::exact:
-            return objective.additive() ? solve_additive(instance, weights, options)
-                                        : solve_on_hull(instance, objective, start, options);
+        case Solver::exact: {
+            if (!objective.additive()) return solve_on_hull(instance, objective, start, options);
+            VIRIDIAN_TRY(Outcome best, solve_additive(instance, weights, options));
+            return best.assignment.gap() > 0 ? least_of_all(std::move(best), instance, weights) : best;
+        }
         case Solver::greedy:
             return solve_greedy(instance, objective, start, options.distance, options.exact);
         case Solver::shortest_path:
@@ -94,6 +110,10 @@ Result<Outcome> solve(const Instance& instance, const Objective& objective, cons
     }
     VIRIDIAN_TRY(Outcome outcome, solve_from(instance, objective, start, options));
     outcome.start = start;
+    if (!objective.within_limit(outcome.totals, start))
+        return fail(ErrorCode::missing_entry, "solve it with `exact`, or allow more",
+                    "the plan of `{}` does not keep the limit of `{}`", name_of(options.solver),
+                    text(objective));
     return outcome;
 }
 

@@ -70,15 +70,15 @@ class HullSearch {
         for (const auto& vertex : hull.vertices())
             if (objective_.within_limit(vertex.outcome.totals, start_))
                 bound = std::min(bound, objective_.value(vertex.outcome.totals, start_));
-        if (best_ && bound < limit()) {
+        if (bound < limit()) {
             SolveOptions brief = options_.exact;
             brief.time_limit = std::min(brief.time_limit, Seconds(2));
+            consider_others(brief);
+            if (!best_) return no_plan();
             if (const auto better = improve(instance_, *best_, objective_, start_, 2, brief); better.ok())
                 consider(*better);
         }
-        if (!best_)
-            return fail(ErrorCode::missing_entry, "allow more with a larger factor before `x`",
-                        "no plan was found that keeps the limit of `{}`", text(objective_));
+        if (!best_) return no_plan();
         best_->assignment.solver = name_of(Solver::exact);
         best_->assignment.value = objective_.value(best_->totals, start_);
         best_->assignment.bound = std::min(bound, best_->assignment.value);
@@ -89,6 +89,11 @@ class HullSearch {
     }
 
   private:
+    Error no_plan() const {
+        return fail(ErrorCode::missing_entry, "allow more with a larger factor before `x`",
+                    "no plan was found that keeps the limit of `{}`", text(objective_));
+    }
+
     bool uses(Metric metric) const {
         return std::any_of(objective_.terms.begin(), objective_.terms.end(),
                            [&](const Objective::Term& t) { return t.metric == metric; }) ||
@@ -133,20 +138,30 @@ class HullSearch {
         return m;
     }
 
-    // Along a line, products and single metrics are least at an end.
-    bool least_at_ends() const {
-        return objective_.form == Objective::Form::product || objective_.terms.size() == 1 ||
-               !uses(Metric::power);
+    // The least value between two points. Along a line products fall or rise, and so does y/x; with what is
+    // linear a mix is then convex, or concave and least at an end.
+    double least_between(std::pair<double, double> a, std::pair<double, double> b) const {
+        const auto value = [&](double t) {
+            return objective_.value(
+                at(a.first + t * (b.first - a.first), a.second + t * (b.second - a.second)), start_);
+        };
+        double low = 0, high = 1, least = std::min(value(0), value(1));
+        for (int step = 0; step < 100; ++step) {
+            const double left = low + (high - low) / 3, right = high - (high - low) / 3;
+            (value(left) < value(right) ? high : low) = value(left) < value(right) ? right : left;
+            least = std::min(least, value((low + high) / 2));
+        }
+        return least - 1e-12 * std::abs(least);
     }
 
     // No plan in this piece's stretch of x is below this.
     double floor_of(const LowerHull& hull, std::size_t i) const {
         const auto &a = hull.vertices()[i], &b = hull.vertices()[i + 1];
         if (!hull.closed(i)) {  // anywhere above the lower of the two; x may pull either way
-            const Metrics near = at(a.x, std::min(a.y, b.y)), far = at(b.x, std::min(a.y, b.y));
-            if (!objective_.within_limit(near, start_) && !objective_.within_limit(far, start_))
+            const double y = std::min(a.y, b.y);
+            if (!objective_.within_limit(at(a.x, y), start_) && !objective_.within_limit(at(b.x, y), start_))
                 return infinite;
-            return std::min(objective_.value(near, start_), objective_.value(far, start_));
+            return least_between({a.x, y}, {b.x, y});
         }
         const auto point = [&](double t) { return std::pair(a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)); };
         const auto inside = [&](double t) {
@@ -160,23 +175,15 @@ class HullSearch {
             (inside(middle) == inside(0) ? from : to) = middle;
         }
         if (inside(0) != inside(1)) (inside(0) ? from : to) = inside(0) ? 0 : 1;
-        double least = infinite;
-        const std::size_t cells = least_at_ends() ? 1 : 4096;
-        for (std::size_t c = 0; c < cells; ++c) {
-            const auto [left, y_left] =
-                point(from + (to - from) * static_cast<double>(c) / static_cast<double>(cells));
-            const auto [right, y_right] =
-                point(from + (to - from) * static_cast<double>(c + 1) / static_cast<double>(cells));
-            if (cells == 1) {
-                least = std::min(objective_.value(at(left, y_left), start_),
-                                 objective_.value(at(right, y_right), start_));
-            } else {  // each cell by its lower corners
-                const double y = std::min(y_left, y_right);
-                for (const double x : {left, right})
-                    least = std::min(least, objective_.value(at(x, y), start_));
-            }
-        }
-        return least;
+        return least_between(point(from), point(to));
+    }
+
+    // What the other solvers find: `exact` is never worse.
+    void consider_others(const SolveOptions& brief) {
+        if (const auto first = solve_first(instance_); first.ok()) consider(*first);
+        if (const auto greedy = solve_greedy(instance_, objective_, start_, options_.distance, brief);
+            greedy.ok())
+            consider(*greedy);
     }
 
     const Instance& instance_;
@@ -214,6 +221,7 @@ Result<Frontier> frontier(const Instance& instance, const AssignOptions& options
     const auto &first = hull.vertices().front(), &last = hull.vertices().back();
     const double all = (last.x - first.x) * std::abs(first.y - last.y);
     out.unresolved = all > 0 ? out.unresolved / all : 0;
+    if (!hull.proven()) out.unresolved = 1;
     for (const auto& vertex : hull.vertices()) out.vertices.push_back(vertex.outcome);
     return out;
 }

@@ -15,7 +15,8 @@ struct FrontierOptions {
 
 struct Frontier {
     std::vector<Outcome> vertices;  // by rising time, falling energy; none dominates another
-    // Area in which undiscovered plans may still lie, relative to the rectangle of the two ends; 0: complete.
+    // Area in which undiscovered plans may still lie, relative to the rectangle of the two ends; 0: complete;
+    // 1: some vertex is not proven.
     double unresolved = 0;
 };
 
