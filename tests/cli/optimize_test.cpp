@@ -251,11 +251,12 @@ TEST_F(Optimize, MeasuredPricesAreRecorded) {
     write_model(at("fire.onnx"));
     for (const char* precision : {"", "bf16"}) {
         const auto plan = [&](const char* option) {
-            std::vector<std::string> arguments = {"optimize", at("fire.onnx"), "-o",     at("fire.opt.onnx"),
-                                                  "--search", "none",          option,   at("prices.json"),
-                                                  "--db",     at("cost.db"),   "--json", "--proofs",
-                                                  "1"};
-            if (*precision != 0) arguments.insert(arguments.end(), {"--allow", precision});
+            std::vector<std::string> arguments = {
+                "optimize", at("fire.onnx"), "-o",   at("fire.opt.onnx"), "--search",
+                "none",     "--json",        option, at("prices.json")};
+            const bool measures = std::string_view(option) == "--record";
+            if (measures) arguments.insert(arguments.end(), {"--db", at("cost.db"), "--proofs", "1"});
+            if (measures && *precision != 0) arguments.insert(arguments.end(), {"--allow", precision});
             const Outcome done = run(arguments);
             EXPECT_EQ(done.code, 0) << done.err;
             return *parse_json(done.out, "stdout");
