@@ -6,6 +6,7 @@
 #include "viridian/base/file.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/onnx/tensor_file.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -89,6 +90,39 @@ TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
     for (std::size_t i = 0; i < slow.size(); ++i)
         EXPECT_NEAR(fast[i].get<double>(), slow[i].get<double>(),
                     1e-4 * (1 + std::abs(slow[i].get<double>())));
+}
+
+TEST_F(Optimize, CalibratesOnSeveralSetsOfInputs) {
+    write_model(at("fire.onnx"));
+    for (const char* name : {"first.npy", "second.npy"}) {
+        Tensor x(graph::ElementType::f32, {1, 8, 12, 12});
+        for (float& value : x.mutable_values<float>()) value = name[0] == 'f' ? 1.0F : -2.0F;
+        ASSERT_TRUE(onnx::write_tensor_file(at(name), {"", x}).ok());
+    }
+    const auto optimize = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = {"optimize",
+                                        at("fire.onnx"),
+                                        "-o",
+                                        at("fire.opt.onnx"),
+                                        "--db",
+                                        at("cost.db"),
+                                        "--search",
+                                        "none",
+                                        "--json",
+                                        "--inputs",
+                                        "x=" + at("first.npy"),
+                                        "--inputs",
+                                        at("second.npy")};
+        all.insert(all.end(), more.begin(), more.end());
+        return run(all);
+    };
+    const Outcome two = optimize({});
+    ASSERT_EQ(two.code, 0) << two.err;
+    EXPECT_EQ((*parse_json(two.out, "stdout"))["verification"]["inputs"], 2);
+    const Outcome tight = optimize({"--max-error", "1e-9"});
+    EXPECT_EQ(tight.code, 1) << tight.err;
+    EXPECT_NE(tight.err.find("no plan stays within --max-error 1e-09"), std::string::npos) << tight.err;
+    EXPECT_EQ(tight.err.find("report it"), std::string::npos) << tight.err;
 }
 
 TEST_F(Optimize, SaysHowNearThePlanIsToTheBound) {

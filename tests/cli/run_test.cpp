@@ -59,6 +59,14 @@ TEST_F(Run, SaysWhatIsWrongWithInputs) {
     const Outcome shape = run({"run", at("model.onnx"), "--batch", "3", "--inputs", "a=" + at("a.npy")});
     EXPECT_EQ(shape.code, 1);
     EXPECT_NE(shape.err.find("the input `a` is"), std::string::npos) << shape.err;
+    for (const std::string& second : {"a=" + at("other.npy"), at("other.npy")}) {
+        const Outcome twice = run({"run", at("model.onnx"), "--batch", "1", "--inputs", "a=" + at("a.npy"),
+                                   "--inputs", "b=" + at("a.npy"), "--inputs", second});
+        EXPECT_EQ(twice.code, 1);
+        EXPECT_TRUE(twice.err.find("one file more for the input `a`") != std::string::npos ||
+                    twice.err.find("belongs to no input") != std::string::npos)
+            << twice.err;
+    }
 }
 
 TEST_F(Run, RefusesOptionsThatWouldDoNothing) {

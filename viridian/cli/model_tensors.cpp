@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -84,48 +85,74 @@ std::string names_of_inputs(const Graph& graph) {
     return names;
 }
 
-}  // namespace
-
-Result<std::vector<Tensor>> model_inputs(const Graph& graph, const std::vector<std::string>& files,
-                                         std::uint64_t seed) {
-    if (files.empty()) return execute::seeded_inputs(graph, seed);
+// What the files hold for each of the graph's inputs, at most `most` tensors each, in the files' order.
+Result<std::vector<std::vector<Tensor>>> read_inputs(const Graph& graph,
+                                                     const std::vector<std::string>& files,
+                                                     std::size_t most) {
     VIRIDIAN_TRY(const std::vector<Given> given, sort_out(graph, files));
     const std::vector<ValueId>& ids = graph.inputs();
-    std::vector<std::optional<Tensor>> found(ids.size());
+    std::vector<std::vector<Tensor>> found(ids.size());
     const auto place = [&](std::string_view name) {
-        return static_cast<std::size_t>(
-            std::find_if(ids.begin(), ids.end(), [&](ValueId id) { return graph.value(id).name == name; }) -
-            ids.begin());
+        return std::ranges::find(ids, name, [&](ValueId id) { return graph.value(id).name; }) - ids.begin();
     };
     for (const bool named : {true, false})  // positions count what no name has taken
         for (const Given& one : given) {
             if (one.input.empty() == named) continue;
             VIRIDIAN_TRY(onnx::NamedTensor tensor, onnx::read_tensor_file(one.file));
-            std::size_t at = place(named ? one.input : tensor.name);
-            if (!named && at == ids.size())
-                at = static_cast<std::size_t>(std::find(found.begin(), found.end(), std::nullopt) -
-                                              found.begin());
+            auto at = static_cast<std::size_t>(place(named ? one.input : tensor.name));
+            if (!named && at == ids.size()) {
+                const auto least = std::ranges::min_element(found, {}, &std::vector<Tensor>::size);
+                if (least != found.end() && least->size() < most)
+                    at = static_cast<std::size_t>(least - found.begin());
+            }
             if (at == ids.size())
                 return fail(ErrorCode::invalid_argument,
                             fmt::format("the model's inputs are {}", names_of_inputs(graph)),
                             "`{}` belongs to no input", one.file.string());
             const graph::Value& value = graph.value(ids[at]);
+            if (found[at].size() == most)
+                return fail(ErrorCode::invalid_argument, "give each input one file",
+                            "`{}` is one file more for the input `{}`, and one set of inputs is run",
+                            one.file.string(), value.name);
             if (tensor.tensor.type() != value.type.element || !value.type.known() ||
                 tensor.tensor.dims() != value.type.dims())
                 return fail(ErrorCode::mismatch, "give a tensor of the input's type, or bind --dim",
                             "`{}` holds {}, the input `{}` is {}", one.file.string(),
                             text(tensor.tensor.tensor_type()), value.name, text(value.type));
-            found[at] = std::move(tensor.tensor);
+            found[at].push_back(std::move(tensor.tensor));
         }
-    std::vector<Tensor> inputs;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (!found[i])
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        if (found[i].empty())
             return fail(ErrorCode::missing_entry,
                         fmt::format("add --inputs {}=FILE.npy", graph.value(ids[i]).name),
                         "no file gives the input `{}`", graph.value(ids[i]).name);
-        inputs.push_back(std::move(*found[i]));
-    }
+    return found;
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> model_inputs(const Graph& graph, const std::vector<std::string>& files,
+                                         std::uint64_t seed) {
+    if (files.empty()) return execute::seeded_inputs(graph, seed);
+    VIRIDIAN_TRY(std::vector<std::vector<Tensor>> found, read_inputs(graph, files, 1));
+    std::vector<Tensor> inputs;
+    for (std::vector<Tensor>& one : found) inputs.push_back(std::move(one.front()));
     return inputs;
+}
+
+Result<std::vector<std::vector<Tensor>>> model_input_sets(const Graph& graph,
+                                                          const std::vector<std::string>& files) {
+    VIRIDIAN_TRY(std::vector<std::vector<Tensor>> found,
+                 read_inputs(graph, files, std::numeric_limits<std::size_t>::max()));
+    std::vector<std::vector<Tensor>> sets(found.empty() ? 1 : found.front().size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i].size() != sets.size())
+            return fail(ErrorCode::invalid_argument, "give every input a file for each set",
+                        "the input `{}` has {} files and `{}` has {}", graph.value(graph.inputs()[0]).name,
+                        sets.size(), graph.value(graph.inputs()[i]).name, found[i].size());
+        for (std::size_t set = 0; set < sets.size(); ++set) sets[set].push_back(std::move(found[i][set]));
+    }
+    return sets;
 }
 
 Result<std::vector<Path>> write_outputs(const Graph& graph, const std::vector<Tensor>& outputs,

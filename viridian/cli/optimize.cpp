@@ -40,10 +40,7 @@ struct Options {
 
 // The user's, or seeded ones.
 Result<TensorSets> proof_inputs(const graph::Graph& graph, const Options& options, int count) {
-    if (!options.inputs.empty()) {
-        VIRIDIAN_TRY(auto set, model_inputs(graph, options.inputs, options.seed));
-        return TensorSets{std::move(set)};
-    }
+    if (!options.inputs.empty()) return model_input_sets(graph, options.inputs);
     TensorSets sets;
     for (int i = 0; i < count; ++i) {
         VIRIDIAN_TRY(auto set, execute::seeded_inputs(graph, options.seed + static_cast<std::uint64_t>(i)));
@@ -240,7 +237,8 @@ Command optimize_command() {
                            "Plan with the prices of this file, and time nothing (docs/cost.md)");
             app.add_option("--record", options->record, "Write the prices that the search asked for");
             app.add_option("--inputs", options->inputs,
-                           "Prove on these: NAME=FILE, FILE or FOLDER of .npy or .pb (default: seeded ones)");
+                           "Calibrate and prove on these: NAME=FILE, FILE or FOLDER of .npy or .pb; the "
+                           "k-th for an input is of set k (default: seeded ones)");
             app.add_option("--seed", options->seed, "Of the inputs the proof uses")->capture_default_str();
             app.add_option("--max-error", options->max_error,
                            "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, "

@@ -1,6 +1,7 @@
 #include "viridian/cli/prove_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "viridian/graph/data_flow.hpp"
@@ -50,8 +51,7 @@ Result<void> forbid_worst(const Question& question, const Proven& proven, execut
     constexpr int patience = 12;
     const Planned& planned = proven.planned;
     VIRIDIAN_TRY(const std::vector<execute::Blame> blames,
-                 execute::blame_rounding(device, planned.graph, planned.plan,
-                                         question.inputs[proven.proof.worst_input]));
+                 execute::blame_rounding(device, planned.graph, planned.plan, question.inputs));
     double error = 0;
     for (const execute::OutputAgreement& output : proven.proof.outputs)
         error = std::max(error, output.same_nan ? output.error : std::numeric_limits<double>::infinity());
@@ -65,6 +65,28 @@ Result<void> forbid_worst(const Question& question, const Proven& proven, execut
         list.insert(list.end(), blame.nodes.begin(), blame.nodes.end());
     }
     return {};
+}
+
+// How far an f32 plan is off that only the user's budget refuses: as good as any plan must be without it.
+struct OverBudget {
+    double error = std::numeric_limits<double>::infinity();
+    std::string where;
+};
+
+OverBudget over_budget(const Proven& proven, const execute::RegionCheck* worst_kernel,
+                       const Question& question) {
+    const plan::Plan& plan = proven.planned.plan;
+    const double usual = execute::allowed_error(plan);
+    const bool kernels = worst_kernel == nullptr || worst_kernel->error <= allowed_alone(plan, usual);
+    if (!question.max_error || !kernels) return {};
+    OverBudget over{0, ""};
+    if (worst_kernel != nullptr && question.by_region)
+        over = {worst_kernel->error, fmt::format("kernel `{}`", worst_kernel->kernel)};
+    for (const execute::OutputAgreement& output : proven.proof.outputs) {
+        if (!output.same_nan || output.error > usual) return {};
+        if (output.error >= over.error) over = {output.error, fmt::format("output `{}`", output.name)};
+    }
+    return over;
 }
 
 }  // namespace
@@ -85,6 +107,7 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
     const cost::Source measured = costs.source();
     const cost::Source source = within(measured, limits.unfiltered);
     std::vector<Forbidden> forbidden;
+    OverBudget closest;
     for (int attempt = 1, round = 1;;) {
         Proven proven;
         proven.reused = question.expected.reused;
@@ -106,11 +129,19 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
                 checks, execute::check_regions(device, planned.graph, planned.plan, question.inputs.front()));
         }
         const execute::RegionCheck* worst = worst_of(checks);
+        const OverBudget now = over_budget(proven, worst, question);
+        if (now.error < closest.error) closest = now;
         if (proven.proof.passed() &&
             (worst == nullptr || worst->error <= allowed_alone(planned, allowed.error))) {
             proven.regions = std::move(checks);
             return proven;
         }
+        if ((attempt == attempts || worst == nullptr) && std::isfinite(closest.error))
+            return fail(ErrorCode::invalid_argument,
+                        fmt::format("allow at least {:.1e}, or leave --max-error out", 1.05 * closest.error),
+                        "no plan stays within --max-error {:g}, even without bf16: in f32 the {} differs by "
+                        "{:.1e} (relative L2)",
+                        *question.max_error, closest.where, closest.error);
         if (attempt == attempts || worst == nullptr)
             return fail(
                 ErrorCode::not_equal, "please report it with the model; nothing was written",

@@ -121,13 +121,8 @@ Result<void> propagate(const Graph& graph, std::vector<Part>& parts, std::size_t
     return {};
 }
 
-}  // namespace
-
-bool filters_in_bf16(std::string_view kernel) { return kernel.starts_with("simd:winograd:bf16"); }
-
-Result<std::vector<Blame>> blame_rounding(Device& device, const Graph& graph, const plan::Plan& plan,
-                                          const std::vector<Tensor>& inputs) {
-    VIRIDIAN_TRY(std::vector<Part> parts, parts_of(device, graph, plan));
+// Every value on these inputs with nothing rounded.
+Result<Values> exact_values(const Graph& graph, std::vector<Part>& parts, const std::vector<Tensor>& inputs) {
     Values exact;
     for (std::size_t i = 0; i < inputs.size(); ++i) exact.emplace(graph.inputs()[i], inputs[i]);
     for (Part& part : parts) {
@@ -135,31 +130,47 @@ Result<std::vector<Blame>> blame_rounding(Device& device, const Graph& graph, co
         for (std::size_t i = 0; i < outputs.size(); ++i)
             exact.emplace(part.region.outputs[i], std::move(outputs[i]));
     }
+    return exact;
+}
+
+// Rounds the p-th part alone, and runs on to the outputs.
+Result<void> add_blame(const Graph& graph, std::vector<Part>& parts, std::size_t p, const Values& exact,
+                       Blame& blame) {
+    VIRIDIAN_TRY(std::vector<Tensor> outputs, outputs_of(graph, parts[p], exact, {}, true));
+    Values changed;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const ValueId id = parts[p].region.outputs[i];
+        blame.local = std::max(blame.local, difference(outputs[i], exact.at(id)));
+        changed.emplace(id, std::move(outputs[i]));
+    }
+    VIRIDIAN_TRY(propagate(graph, parts, p + 1, exact, changed));
+    for (const ValueId id : graph.outputs())
+        if (const auto found = changed.find(id); found != changed.end())
+            blame.error = std::max(blame.error, difference(found->second, exact.at(id)));
+    return {};
+}
+
+}  // namespace
+
+bool filters_in_bf16(std::string_view kernel) { return kernel.starts_with("simd:winograd:bf16"); }
+
+Result<std::vector<Blame>> blame_rounding(Device& device, const Graph& graph, const plan::Plan& plan,
+                                          const std::vector<std::vector<Tensor>>& sets) {
+    VIRIDIAN_TRY(std::vector<Part> parts, parts_of(device, graph, plan));
     std::vector<Blame> blames;
+    std::vector<std::size_t> rounding;  // the blames' parts
     for (std::size_t p = 0; p < parts.size(); ++p) {
-        Part& part = parts[p];
-        if (!part.rounds) continue;
-        const graph::Node& last = graph.node(part.region.nodes.back());
-        Blame blame{part.region.nodes,
-                    last.name.empty() ? last.op : last.name,
-                    "",
-                    part.choice.kernel,
-                    filters_in_bf16(part.choice.kernel),
-                    0,
-                    0};
-        VIRIDIAN_TRY(std::vector<Tensor> outputs, outputs_of(graph, part, exact, {}, true));
-        Values changed;
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
-            const ValueId id = part.region.outputs[i];
-            if (i == 0) blame.tensor = graph.value(id).name;
-            blame.local = std::max(blame.local, difference(outputs[i], exact.at(id)));
-            changed.emplace(id, std::move(outputs[i]));
-        }
-        VIRIDIAN_TRY(propagate(graph, parts, p + 1, exact, changed));
-        for (const ValueId id : graph.outputs())
-            if (const auto found = changed.find(id); found != changed.end())
-                blame.error = std::max(blame.error, difference(found->second, exact.at(id)));
-        blames.push_back(std::move(blame));
+        if (!parts[p].rounds) continue;
+        const graph::Node& last = graph.node(parts[p].region.nodes.back());
+        rounding.push_back(p);
+        blames.push_back({parts[p].region.nodes, last.name.empty() ? last.op : last.name,
+                          graph.value(parts[p].region.outputs.front()).name, parts[p].choice.kernel,
+                          filters_in_bf16(parts[p].choice.kernel), 0, 0});
+    }
+    for (const std::vector<Tensor>& inputs : sets) {
+        VIRIDIAN_TRY(const Values exact, exact_values(graph, parts, inputs));
+        for (std::size_t i = 0; i < blames.size(); ++i)
+            VIRIDIAN_TRY(add_blame(graph, parts, rounding[i], exact, blames[i]));
     }
     std::ranges::stable_sort(blames, std::greater<>(), &Blame::error);
     return blames;

@@ -12,16 +12,17 @@ struct Blame {
     std::string tensor;                // what it writes
     std::string kernel;
     bool filtered = false;  // by minimal filtering in bf16, which amplifies its roundings: others do not
-    double local = 0;       // relative L2 of what it writes, its inputs exact
-    double error = 0;       // relative L2 of the network's worst output; infinite where NaN patterns differ
+    // The largest over all sets of inputs.
+    double local = 0;  // relative L2 of what it writes, its inputs exact
+    double error = 0;  // relative L2 of the network's worst output; infinite where NaN patterns differ
 };
 
 // Products in bf16 of transformed sources and weights.
 [[nodiscard]] bool filters_in_bf16(std::string_view kernel);
 
-// One entry per region with a bf16 port, worst first (then in execution order). `inputs` are the graph's.
+// One entry per region with a bf16 port, worst first (then in execution order). `sets` of the graph's inputs.
 [[nodiscard]] Result<std::vector<Blame>> blame_rounding(Device& device, const graph::Graph& graph,
                                                         const plan::Plan& plan,
-                                                        const std::vector<graph::Tensor>& inputs);
+                                                        const std::vector<std::vector<graph::Tensor>>& sets);
 
 }  // namespace viridian::execute
