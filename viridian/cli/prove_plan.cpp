@@ -89,6 +89,14 @@ OverBudget over_budget(const Proven& proven, const execute::RegionCheck* worst_k
     return over;
 }
 
+Error unreachable(double max_error, const OverBudget& closest) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("allow at least {:.1e}, or leave --max-error out", 1.05 * closest.error),
+                "no plan stays within --max-error {:g}, even without bf16: in f32 the {} differs by {:.1e} "
+                "(relative L2)",
+                max_error, closest.where, closest.error);
+}
+
 }  // namespace
 
 Result<bool> is_large(const graph::Graph& graph) {
@@ -112,7 +120,10 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
         Proven proven;
         proven.reused = question.expected.reused;
         proven.forbidden = forbidden;
-        VIRIDIAN_TRY(proven.planned, make_planned(graph, device, source, objective, limited));
+        auto made = make_planned(graph, device, source, objective, limited);
+        // The last kernel of some region was taken away for the sake of the budget.
+        if (!made.ok() && std::isfinite(closest.error)) return unreachable(*question.max_error, closest);
+        VIRIDIAN_TRY(proven.planned, std::move(made));
         const Planned& planned = proven.planned;
         const execute::AllowedError allowed =
             execute::allowed_error(question.original, planned.graph, planned.plan, question.max_error);
@@ -137,11 +148,7 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
             return proven;
         }
         if ((attempt == attempts || worst == nullptr) && std::isfinite(closest.error))
-            return fail(ErrorCode::invalid_argument,
-                        fmt::format("allow at least {:.1e}, or leave --max-error out", 1.05 * closest.error),
-                        "no plan stays within --max-error {:g}, even without bf16: in f32 the {} differs by "
-                        "{:.1e} (relative L2)",
-                        *question.max_error, closest.where, closest.error);
+            return unreachable(*question.max_error, closest);
         if (attempt == attempts || worst == nullptr)
             return fail(
                 ErrorCode::not_equal, "please report it with the model; nothing was written",
