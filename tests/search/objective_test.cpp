@@ -54,9 +54,21 @@ TEST(Objective, a_caret_shows_what_is_wrong) {
                                                          {"time time", 5},
                                                          {"(1-0.3", 6},
                                                          {"(1-2)*time", 0},
-                                                         {"energy @ time<=0x", 16},
+                                                         {"energy @ time<=0x", 15},
                                                          {"1e999*time", 0},
-                                                         {"(1/0)*time", 0}};
+                                                         {"(1/0)*time", 0},
+                                                         {"-1*time", 0},
+                                                         {"time+-1*energy", 5},
+                                                         {"0*time", 0},
+                                                         {"0*time+(1-1)*energy", 0},
+                                                         {"energy^0", 0},
+                                                         {"energy^-1", 7},
+                                                         {"energy^(1-2)", 7},
+                                                         {"energy @ time<=-1x", 15},
+                                                         {"power+power", 6},
+                                                         {"2*energy^1", 8},
+                                                         {"(inf)*time", 1},
+                                                         {"time^1*energy^2*time^3", 16}};
     for (const auto& [text, column] : wrong) {
         const auto parsed = parse_objective(text);
         ASSERT_FALSE(parsed.ok()) << text;
@@ -69,15 +81,45 @@ TEST(Objective, a_caret_shows_what_is_wrong) {
     EXPECT_FALSE(parse_objective(std::string(900, '(')).ok());
 }
 
-// Found by fuzzing: written out, the exponents take more characters than they came in.
+TEST(Objective, ConstantsFollowThePrecedenceOfArithmetic) {
+    const std::pair<const char*, double> coefficients[] = {
+        {"(1-0.5*0.5)*time", 0.75}, {"(3-2*0.5)*time", 2}, {"(1+6/2-1)*time", 3},
+        {"(8/2/2)*time", 2},        {"(1-(2-3))*time", 2}, {"(2--1)*time", 3},
+        {"1/4*time", 0.25},         {"2*0.25*time", 0.5},  {"(-1+2) * (3-1)*time", 2}};
+    for (const auto& [text, value] : coefficients) {
+        const auto parsed = parse_objective(text);
+        ASSERT_TRUE(parsed.ok()) << text << parsed.error().text();
+        EXPECT_DOUBLE_EQ(parsed->terms[0].factor, value) << text;
+    }
+    EXPECT_DOUBLE_EQ(parse_objective("energy^(1-0.5*0.5)")->terms[0].factor, 0.75);
+    EXPECT_DOUBLE_EQ(parse_objective("energy @ time<=(1+0.5*2)x")->limit->factor, 2);
+}
+
+// A sweep of weights ends at 0.
+TEST(Objective, SomeFactorsMayBeZero) {
+    EXPECT_EQ(parse_objective("0*energy+(1-0)*time")->terms.size(), 2U);
+    EXPECT_TRUE(parse_objective("energy^0*time^1").ok());
+}
+
+TEST(Objective, PowerAloneHasALimitHoweverItIsSaid) {
+    for (const char* text : {"power", "2*power", "power^0.5", "power+0*energy"}) {
+        const auto parsed = parse_objective(text);
+        ASSERT_TRUE(parsed.ok()) << text;
+        ASSERT_TRUE(parsed->limit.has_value()) << text;
+        EXPECT_EQ(parsed->limit->factor, 3);
+    }
+    EXPECT_FALSE(parse_objective("power+energy")->limit.has_value());
+}
+
 TEST(Objective, WhateverIsReadCanBeReadAgainFromItsText) {
-    std::string text = "energy^.7";
-    for (int i = 1; i < 32; ++i) text += "*time^.7777777777777777";
+    std::string text;
+    for (const char* metric : {"time", "energy", "power", "flop", "bytes", "kernels"})
+        text += fmt::format("{}{}^.7777777777777777e-300", text.empty() ? "" : "*", metric);
     const auto parsed = parse_objective(text);
     ASSERT_TRUE(parsed.ok()) << parsed.error().text();
     EXPECT_TRUE(parse_objective(search::text(*parsed)).ok());
-    EXPECT_FALSE(parse_objective(text + "*time^1").ok()) << "33 terms";
     EXPECT_FALSE(parse_objective(std::string(2001, ' ')).ok());
+    EXPECT_FALSE(parse_objective(std::string(1990, '-') + "1*time").ok());
 }
 
 }  // namespace

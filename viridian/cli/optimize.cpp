@@ -232,7 +232,9 @@ Command optimize_command() {
                 ->capture_default_str();
             app.add_option("--solver", options->solver, "exact, greedy, shortest-path or first")
                 ->capture_default_str();
-            app.add_option("--distance", options->distance, "How far `greedy` looks")->capture_default_str();
+            app.add_option("--distance", options->distance, "How far `greedy` looks")
+                ->check(CLI::Range(1, 100))
+                ->capture_default_str();
             app.add_option("--recorded", options->recorded,
                            "Plan with the prices of this file, and time nothing (docs/cost.md)");
             app.add_option("--record", options->record, "Write the prices that the search asked for");

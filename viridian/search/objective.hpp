@@ -1,13 +1,16 @@
 #pragma once
 // What to minimise (docs/method.md, 2), and the small language users say it in:
 //
-//     objective  = (sum | product) [ "@" limit ]
-//     sum        = [number "*"] metric { "+" [number "*"] metric }
-//     product    = metric "^" number { "*" metric "^" number }
-//     limit      = metric "<=" number "x"
-//     metric     = "time" | "energy" | "power" | "flop" | "bytes" | "kernels"
-//     number     = digits | "(" number { ("+"|"-"|"*"|"/") number } ")"
+//     objective   = (sum | product) [ "@" limit ]
+//     sum         = [coefficient "*"] metric { "+" [coefficient "*"] metric }
+//     product     = metric "^" factor { "*" metric "^" factor }
+//     limit       = metric "<=" factor "x"
+//     metric      = "time" | "energy" | "power" | "flop" | "bytes" | "kernels"
+//     coefficient = factor { ("*"|"/") factor }
+//     factor      = digits | "-" factor | "(" constant ")"
+//     constant    = coefficient { ("+"|"-") coefficient }
 //
+// Each metric once; no coefficient or exponent below 0, and not all 0; limits above 0.
 // One metric alone is in its own unit. In sums of several, in products and limits every metric is divided by
 // that of the starting plan, which so has value 1 when coefficients or exponents add up to 1. `power` alone
 // means `power @ time<=3x`: the least power is that of the slowest kernels.
