@@ -75,15 +75,16 @@ struct OverBudget {
 
 OverBudget over_budget(const Proven& proven, const execute::RegionCheck* worst_kernel,
                        const Question& question) {
-    const plan::Plan& plan = proven.planned.plan;
-    const double usual = execute::allowed_error(plan);
-    const bool kernels = worst_kernel == nullptr || worst_kernel->error <= allowed_alone(plan, usual);
+    const double usual =
+        execute::allowed_error(question.original, proven.planned.graph, proven.planned.plan).error;
+    const bool kernels =
+        worst_kernel == nullptr || worst_kernel->error <= allowed_alone(proven.planned, usual);
     if (!question.max_error || !kernels) return {};
     OverBudget over{0, ""};
     if (worst_kernel != nullptr && question.by_region)
         over = {worst_kernel->error, fmt::format("kernel `{}`", worst_kernel->kernel)};
     for (const execute::OutputAgreement& output : proven.proof.outputs) {
-        if (!output.same_nan || output.error > usual) return {};
+        if (output.exact ? !output.passed() : !output.same_nan || output.error > usual) return {};
         if (output.error >= over.error) over = {output.error, fmt::format("output `{}`", output.name)};
     }
     return over;
