@@ -79,7 +79,7 @@ Result<Given> planned_as_given(graph::Graph graph, const Json& sidecar, ModelOpt
     if (changed_since_written(sidecar))
         return fail(ErrorCode::malformed, again,
                     "the plan was changed after it was written: its digest is another one");
-    if (execute::rounds(plan) && !allows_bf16(options)) {
+    if (execute::rounds(graph, plan) && !allows_bf16(options)) {
         options.allow = {"bf16"};
         VIRIDIAN_TRY(device, open_device(options));
     }
