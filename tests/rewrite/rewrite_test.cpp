@@ -42,6 +42,25 @@ Graph residual_network(Sketch& s, bool bn_read_twice = false) {
     return s.finish({s.add("Relu", {s.add("Identity", {sum})})});
 }
 
+// An infinite output must not widen the tolerance of the finite ones, nor agree with a finite one.
+TEST(Compare, InfinitiesAgreeOnlyWithThemselves) {
+    const auto divided = [](const std::vector<float>& by, float plus) {
+        Graph graph;
+        const auto constant = [&](const std::vector<float>& values) {
+            return graph.add_constant("c", graph::Tensor::f32({2}, values));
+        };
+        const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({2})});
+        const ValueId none = graph.add("Mul", {x, constant({0, 0})});
+        graph.set_outputs({graph.add("Div", {graph.add("Add", {none, constant({1, plus})}), constant(by)})});
+        EXPECT_TRUE(infer_types(graph).ok());
+        return graph;
+    };
+    EXPECT_TRUE(compare(divided({0, 1}, 1), divided({0, 1}, 1), 1, 1e-9).ok());
+    EXPECT_FALSE(compare(divided({0, 1}, 1), divided({0, 1}, 2), 1, 1e-9).ok()) << "beside an infinity";
+    EXPECT_FALSE(compare(divided({0, 1}, 1), divided({1, 1}, 1), 1, 1e-9).ok()) << "1 for an infinity";
+    EXPECT_FALSE(compare(divided({0, 1}, 1), divided({-1e-30F, 1}, 1), 1, 1e-9).ok());
+}
+
 TEST(Simplify, FoldsBatchNormAndKeepsOrigins) {
     Random random(1);
     for (const bool twice : {false, true}) {

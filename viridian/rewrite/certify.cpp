@@ -59,7 +59,11 @@ Result<void> compare_in(const Graph& before, const Graph& after, std::uint64_t s
                 const auto x = static_cast<double>(a[i].real[k]);
                 const auto y = static_cast<double>(b[i].real[k]);
                 if (std::isnan(x) != std::isnan(y)) return differ(x - y);
-                if (std::isnan(x) || x == y) continue;
+                if (std::isnan(x)) continue;
+                if (!std::isfinite(x) || !std::isfinite(y)) {
+                    if (x != y) return differ(x - y);
+                    continue;
+                }
                 scale = std::max(scale, std::abs(x));
                 most = std::max(most, std::abs(x - y));
             }
