@@ -39,6 +39,28 @@ TEST(Precision, TableNamesEachOperatorOnce) {
     EXPECT_EQ(bf16_safety(node), Safety::deny);
 }
 
+// research/precision.md, 2: what rounds nothing of its own is clear, so that no denied class spreads from it.
+TEST(Precision, ComparesIndexesAndCastsAreClear) {
+    for (const char* op : {"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "ArgMax", "ArgMin",
+                           "TopK", "Cast", "CastLike", "Not", "Shape", "Where", "Max", "Min"}) {
+        graph::Node node;
+        node.op = op;
+        EXPECT_EQ(bf16_safety(node), Safety::clear) << op;
+    }
+}
+
+// An attention mask as exporters write it: (1 − Cast(m)) · −10000 added to scores.
+TEST(Precision, AMasksCastHoldsNothingBack) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({4, 4}));
+    const ValueId m = graph.add_input("m", {graph::ElementType::i64, graph::shape_of({4, 4})});
+    const ValueId cast = graph.add("Cast", {m}, {{"to", std::int64_t{1}}}, "cast");
+    const ValueId sum = graph.add("Add", {x, cast}, {}, "sum");
+    graph.set_outputs({graph.add("Softmax", {sum}, {}, "softmax")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    EXPECT_THAT(exact_operators(graph), testing::IsEmpty());
+}
+
 // Exp → Relu → Add is denied as far as the Add; the product behind it may round again, and so may what
 // follows it.
 TEST(Precision, WhatADeniedOperatorReachesStaysInF32) {

@@ -16,6 +16,10 @@ constexpr std::string_view sums = "f32 sums, compute-bound";
 constexpr std::string_view once = "one rounding per element";
 constexpr std::string_view statistics = "bf16 has f32's range; statistics and sums stay f32";
 constexpr std::string_view moves = "no rounding of its own";
+constexpr std::string_view compares =
+    "no rounding of its own: the answer is a truth value, an index or one of the inputs";
+constexpr std::string_view converts = "no rounding but the one the model declares";
+constexpr std::string_view whole = "shapes, truth values and constants: nothing to round";
 constexpr std::string_view amplifies = "amplifies relative errors";
 constexpr std::string_view counts = "bf16 holds integers exactly to 256 only";
 
@@ -107,6 +111,28 @@ constexpr std::array table = std::to_array<SafetyRow>({
     {"Trilu", Safety::clear, moves},
     {"CenterCropPad", Safety::clear, moves},
     {"Resize", Safety::clear, moves},
+    {"Upsample", Safety::clear, moves},
+    {"Equal", Safety::clear, compares},
+    {"Greater", Safety::clear, compares},
+    {"GreaterOrEqual", Safety::clear, compares},
+    {"Less", Safety::clear, compares},
+    {"LessOrEqual", Safety::clear, compares},
+    {"IsNaN", Safety::clear, compares},
+    {"IsInf", Safety::clear, compares},
+    {"ArgMax", Safety::clear, compares},
+    {"ArgMin", Safety::clear, compares},
+    {"TopK", Safety::clear, compares},
+    {"Cast", Safety::clear, converts},
+    {"CastLike", Safety::clear, converts},
+    {"Not", Safety::clear, whole},
+    {"And", Safety::clear, whole},
+    {"Or", Safety::clear, whole},
+    {"Xor", Safety::clear, whole},
+    {"Shape", Safety::clear, whole},
+    {"Size", Safety::clear, whole},
+    {"NonZero", Safety::clear, whole},
+    {"ConstantOfShape", Safety::clear, whole},
+    {"OneHot", Safety::clear, whole},
 
     {"Exp", Safety::deny, amplifies},
     {"Pow", Safety::deny, amplifies},
