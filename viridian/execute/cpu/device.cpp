@@ -31,7 +31,7 @@ class CpuDevice final : public Device {
     std::string library() const override {
         // Our own kernels have a version too: raise it when one is added or changes its speed.
         const dnnl_version_t* version = dnnl_version();
-        return fmt::format("dnnl {}.{}.{}, viridian 7", version->major, version->minor, version->patch);
+        return fmt::format("dnnl {}.{}.{}, viridian 8", version->major, version->minor, version->patch);
     }
     int threads() const override { return context_.threads; }
 
