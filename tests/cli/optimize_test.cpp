@@ -298,7 +298,7 @@ TEST_F(Optimize, MeasuredPricesAreRecorded) {
         const Json measured = plan("--record"), recorded = plan("--recorded");
         EXPECT_EQ(recorded["recorded"]["schema"], "viridian.recording/1");
         for (const char* side : {"baseline", "optimized"}) {
-            const auto seconds = measured[side]["predicted"]["seconds"].get<double>();
+            const auto seconds = measured[side]["predicted"]["database"]["seconds"].get<double>();
             EXPECT_NEAR(recorded[side]["predicted"]["seconds"].get<double>(), seconds, 1e-4 * seconds)
                 << side;
         }

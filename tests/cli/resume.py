@@ -79,7 +79,7 @@ def main():
         before = stored
         stored, code, said = stopped(signal.SIGINT, database, stored + 40, *optimise)
         check(stored > before and not output.exists(), f"{before} prices before Ctrl-C, {stored} after")
-        check(code == 1 and "to measure: about" in said and "--budget 5,5s" in said, f"says how long it will take: {code}, {said}")
+        check(code == 1 and "to measure: expected" in said and "--budget 5,5s" in said, f"says how long it will take: {code}, {said}")
         check("what was measured is kept" in said and "run it again" in said, f"says how to go on: {said}")
         rest = viridian(*ask)
         check(rest["known"] >= stored - 1 and rest["measured"] == rest["missing"] < after["missing"],

@@ -86,6 +86,7 @@ TEST(Gate, SidecarComesBack) {
     choice.kernel = "k";
     choice.inputs = choice.outputs = {format};
     Assignment assignment;
+    assignment.solver = "first";
     assignment.regions = {
         {make_region(net.graph, graph::uses(net.graph), net.graph.nodes()), std::move(choice)}};
     const auto plan = make_plan(net.graph, std::move(assignment));
