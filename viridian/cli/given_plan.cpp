@@ -50,7 +50,7 @@ Result<std::unique_ptr<execute::Device>> open_as_asked(ModelOptions& options, co
     return device;
 }
 
-Result<Planned> proven(graph::Graph graph, const ModelOptions& options, const Asked& asked,
+Result<Planned> proven(const graph::Graph& graph, const ModelOptions& options, const Asked& asked,
                        std::uint64_t seed, execute::Device& device, profile::OnDemand& costs,
                        const search::Objective& objective) {
     VIRIDIAN_TRY(const bool large, is_large(graph));
