@@ -101,7 +101,7 @@ Result<Retuned> retuned(graph::Graph graph, ModelOptions options, const Asked& a
     costs.price_for(graph);
     if (result.bf16 || asked.max_error) {
         VIRIDIAN_TRY(result.planned,
-                     proven(std::move(graph), options, asked, seed, *result.device, costs, result.objective));
+                     proven(graph, options, asked, seed, *result.device, costs, result.objective));
         return result;
     }
     VIRIDIAN_TRY(result.planned, make_plan_only(std::move(graph), costs.source(), result.objective, {}));
