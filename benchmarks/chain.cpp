@@ -245,13 +245,15 @@ Result<void> benchmark(const ModelOptions& options, double seconds, std::size_t 
         VIRIDIAN_TRY(
             print_steps(planned, runs.steps, prices, roofline, steps, again ? device.get() : nullptr));
     if (kinds) VIRIDIAN_TRY(print_kinds(planned, runs.steps, roofline));
+    std::vector<double> ratios;  // of each run to its own events
+    for (std::size_t i = 0; i < count; ++i) ratios.push_back(runs.recorded[i] / runs.events[i]);
+    const Summary over_events = summarize(std::move(ratios));
     const Summary plain = summarize(std::move(runs.plain));
     const Summary recorded = summarize(std::move(runs.recorded));
-    const Summary events = summarize(std::move(runs.events));
     fmt::print(
         "{}: {:.3f} ms a run (minimum {:.3f}, {} runs); {:.3f} x the sum of its events, {:.3f} x the "
         "database's entries ({:.3f} ms); recording {:+.2f} % (minima {:+.2f} %)\n",
-        options.model, 1e3 * plain.median, 1e3 * plain.minimum, count, recorded.median / events.median,
+        options.model, 1e3 * plain.median, 1e3 * plain.minimum, count, over_events.median,
         plain.median / predicted, 1e3 * predicted, 100 * (recorded.median / plain.median - 1),
         100 * (recorded.minimum / plain.minimum - 1));
     return {};

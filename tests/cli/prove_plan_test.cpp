@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/cli/fixed_prices.hpp"
+#include <set>
+
+#include "tests/support/fixed_prices.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/execute/inputs.hpp"
@@ -12,6 +14,7 @@
 namespace viridian::cli {
 namespace {
 
+using execute::FixedPrices;
 using graph::Graph;
 using graph::Tensor;
 using graph::ValueId;
@@ -122,6 +125,64 @@ std::unique_ptr<execute::Device> exact_device() {
     auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
     EXPECT_TRUE(device.ok());
     return *std::move(device);
+}
+
+Graph two_products() {
+    Random random(5);
+    Graph graph;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 64})});
+    const ValueId v = graph.add_constant("v", random_tensor(random, {64, 48}));
+    const ValueId w = graph.add_constant("w", random_tensor(random, {48, 32}));
+    graph.set_outputs({graph.add("MatMul", {graph.add("MatMul", {x, v}, {}, "first"), w}, {}, "second")});
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+std::set<std::string> kernels_of(const Proven& proven) {
+    std::set<std::string> kernels;
+    for (const auto& assigned : proven.planned.plan.assignment.regions)
+        kernels.insert(assigned.choice.kernel);
+    return kernels;
+}
+
+TEST(WrongKernel, IsForbiddenWhereItIsWrongAndAnotherTaken) {
+    FixedPrices device(exact_device());
+    const Graph graph = two_products();
+    const auto right = proven_on(device, graph, "f32");
+    ASSERT_TRUE(right.ok()) << right.error().text();
+    const plan::Choice taken = right->planned.plan.assignment.regions[0].choice;
+    const plan::Region first = right->planned.plan.assignment.regions[0].region;
+    const std::string signature = plan::signature(graph, first);
+    device.wrong = [&](const std::string& where, const plan::Choice& choice) {
+        return where == signature && choice.kernel == taken.kernel;
+    };
+    device.cheapest = taken.kernel;
+    const auto proven = proven_on(device, graph, "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_TRUE(proven->proof.passed());
+    for (const auto& assigned : proven->planned.plan.assignment.regions)
+        EXPECT_EQ(plan::signature(graph, assigned.region) == signature,
+                  assigned.choice.kernel != taken.kernel)
+            << "right at the other product";
+}
+
+TEST(WrongKernel, OfAllTheReferenceIsLeft) {
+    FixedPrices device(exact_device());
+    device.wrong = [](const std::string&, const plan::Choice& choice) {
+        return choice.kernel != "reference";
+    };
+    const auto proven = proven_on(device, two_products(), "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_EQ(kernels_of(*proven), std::set<std::string>{"reference"});
+}
+
+TEST(WrongKernel, OfWhichThereIsNoOtherEndsWithExitCode3) {
+    FixedPrices device(exact_device());
+    device.wrong = [](const std::string&, const plan::Choice&) { return true; };
+    const auto proven = proven_on(device, two_products(), "f32");
+    ASSERT_FALSE(proven.ok());
+    EXPECT_EQ(proven.error().code, ErrorCode::not_equal) << proven.error().text();
+    EXPECT_EQ(proven.error().kind(), ErrorKind::bug) << "exit code 3";
 }
 
 class WithNaN : public testing::TestWithParam<const char*> {};

@@ -75,7 +75,7 @@ TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
         plan::Choice choice;
         choice.kernel = "k";
         choice.inputs = {{plan::plain(4), graph::ElementType::f32, {}}};
-        ASSERT_TRUE(database->put_choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, "f32"}, {choice}).ok());
+        ASSERT_TRUE(database->put_choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 1, "f32"}, {choice}).ok());
         ASSERT_TRUE(database->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1.1)}).ok());
     }
     auto database = Database::open(path_);
@@ -87,11 +87,44 @@ TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
     EXPECT_TRUE(std::isnan((*found)->error));
     EXPECT_FALSE(database->get(key(2))->has_value());
     EXPECT_EQ(database->get_all(key(1))->size(), 1U);
-    const auto list = database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, "f32"});
+    const auto list = database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 1, "f32"});
     ASSERT_TRUE(list.ok() && list->has_value());
     EXPECT_EQ((**list)[0].kernel, "k");
-    EXPECT_FALSE(database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, "f32,bf16"})->has_value());
+    EXPECT_FALSE(database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 1, "f32,bf16"})->has_value());
+    EXPECT_FALSE(database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 2, "f32"})->has_value())
+        << "made under another protocol";
     EXPECT_EQ(database->residuals("cpu-1")->size(), 1U);
+}
+
+// As version 2 wrote it: 0 where nothing had been compared, lists under no protocol.
+TEST_F(DatabaseFile, AFileOfTheSecondVersionLosesItsErrorsAndLists) {
+    {
+        auto database = Database::open(path_);
+        Entry compared = entry(0.5);
+        compared.error = 0;
+        ASSERT_TRUE(database.ok() && database->put(key(1), compared).ok());
+    }
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(raw,
+                           "drop table choice_list; create table choice_list (subject text not null, device "
+                           "text not null, library text not null, threads integer not null, allowances text "
+                           "not null, choices text not null, primary key (subject, device, library, threads, "
+                           "allowances)) without rowid; insert into choice_list values ('s', 'd', 'l', 2, "
+                           "'f32', '[]'); pragma user_version = 2;",
+                           nullptr, nullptr, nullptr),
+              SQLITE_OK)
+        << sqlite3_errmsg(raw);
+    sqlite3_close(raw);
+    auto database = Database::open(path_);
+    ASSERT_TRUE(database.ok()) << database.error().text();
+    const auto found = database->get(key(1));
+    ASSERT_TRUE(found.ok() && found->has_value());
+    EXPECT_TRUE(std::isnan((*found)->error));
+    const ListKey list{"s", "d", "l", 2, 1, "f32"};
+    EXPECT_FALSE(database->choices(list)->has_value());
+    ASSERT_TRUE(database->put_choices(list, {}).ok());
+    EXPECT_TRUE(database->choices(list)->has_value());
 }
 
 TEST_F(DatabaseFile, SurvivesAKillAtAnyMoment) {

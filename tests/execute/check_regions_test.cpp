@@ -1,6 +1,7 @@
 #include "viridian/execute/check_regions.hpp"
 
 #include "tests/execute/every_choice.hpp"
+#include "tests/support/fixed_prices.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -36,13 +37,104 @@ TEST(CheckRegions, OverwrittenInputsAreCopied) {
         ASSERT_TRUE(plan.ok());
         const auto inputs = random_inputs(graph, random);
         const auto before = inputs[0].content_hash();
-        const auto checks = check_regions(*device, graph, *plan, inputs);
+        const auto checks = check_regions(*device, graph, *plan, std::span(&inputs, 1));
         ASSERT_TRUE(checks.ok()) << checks.error().text();
         ASSERT_EQ(checks->size(), 2U);
         for (const RegionCheck& check : *checks) EXPECT_LE(check.error, 1e-6) << check.kernel;
         EXPECT_EQ(inputs[0].content_hash(), before);
     }
     EXPECT_GE(tried, 1U);
+}
+
+// Of two products on the same kernel, the wrong one is named.
+TEST(CheckRegions, AWrongKernelIsFoundWhereItIsWrong) {
+    Random random(2);
+    graph::Graph graph;
+    const auto x = graph.add_input("x", f32({4, 40}));
+    const auto first =
+        graph.add("MatMul", {x, graph.add_constant("v", random_tensor(random, {40, 24}))}, {}, "right");
+    graph.set_outputs({graph.add("MatMul", {first, graph.add_constant("w", random_tensor(random, {24, 16}))},
+                                 {}, "wrong")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto nodes = graph.nodes();
+    const auto uses = graph::uses(graph);
+    const std::vector<plan::Region> regions = {plan::make_region(graph, uses, {nodes[0]}),
+                                               plan::make_region(graph, uses, {nodes[1]})};
+    FixedPrices device(test_device());
+    auto assignment =
+        assign(device, graph, regions, [](const plan::Region&, const auto&) { return std::size_t{0}; });
+    ASSERT_TRUE(assignment.ok());
+    const std::string signature = plan::signature(graph, regions[1]);
+    const std::string choice = assignment->regions[1].choice.key();
+    device.wrong = [&](const std::string& where, const plan::Choice&) { return where == signature; };
+    const auto plan = plan::make_plan(graph, *std::move(assignment));
+    ASSERT_TRUE(plan.ok());
+    const auto inputs = random_inputs(graph, random);
+    const auto checks = check_regions(device, graph, *plan, std::span(&inputs, 1));
+    ASSERT_TRUE(checks.ok()) << checks.error().text();
+    ASSERT_EQ(checks->size(), 2U);
+    EXPECT_EQ((*checks)[0].node, "right");
+    EXPECT_LE((*checks)[0].error, 1e-6);
+    EXPECT_EQ((*checks)[1].node, "wrong");
+    EXPECT_GT((*checks)[1].error, 1e-3);
+    EXPECT_EQ((*checks)[1].signature, signature);
+    EXPECT_EQ((*checks)[1].choice, choice);
+}
+
+// A kernel that is wrong where its input begins with a large number.
+class WrongOfLarge final : public ForwardingDevice {
+  public:
+    using ForwardingDevice::ForwardingDevice;
+    Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph, const plan::Plan& plan) override {
+        VIRIDIAN_TRY(auto right, ForwardingDevice::prepare(graph, plan));
+        return std::unique_ptr<Executable>(std::make_unique<Sometimes>(std::move(right)));
+    }
+
+  private:
+    class Sometimes final : public Executable {
+      public:
+        explicit Sometimes(std::unique_ptr<Executable> right) : right_(std::move(right)) {}
+        Result<void> run(std::span<const graph::Tensor> inputs, std::span<graph::Tensor> outputs) override {
+            VIRIDIAN_TRY(right_->run(inputs, outputs));
+            if (inputs[0].values<float>()[0] > 10) outputs[0].mutable_values<float>()[0] += 100;
+            return {};
+        }
+        void record(trace::Recorder* recorder) override { right_->record(recorder); }
+        Bytes memory() const override { return right_->memory(); }
+
+      private:
+        std::unique_ptr<Executable> right_;
+    };
+};
+
+// Two products of equal signature: weights of the first are ones, so that the second reads sums.
+TEST(CheckRegions, LooksAtEveryStepAndEverySet) {
+    graph::Graph graph;
+    const auto x = graph.add_input("x", f32({2, 8}));
+    const auto ones = [&] {
+        return graph.add_constant("w", graph::Tensor::f32({8, 8}, std::vector<float>(64, 1)));
+    };
+    const auto first = graph.add("MatMul", {x, ones()}, {}, "first");
+    graph.set_outputs({graph.add("MatMul", {first, ones()}, {}, "second")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    WrongOfLarge device(test_device());
+    auto assignment = assign(device, graph, single_node_regions(graph),
+                             [](const plan::Region&, const auto&) { return std::size_t{0}; });
+    ASSERT_TRUE(assignment.ok());
+    const auto plan = plan::make_plan(graph, *std::move(assignment));
+    ASSERT_TRUE(plan.ok());
+    const auto worst = [&](const std::vector<float>& sets) {
+        std::vector<std::vector<graph::Tensor>> inputs;
+        for (const float value : sets)
+            inputs.push_back({graph::Tensor::f32({2, 8}, std::vector<float>(16, value))});
+        const auto checks = check_regions(device, graph, *plan, inputs);
+        EXPECT_TRUE(checks.ok() && checks->size() == 1) << "one kernel, two steps";
+        return checks->front();
+    };
+    EXPECT_LE(worst({1, 1}).error, 1e-6);
+    EXPECT_GT(worst({2}).error, 1e-3) << "only the second step reads more than 10: eight twos";
+    EXPECT_EQ(worst({2}).node, "second");
+    EXPECT_GT(worst({1, 20}).error, 1e-3) << "only in the second set";
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/profile/weights.hpp"
 
 namespace viridian::profile {
 namespace {
@@ -120,6 +123,48 @@ TEST(OnDemand, ConfirmsOnceAndKeepsWhatItFound) {
     EXPECT_EQ(again->front().price.seconds, elsewhere->front().price.seconds);
     EXPECT_LE(again->front().price.low, again->front().price.seconds);
     EXPECT_GE(again->front().price.high, again->front().price.seconds);
+}
+
+TEST(OnDemand, TheReferenceIsLeftWhereAllElseIsForbidden) {
+    Session session = Session::open();
+    const Graph graph = residual(true);
+    const plan::Region product = plan::make_region(graph, graph::uses(graph), {graph.nodes()[1]});
+    const std::string signature = plan::signature(graph, product);
+    OnDemand costs = session.costs();
+    auto priced = costs.source().choices(graph, product);
+    ASSERT_TRUE(priced.ok());
+    const std::size_t offered = priced->size();
+    ASSERT_GT(offered, 1U);
+    costs.forbid(signature, priced->front().choice.key());
+    EXPECT_EQ(costs.source().choices(graph, product)->size(), offered - 1);
+    EXPECT_EQ(costs.source().choices(graph, product_and_sum(graph))->empty(), false) << "another region";
+    costs.forbid_all_but_reference(signature);
+    priced = costs.source().choices(graph, product);
+    ASSERT_TRUE(priced.ok() && priced->size() == 1);
+    EXPECT_EQ(priced->front().choice.kernel, "reference");
+    EXPECT_GT(priced->front().price.seconds, Seconds(0));
+    costs.forbid(signature, priced->front().choice.key());
+    EXPECT_TRUE(costs.source().choices(graph, product)->empty());
+}
+
+TEST(OnDemand, EntriesSayThatNothingWasCompared) { EXPECT_TRUE(std::isnan(cost::Entry().error)); }
+
+// 16 KiB of weights: estimated joules hold their traffic where they come from memory, none from the cache.
+TEST(OnDemand, CachedWeightsCostNoMemoryTraffic) {
+    const Graph graph = residual(true);
+    ASSERT_TRUE(weights_stay_cached(graph));
+    const plan::Region product = plan::make_region(graph, graph::uses(graph), {graph.nodes()[1]});
+    for (const bool cached : {false, true}) {
+        Session session = Session::open();
+        OnDemand costs = session.costs();
+        if (cached) costs.price_for(graph);
+        const auto priced = costs.source().choices(graph, product);
+        ASSERT_TRUE(priced.ok());
+        const cost::Price& price = priced->front().price;
+        const Energy expected = session.energy.model.estimate(
+            price.seconds, 1, cost::InstructionClass::vector, Bytes(cached ? 0 : 64 * 64 * 4));
+        EXPECT_DOUBLE_EQ(price.energy.value.value, expected.value.value);
+    }
 }
 
 }  // namespace

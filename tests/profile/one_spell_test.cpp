@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/forwarding_device.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/execute/greedy.hpp"
 #include "viridian/execute/inputs.hpp"
@@ -13,22 +14,10 @@ namespace {
 
 // The processor, whose threads are said to be apart during some looks; then every step takes ten times as
 // long.
-class Wandering final : public execute::Device {
+class Wandering final : public execute::ForwardingDevice {
   public:
     Wandering(std::unique_ptr<Device> real, std::function<bool(int look)> apart)
-        : real_(std::move(real)), apart_(std::move(apart)) {}
-    std::string name() const override { return real_->name(); }
-    std::string fingerprint() const override { return real_->fingerprint(); }
-    std::string library() const override { return real_->library(); }
-    int threads() const override { return real_->threads(); }
-    Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
-                                              const plan::Region& region) override {
-        return real_->choices(graph, region);
-    }
-    Result<std::unique_ptr<execute::Executable>> prepare(const graph::Graph& graph,
-                                                         const plan::Plan& plan) override {
-        return real_->prepare(graph, plan);
-    }
+        : ForwardingDevice(std::move(real)), apart_(std::move(apart)) {}
     Result<execute::Timing> time(const graph::Graph&, const plan::Region&, const plan::Choice&,
                                  const execute::TimingProtocol&) override {
         return timing();
@@ -46,7 +35,6 @@ class Wandering final : public execute::Device {
         const Seconds s(apart_(looks) ? 1e-2 : 1e-3);
         return {s, s, s, s, 5, {}};
     }
-    std::unique_ptr<Device> real_;
     std::function<bool(int)> apart_;
 };
 

@@ -7,6 +7,7 @@
 #include "viridian/cli/data_flow.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/profile/one_spell.hpp"
+#include "viridian/profile/weights.hpp"
 #include "viridian/trace/recorder.hpp"
 
 namespace viridian::cli {
@@ -145,10 +146,7 @@ Result<std::vector<double>> step_seconds(const Planned& planned, const std::vect
 
 Result<Energy> run_energy(const Planned& planned, const profile::EnergyPricer& energy, const Summary& seconds,
                           const std::vector<graph::Tensor>& inputs) {
-    Bytes weights;
-    for (std::size_t i = 0; i < planned.graph.value_count(); ++i)
-        if (const graph::Tensor* constant = planned.graph.constant(static_cast<graph::ValueId>(i)))
-            weights += Bytes(constant->byte_count());
+    const Bytes weights = profile::weight_traffic(planned.graph, planned.plan);
     const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
                                  Seconds(seconds.high),    seconds.count,           Bytes(0)};
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));

@@ -45,6 +45,28 @@ cost::Source within(const cost::Source& source, const std::vector<graph::NodeId>
             source.conversion};
 }
 
+Error no_plan(const execute::RegionCheck& worst) {
+    return fail(ErrorCode::not_equal, "please report it with the model; nothing was written",
+                "no plan gives the original's outputs; the worst kernel is `{}` at node `{}` (error {:.1e})",
+                worst.kernel, worst.node, worst.error);
+}
+
+Error not_equal_together() {
+    return fail(ErrorCode::not_equal, "please report it with the model; nothing was written",
+                "no plan gives the original's outputs, though each of its kernels by itself is equal to the "
+                "reference");
+}
+
+// Every kernel that is wrong by itself, and the worst in any case; or all of its region but the reference.
+void forbid_wrong(const std::vector<execute::RegionCheck>& checks, const execute::RegionCheck& worst,
+                  double allowed, bool all, profile::OnDemand& costs) {
+    for (const execute::RegionCheck& check : checks) {
+        if (check.rounds || (check.error <= allowed && &check != &worst)) continue;
+        costs.forbid(check.signature, check.choice);
+        if (all) costs.forbid_all_but_reference(check.signature);
+    }
+}
+
 // Forbids bf16 where it hurts most, minimal filtering in it first; all of it after many rounds.
 Result<void> forbid_worst(const Question& question, const Proven& proven, execute::Device& device,
                           double allowed, int round, std::vector<Forbidden>& forbidden, Limits& limits) {
@@ -110,20 +132,23 @@ Result<bool> is_large(const graph::Graph& graph) {
 Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& question, execute::Device& device,
                               profile::OnDemand& costs, const search::Objective& objective,
                               const search::AssignOptions& solver) {
-    constexpr int attempts = 4;
+    constexpr int attempts = 8, budget_attempts = 4, before_reference = 4;
     search::AssignOptions limited = solver;
     Limits limits{solver.keep_f32, {}};
     const cost::Source measured = costs.source();
     const cost::Source source = within(measured, limits.unfiltered);
     std::vector<Forbidden> forbidden;
     OverBudget closest;
+    std::optional<execute::RegionCheck> suspect;  // forbidden in the last attempt
     for (int attempt = 1, round = 1;;) {
         Proven proven;
         proven.reused = question.expected.reused;
         proven.forbidden = forbidden;
         auto made = make_planned(graph, device, source, objective, limited);
-        // The last kernel of some region was taken away for the sake of the budget.
-        if (!made.ok() && std::isfinite(closest.error)) return unreachable(*question.max_error, closest);
+        if (!made.ok() && made.error().code == ErrorCode::unsupported) {  // some region has no kernel left
+            if (std::isfinite(closest.error)) return unreachable(*question.max_error, closest);
+            if (suspect) return no_plan(*suspect);
+        }
         VIRIDIAN_TRY(proven.planned, std::move(made));
         const Planned& planned = proven.planned;
         const execute::AllowedError allowed =
@@ -137,8 +162,8 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
         }
         std::vector<execute::RegionCheck> checks;
         if (question.by_region || !proven.proof.passed()) {
-            VIRIDIAN_TRY(
-                checks, execute::check_regions(device, planned.graph, planned.plan, question.inputs.front()));
+            VIRIDIAN_TRY(checks,
+                         execute::check_regions(device, planned.graph, planned.plan, question.inputs));
         }
         const execute::RegionCheck* worst = worst_of(checks);
         const OverBudget now = over_budget(proven, worst, question);
@@ -148,15 +173,14 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
             proven.regions = std::move(checks);
             return proven;
         }
-        if ((attempt == attempts || worst == nullptr) && std::isfinite(closest.error))
-            return unreachable(*question.max_error, closest);
-        if (attempt == attempts || worst == nullptr)
-            return fail(
-                ErrorCode::not_equal, "please report it with the model; nothing was written",
-                "no plan gives the original's outputs; the worst kernel is `{}` at node `{}` (error {:.1e})",
-                worst == nullptr ? "none" : worst->kernel, worst == nullptr ? "" : worst->node,
-                worst == nullptr ? 0.0 : worst->error);
-        costs.forbidden.push_back(worst->kernel);
+        const bool only_budget = std::isfinite(closest.error);
+        if (worst == nullptr || worst->error == 0 || attempt == (only_budget ? budget_attempts : attempts)) {
+            if (only_budget) return unreachable(*question.max_error, closest);
+            return worst == nullptr || worst->error == 0 ? not_equal_together() : no_plan(*worst);
+        }
+        const bool all = attempt >= before_reference && !only_budget;
+        forbid_wrong(checks, *worst, allowed_alone(planned, allowed.error), all, costs);
+        suspect = *worst;
         ++attempt;
     }
 }

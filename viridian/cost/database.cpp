@@ -5,7 +5,7 @@
 namespace viridian::cost {
 namespace {
 
-constexpr int schema_version = 2;
+constexpr int schema_version = 3;
 
 // WITHOUT ROWID keeps a subject's entries side by side: one look-up reads them all.
 constexpr const char* schema = R"(
@@ -18,8 +18,8 @@ create table if not exists entry (
     primary key (subject, device, library, threads, protocol, choice)) without rowid;
 create table if not exists choice_list (
     subject text not null, device text not null, library text not null, threads integer not null,
-    allowances text not null, choices text not null,
-    primary key (subject, device, library, threads, allowances)) without rowid;
+    protocol integer not null, allowances text not null, choices text not null,
+    primary key (subject, device, library, threads, protocol, allowances)) without rowid;
 create table if not exists residual (
     id integer primary key, at text not null default current_timestamp, model text not null, plan text not null,
     device text not null, threads integer not null, predicted real not null, ran real not null);
@@ -32,6 +32,16 @@ constexpr std::string_view entry_columns =
 // What version 1 lacked.
 constexpr const char* from_first_version = "alter table entry add column looks integer not null default 1;";
 
+// Up to version 2 an error of 0 stood where nothing had been compared, and lists of choices outlived the
+// protocol they were made under: they are asked for again.
+constexpr const char* from_second_version =
+    "update entry set error = null; drop table if exists choice_list;";
+
+std::string change_from(std::int64_t version) {
+    if (version == 0) return schema;
+    return fmt::format("{} {} {}", version == 1 ? from_first_version : "", from_second_version, schema);
+}
+
 // Its own function, so that its read transaction ends before anything is written.
 Result<std::int64_t> version_of(sqlite3* handle) {
     VIRIDIAN_TRY(Statement version, Statement::prepare(handle, "pragma user_version"));
@@ -43,10 +53,10 @@ Result<std::int64_t> version_of(sqlite3* handle) {
 Result<void> bring_up_to_date(sqlite3* handle) {
     VIRIDIAN_TRY(execute_sql(handle, "begin immediate"));
     const auto version = version_of(handle);
-    const std::string change = !version.ok() || *version == schema_version
-                                   ? std::string("commit")
-                                   : fmt::format("{} pragma user_version = {}; commit;",
-                                                 *version == 0 ? schema : from_first_version, schema_version);
+    const std::string change =
+        !version.ok() || *version == schema_version
+            ? std::string("commit")
+            : fmt::format("{} pragma user_version = {}; commit;", change_from(*version), schema_version);
     auto done = execute_sql(handle, change.c_str());
     if (!done.ok()) (void)execute_sql(handle, "rollback");
     return done;
@@ -172,8 +182,13 @@ Result<std::optional<std::vector<plan::Choice>>> Database::choices(const ListKey
     VIRIDIAN_TRY(Statement find,
                  Statement::prepare(handle_.get(),
                                     "select choices from choice_list where subject = ? and device = ? "
-                                    "and library = ? and threads = ? and allowances = ?"));
-    find.bind(key.subject).bind(key.device).bind(key.library).bind(key.threads).bind(key.allowances);
+                                    "and library = ? and threads = ? and protocol = ? and allowances = ?"));
+    find.bind(key.subject)
+        .bind(key.device)
+        .bind(key.library)
+        .bind(key.threads)
+        .bind(key.protocol)
+        .bind(key.allowances);
     VIRIDIAN_TRY(const bool found, find.step());
     if (!found) return std::optional<std::vector<plan::Choice>>();
     VIRIDIAN_TRY(const Json list, parse_json(find.text(0), "the cost database"));
@@ -190,11 +205,12 @@ Result<void> Database::put_choices(const ListKey& key, const std::vector<plan::C
     for (const plan::Choice& choice : choices) list.push_back(plan::to_json(choice));
     VIRIDIAN_TRY(
         Statement put,
-        Statement::prepare(handle_.get(), "insert or replace into choice_list values (?,?,?,?,?,?)"));
+        Statement::prepare(handle_.get(), "insert or replace into choice_list values (?,?,?,?,?,?,?)"));
     put.bind(key.subject)
         .bind(key.device)
         .bind(key.library)
         .bind(key.threads)
+        .bind(key.protocol)
         .bind(key.allowances)
         .bind(list.dump());
     VIRIDIAN_TRY(put.step());

@@ -19,6 +19,7 @@ struct ListKey {
     std::string device;
     std::string library;
     int threads = 1;
+    int protocol = 1;
     std::string allowances;  // "f32", "f32,bf16"
 };
 

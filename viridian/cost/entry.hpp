@@ -1,5 +1,6 @@
 #pragma once
 // One measured (region, choice) or conversion, as the database keeps it.
+#include <limits>
 #include <string>
 
 #include "viridian/cost/source.hpp"
@@ -22,7 +23,8 @@ struct Entry {
     std::int64_t looks = 1;              // separate occasions on which it was timed
     Energy energy;                       // of one run
     Bytes workspace;
-    double error = 0;  // relative L2 against the reference kernel; NaN: not checked
+    // Relative L2 against the reference kernel, NaN where it was not compared.
+    double error = std::numeric_limits<double>::quiet_NaN();
 
     [[nodiscard]] Price price() const { return {median, low, high, energy}; }
 };

@@ -47,6 +47,26 @@ NodeId copy_input(Graph& alone, std::size_t i) {
     return copy;
 }
 
+Result<double> error_alone(Device& device, const Graph& graph, const plan::Step& step,
+                           const std::map<ValueId, Tensor>& values) {
+    Graph alone = extract(graph, step.region);
+    VIRIDIAN_TRY(const plan::Plan single, plan_alone(alone, step.choice));
+    VIRIDIAN_TRY(const auto executable, device.prepare(alone, single));
+    std::vector<Tensor> given, outputs;
+    for (const ValueId id : step.region.inputs) given.push_back(values.at(id));
+    for (const ValueId id : step.region.outputs)
+        outputs.emplace_back(values.at(id).type(), values.at(id).dims());
+    VIRIDIAN_TRY(executable->run(given, outputs));
+    double error = 0;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Tensor& expected = values.at(step.region.outputs[i]);
+        error =
+            std::max(error, same_nan_pattern(outputs[i], expected) ? relative_error(outputs[i], expected)
+                                                                   : std::numeric_limits<double>::infinity());
+    }
+    return error;
+}
+
 }  // namespace
 
 Result<plan::Plan> plan_alone(Graph& alone, const plan::Choice& choice) {
@@ -102,31 +122,24 @@ Graph extract(const Graph& graph, const plan::Region& region) {
 }
 
 Result<std::vector<RegionCheck>> check_regions(Device& device, const Graph& graph, const plan::Plan& plan,
-                                               const std::vector<Tensor>& inputs) {
-    VIRIDIAN_TRY(const auto values, border_values(graph, plan, inputs));
+                                               std::span<const std::vector<Tensor>> inputs) {
     std::vector<RegionCheck> checks;
-    std::set<std::string> seen;
-    for (const plan::Step& step : plan.steps) {
-        if (step.kind != plan::Step::Kind::kernel) continue;
-        if (!seen.insert(plan::signature(graph, step.region) + step.choice.key()).second) continue;
-        Graph alone = extract(graph, step.region);
-        VIRIDIAN_TRY(const plan::Plan single, plan_alone(alone, step.choice));
-        VIRIDIAN_TRY(const auto executable, device.prepare(alone, single));
-        std::vector<Tensor> given;
-        for (const ValueId id : step.region.inputs) given.push_back(values.at(id));
-        std::vector<Tensor> outputs;
-        for (const ValueId id : step.region.outputs)
-            outputs.emplace_back(values.at(id).type(), values.at(id).dims());
-        VIRIDIAN_TRY(executable->run(given, outputs));
-        RegionCheck check{graph.node(step.region.nodes.back()).name, step.choice.kernel, 0,
-                          plan::rounds(graph, step.region, step.choice)};
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
-            const Tensor& expected = values.at(step.region.outputs[i]);
-            check.error = std::max(check.error, same_nan_pattern(outputs[i], expected)
-                                                    ? relative_error(outputs[i], expected)
-                                                    : std::numeric_limits<double>::infinity());
+    std::map<std::string, std::size_t> known;  // by signature and choice
+    for (const std::vector<Tensor>& set : inputs) {
+        VIRIDIAN_TRY(const auto values, border_values(graph, plan, set));
+        for (const plan::Step& step : plan.steps) {
+            if (step.kind != plan::Step::Kind::kernel) continue;
+            VIRIDIAN_TRY(const double error, error_alone(device, graph, step, values));
+            const std::string signature = plan::signature(graph, step.region);
+            const std::string node = graph.node(step.region.nodes.back()).name;
+            const auto [at, is_new] = known.try_emplace(signature + step.choice.key(), checks.size());
+            if (is_new)
+                checks.push_back({node, step.choice.kernel, error,
+                                  plan::rounds(graph, step.region, step.choice), signature,
+                                  step.choice.key()});
+            RegionCheck& check = checks[at->second];
+            if (error > check.error) check.error = error, check.node = node;
         }
-        checks.push_back(std::move(check));
     }
     return checks;
 }

@@ -7,16 +7,19 @@
 namespace viridian::execute {
 
 struct RegionCheck {
-    std::string node;  // the last of the region
+    std::string node;  // the last of the region, where the error is largest
     std::string kernel;
-    double error = 0;     // relative L2, the worst output; infinite where NaN patterns differ
-    bool rounds = false;  // a port is stored in bf16
+    double error = 0;       // relative L2 of the worst output; infinite where NaN patterns differ
+    bool rounds = false;    // a port is stored in bf16
+    std::string signature;  // plan::signature of the region
+    std::string choice;     // plan::Choice::key()
 };
 
-// One check per distinct (signature, choice), in step order. `inputs` are the graph's.
-[[nodiscard]] Result<std::vector<RegionCheck>> check_regions(Device& device, const graph::Graph& graph,
-                                                             const plan::Plan& plan,
-                                                             const std::vector<graph::Tensor>& inputs);
+// One check per distinct (signature, choice), in step order: the worst over its steps, which have weights of
+// their own, and over the sets of inputs. Runs the graph on the reference kernels once a set.
+[[nodiscard]] Result<std::vector<RegionCheck>> check_regions(
+    Device& device, const graph::Graph& graph, const plan::Plan& plan,
+    std::span<const std::vector<graph::Tensor>> inputs);
 
 // A plan of one region by this choice, over a graph of it alone (`extract`), which gets a copy of an input
 // that the choice overwrites; inputs and outputs row-major.

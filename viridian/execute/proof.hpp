@@ -26,8 +26,7 @@ struct OutputAgreement {
 
 struct Proof {
     std::vector<OutputAgreement> outputs;
-    int inputs = 0;               // how many sets of inputs were tried
-    std::size_t worst_input = 0;  // the set on which an output missed its budget by most
+    int inputs = 0;  // how many sets of inputs were tried
     [[nodiscard]] bool passed() const;
 };
 

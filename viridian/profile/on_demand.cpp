@@ -3,17 +3,23 @@
 #include <algorithm>
 #include <chrono>
 
-#include "viridian/base/machine.hpp"
+#include "viridian/profile/weights.hpp"
 
 namespace viridian::profile {
 namespace {
 
-// Raise when the way kernels are timed changes, either to a number neither had: with weights from memory, and
-// from the last-level cache.
-constexpr int protocol_version = 7;
-constexpr int cached_protocol_version = 9;
+// Raise when the way kernels are timed or priced changes, either to a number neither had: with weights from
+// memory, and from the last-level cache.
+constexpr int protocol_version = 10;
+constexpr int cached_protocol_version = 11;
 
 bool is_reference(const plan::Choice& choice) { return choice.kernel.starts_with("reference"); }
+
+// Reference kernels are priced only where nothing else is left: they are slow.
+std::vector<plan::Choice> fast(std::vector<plan::Choice> list) {
+    if (!std::ranges::all_of(list, is_reference)) std::erase_if(list, is_reference);
+    return list;
+}
 
 bool is_free(const plan::Choice& choice) {
     return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
@@ -39,15 +45,6 @@ std::string conversion_subject(const graph::Dims& dims, const plan::Format& from
     return fmt::format("convert [{}] {} {}", fmt::join(dims, ","), text(from), text(to));
 }
 
-// Main-memory traffic under the timing protocol: weights come from memory, activations stay in cache where
-// they fit.
-Bytes cold_bytes(const graph::Graph& graph, const plan::Region& region) {
-    Bytes sum;
-    for (const graph::ValueId id : region.constants)
-        if (const graph::Tensor* constant = graph.constant(id)) sum += Bytes(constant->byte_count());
-    return sum;
-}
-
 }  // namespace
 
 OnDemand::OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
@@ -55,13 +52,10 @@ OnDemand::OnDemand(execute::Device& device, cost::Database& database, EnergyPric
     : device_(device), database_(database), energy_(std::move(energy)), options_(std::move(options)) {}
 
 void OnDemand::price_for(const graph::Graph& network) {
-    std::int64_t weights = 0;
-    for (std::size_t i = 0; i < network.value_count(); ++i)
-        if (const graph::Tensor* constant = network.constant(static_cast<graph::ValueId>(i)))
-            weights += constant->byte_count();
-    const bool cached = weights <= this_machine().l3.value / 2;
+    const bool cached = weights_stay_cached(network);
     if (cached != options_.protocol.cached_weights) {
         known_.clear();
+        references_.clear();
         conversions_.clear();
     }
     options_.protocol.cached_weights = cached;
@@ -74,12 +68,20 @@ cost::Source OnDemand::source() {
             }};
 }
 
-cost::Key OnDemand::key(std::string subject, std::string choice) const {
-    return {
-        std::move(subject),    std::move(choice),
-        device_.fingerprint(), device_.library(),
-        device_.threads(),     options_.protocol.cached_weights ? cached_protocol_version : protocol_version};
+int OnDemand::protocol_number() const {
+    return options_.protocol.cached_weights ? cached_protocol_version : protocol_version;
 }
+
+cost::Key OnDemand::key(std::string subject, std::string choice) const {
+    return {std::move(subject), std::move(choice), device_.fingerprint(),
+            device_.library(),  device_.threads(), protocol_number()};
+}
+
+void OnDemand::forbid(const std::string& signature, const std::string& choice) {
+    forbidden_.emplace(signature, choice);
+}
+
+void OnDemand::forbid_all_but_reference(const std::string& signature) { only_reference_.insert(signature); }
 
 Result<void> OnDemand::check_cancelled() const {
     if (cancelled && cancelled())
@@ -89,17 +91,14 @@ Result<void> OnDemand::check_cancelled() const {
 }
 
 // Choices are asked for and timed as if every input died here, and filtered by what really does, so that they
-// depend on the region's signature alone.
+// depend on the region's signature alone. Reference kernels included.
 Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, const plan::Region& region,
                                                     const std::string& subject) {
-    const cost::ListKey list_key{subject, device_.fingerprint(), device_.library(), device_.threads(),
-                                 options_.allowances};
+    const cost::ListKey list_key{subject,           device_.fingerprint(), device_.library(),
+                                 device_.threads(), protocol_number(),     options_.allowances};
     VIRIDIAN_TRY(auto stored, database_.choices(list_key));
     if (stored) return std::move(*stored);
     VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive(region)));
-    if (std::any_of(list.begin(), list.end(),
-                    [](const plan::Choice& choice) { return !is_reference(choice); }))
-        std::erase_if(list, is_reference);
     VIRIDIAN_TRY(database_.put_choices(list_key, list));
     return list;
 }
@@ -111,12 +110,12 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
     const plan::Region timed_region = permissive(region);
     VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, choice, protocol));
     cost::Entry entry = to_entry(timing);
-    VIRIDIAN_TRY(entry.energy,
-                 energy_.price(timing, cold_bytes(graph, region), [&](Seconds budget) -> Result<void> {
-                     VIRIDIAN_TRY(device_.time(graph, timed_region, choice,
-                                               {0, budget, protocol.at_least, protocol.cached_weights}));
-                     return {};
-                 }));
+    const Bytes read = protocol.cached_weights ? Bytes() : weight_bytes(graph, region, choice);
+    VIRIDIAN_TRY(entry.energy, energy_.price(timing, read, [&](Seconds budget) -> Result<void> {
+        VIRIDIAN_TRY(device_.time(graph, timed_region, choice,
+                                  {0, budget, protocol.at_least, protocol.cached_weights}));
+        return {};
+    }));
     counts_.measuring +=
         Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return entry;
@@ -132,54 +131,77 @@ Result<std::vector<std::optional<cost::Entry>>> OnDemand::stored(
     return entries;
 }
 
+Result<std::vector<cost::PricedChoice>> OnDemand::price_all(const graph::Graph& graph,
+                                                            const plan::Region& region,
+                                                            const std::string& subject,
+                                                            const std::vector<plan::Choice>& list) {
+    VIRIDIAN_TRY(std::vector<std::optional<cost::Entry>> entries, stored(subject, list));
+
+    // A quick look at all that are missing, then a long one at those that may win.
+    std::vector<bool> quick(list.size(), false);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (entries[i] || is_free(list[i])) {
+            counts_.hits += is_free(list[i]) ? 0 : 1;
+            continue;
+        }
+        if (!options_.measure)
+            return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
+                        "the cost database has no price for `{}` on this device", list[i].kernel);
+        ++counts_.misses;
+        quick[i] = true;
+        VIRIDIAN_TRY(entries[i],
+                     timed(graph, region, list[i],
+                           {0.1, options_.protocol.budget / 8, 3, options_.protocol.cached_weights}));
+        if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
+    }
+    Seconds best(1e30);
+    for (const auto& entry : entries)
+        if (entry) best = std::min(best, entry->minimum);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (!quick[i]) continue;
+        if (entries[i]->minimum.value <= options_.worth_timing * best.value) {
+            VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], options_.protocol));
+        }
+        VIRIDIAN_TRY(database_.put(key(subject, list[i].key()), *entries[i]));
+    }
+    std::vector<cost::PricedChoice> priced;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        priced.push_back({list[i], entries[i] ? entries[i]->price() : cost::Price()});
+    return priced;
+}
+
+std::vector<cost::PricedChoice> OnDemand::usable(const plan::Region& region, const std::string& subject,
+                                                 const std::vector<cost::PricedChoice>& list) const {
+    std::vector<cost::PricedChoice> result;
+    for (const cost::PricedChoice& priced : list) {
+        const plan::Choice& choice = priced.choice;
+        if (choice.aliasing == plan::Aliasing::overwrite && !region.dies[choice.overwritten]) continue;
+        if (!is_reference(choice) && only_reference_.contains(subject)) continue;
+        if (forbidden_.contains({subject, choice.key()})) continue;
+        result.push_back(priced);
+    }
+    return result;
+}
+
 Result<std::vector<cost::PricedChoice>> OnDemand::choices(const graph::Graph& graph,
                                                           const plan::Region& region) {
     const std::string subject = plan::signature(graph, region);
     auto known = known_.find(subject);
     if (known == known_.end()) {
-        VIRIDIAN_TRY(const std::vector<plan::Choice> list, offered(graph, region, subject));
-        VIRIDIAN_TRY(std::vector<std::optional<cost::Entry>> entries, stored(subject, list));
-
-        // A quick look at all that are missing, then a long one at those that may win.
-        std::vector<bool> quick(list.size(), false);
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            if (entries[i] || is_free(list[i])) {
-                counts_.hits += is_free(list[i]) ? 0 : 1;
-                continue;
-            }
-            if (!options_.measure)
-                return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
-                            "the cost database has no price for `{}` on this device", list[i].kernel);
-            ++counts_.misses;
-            quick[i] = true;
-            VIRIDIAN_TRY(entries[i],
-                         timed(graph, region, list[i],
-                               {0.1, options_.protocol.budget / 8, 3, options_.protocol.cached_weights}));
-            if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
-        }
-        Seconds best(1e30);
-        for (const auto& entry : entries)
-            if (entry) best = std::min(best, entry->minimum);
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            if (!quick[i]) continue;
-            if (entries[i]->minimum.value <= options_.worth_timing * best.value) {
-                VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], options_.protocol));
-            }
-            VIRIDIAN_TRY(database_.put(key(subject, list[i].key()), *entries[i]));
-        }
-        std::vector<cost::PricedChoice> priced;
-        for (std::size_t i = 0; i < list.size(); ++i)
-            priced.push_back({list[i], entries[i] ? entries[i]->price() : cost::Price()});
+        VIRIDIAN_TRY(std::vector<plan::Choice> list, offered(graph, region, subject));
+        VIRIDIAN_TRY(auto priced, price_all(graph, region, subject, fast(std::move(list))));
         known = known_.emplace(subject, std::move(priced)).first;
     }
-    std::vector<cost::PricedChoice> usable;
-    for (const cost::PricedChoice& priced : known->second) {
-        const plan::Choice& choice = priced.choice;
-        if (choice.aliasing == plan::Aliasing::overwrite && !region.dies[choice.overwritten]) continue;
-        if (std::find(forbidden.begin(), forbidden.end(), choice.kernel) != forbidden.end()) continue;
-        usable.push_back(priced);
+    std::vector<cost::PricedChoice> result = usable(region, subject, known->second);
+    if (!result.empty()) return result;
+    auto references = references_.find(subject);
+    if (references == references_.end()) {
+        VIRIDIAN_TRY(std::vector<plan::Choice> list, offered(graph, region, subject));
+        std::erase_if(list, [](const plan::Choice& choice) { return !is_reference(choice); });
+        VIRIDIAN_TRY(auto priced, price_all(graph, region, subject, list));
+        references = references_.emplace(subject, std::move(priced)).first;
     }
-    return usable;
+    return usable(region, subject, references->second);
 }
 
 Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Format& from,
@@ -213,7 +235,8 @@ cost::Source OnDemand::counting(Survey& survey) {
     return {[this, &survey](const graph::Graph& graph,
                             const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 const std::string subject = plan::signature(graph, region);
-                VIRIDIAN_TRY(const std::vector<plan::Choice> list, offered(graph, region, subject));
+                VIRIDIAN_TRY(std::vector<plan::Choice> all, offered(graph, region, subject));
+                const std::vector<plan::Choice> list = fast(std::move(all));
                 VIRIDIAN_TRY(const auto entries, stored(subject, list));
                 std::vector<cost::PricedChoice> priced;
                 for (std::size_t i = 0; i < list.size(); ++i) {

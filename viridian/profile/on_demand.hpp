@@ -58,18 +58,27 @@ class OnDemand {
     // Asked before each measurement; true ends it with the error `cancelled` (what was measured stays
     // stored).
     std::function<bool()> cancelled;
-    // Choices never offered, by kernel name: what a failed proof forbids.
-    std::vector<std::string> forbidden;
+    // Never offered again: what a failed proof forbids. Of a region that has no other choice left, its
+    // reference kernel is offered.
+    void forbid(const std::string& signature, const std::string& choice);
+    void forbid_all_but_reference(const std::string& signature);
 
   private:
     Result<std::vector<cost::PricedChoice>> choices(const graph::Graph& graph, const plan::Region& region);
     Result<cost::Price> conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to);
     Result<std::vector<plan::Choice>> offered(const graph::Graph& graph, const plan::Region& region,
                                               const std::string& subject);
+    Result<std::vector<cost::PricedChoice>> price_all(const graph::Graph& graph, const plan::Region& region,
+                                                      const std::string& subject,
+                                                      const std::vector<plan::Choice>& list);
+    [[nodiscard]] std::vector<cost::PricedChoice> usable(const plan::Region& region,
+                                                         const std::string& subject,
+                                                         const std::vector<cost::PricedChoice>& list) const;
     Result<std::vector<std::optional<cost::Entry>>> stored(const std::string& subject,
                                                            const std::vector<plan::Choice>& list) const;
     Result<cost::Entry> timed(const graph::Graph& graph, const plan::Region& region,
                               const plan::Choice& choice, const execute::TimingProtocol& protocol);
+    [[nodiscard]] int protocol_number() const;
     [[nodiscard]] cost::Key key(std::string subject, std::string choice) const;
     Result<void> check_cancelled() const;
 
@@ -79,6 +88,9 @@ class OnDemand {
     OnDemandOptions options_;
     OnDemandCounts counts_;
     std::map<std::string, std::vector<cost::PricedChoice>> known_;  // by subject, this session
+    std::map<std::string, std::vector<cost::PricedChoice>> references_;
+    std::set<std::pair<std::string, std::string>> forbidden_;  // signature, choice
+    std::set<std::string> only_reference_;                     // signatures
     std::map<std::string, cost::Price> conversions_;
 };
 

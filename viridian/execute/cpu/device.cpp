@@ -9,6 +9,7 @@
 #include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing.hpp"
+#include "viridian/execute/cpu/version.hpp"
 #include "viridian/execute/proof.hpp"
 
 namespace viridian::execute {
@@ -29,9 +30,9 @@ class CpuDevice final : public Device {
     std::string name() const override { return "cpu"; }
     std::string fingerprint() const override { return fingerprint_; }
     std::string library() const override {
-        // Our own kernels have a version too: raise it when one is added or changes its speed.
         const dnnl_version_t* version = dnnl_version();
-        return fmt::format("dnnl {}.{}.{}, viridian 8", version->major, version->minor, version->patch);
+        return fmt::format("dnnl {}.{}.{}, viridian {}", version->major, version->minor, version->patch,
+                           cpu::kernels_version);
     }
     int threads() const override { return context_.threads; }
 

@@ -150,12 +150,10 @@ class CpuExecutable final : public Executable {
     static Type type_of(const plan::Buffer& buffer) { return {buffer.format.element, buffer.dims}; }
 
     void run_recorded() {
-        auto stamp = trace::Recorder::now();
         for (const BoundStep& step : steps_) {
+            const auto start = trace::Recorder::now();
             step.kernel.run(step.pointers);
-            const auto end = trace::Recorder::now();
-            recorder_->record(0, step.name_id, stamp, end, step.path_id);
-            stamp = end;
+            recorder_->record(0, step.name_id, start, trace::Recorder::now(), step.path_id);
         }
     }
 

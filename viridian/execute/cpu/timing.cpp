@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 
 #include "viridian/base/machine.hpp"
 #include "viridian/base/preemptions.hpp"
+#include "viridian/base/statistics.hpp"
 #include "viridian/execute/cpu/conversion.hpp"
 #include "viridian/execute/cpu/executable.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -36,21 +36,9 @@ void fill(std::byte* data, std::size_t bytes) {
     }
 }
 
-// Median with its 95 % interval by order statistics (binomial, normal approximation), in seconds.
-Timing summary(std::vector<double> seconds) {
-    std::ranges::sort(seconds);
-    const auto n = static_cast<double>(seconds.size());
-    const auto at = [&](double rank) {
-        return seconds[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))];
-    };
-    const double half = 0.98 * std::sqrt(n);
-    Timing timing;
-    timing.minimum = Seconds(seconds.front());
-    timing.median = Seconds((at(std::floor((n - 1) / 2)) + at(std::ceil((n - 1) / 2))) / 2);
-    timing.low = Seconds(at(std::floor(n / 2 - half)));
-    timing.high = Seconds(at(std::ceil(n / 2 + half) - 1));
-    timing.count = static_cast<std::int64_t>(seconds.size());
-    return timing;
+Timing to_timing(const Summary& summary) {
+    return {Seconds(summary.minimum), Seconds(summary.median), Seconds(summary.low),
+            Seconds(summary.high),    summary.count,           Bytes()};
 }
 
 bool sure(const Timing& timing, double precision) {
@@ -141,18 +129,18 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
         (calm ? seconds : disturbed).push_back(std::chrono::duration<double>(end - start).count());
         const auto count = static_cast<std::int64_t>(seconds.size());
         if (calm && count >= next_look) {
-            timing = summary(seconds);
+            timing = to_timing(summarize(seconds));
             next_look = count + count / 4 + 1;
             if (sure(timing, protocol.precision)) break;
         }
         const double spent = std::chrono::duration<double>(end - begin).count() / protocol.budget.value;
         if (count >= std::max<std::int64_t>(1, protocol.at_least) && spent > 1) {
-            timing = summary(std::move(seconds));
+            timing = to_timing(summarize(std::move(seconds)));
             break;
         }
         if (runs > protocol.at_least && spent > patience) {
             seconds.insert(seconds.end(), disturbed.begin(), disturbed.end());
-            timing = summary(std::move(seconds));
+            timing = to_timing(summarize(std::move(seconds)));
             break;
         }
     }
