@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -50,6 +52,19 @@ TEST_F(OptimizeFilesTest, RefusesToReplaceWhatItReads) {
     }
     const Outcome prices = optimize(at("new.onnx"), {"--recorded", at("new.plan.json")});
     EXPECT_NE(prices.err.find("which this command reads"), std::string::npos) << prices.err;
+    ASSERT_TRUE(write_file(at("x.npy"), "mine").ok());
+    for (const std::string& input : {"x=" + at("x.npy"), at("x.npy"), folder_.string()}) {
+        const Outcome over = optimize(at("new.onnx"), {"--inputs", input, "--record", at("x.npy")});
+        EXPECT_NE(over.err.find("which this command reads"), std::string::npos) << over.err;
+    }
+    std::filesystem::remove(at("x.npy"));
+    const char* const cache = std::getenv("XDG_CACHE_HOME");
+    const std::string kept = cache == nullptr ? "" : cache;
+    ::setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    const Outcome database = run({"optimize", at("relu.onnx"), "-o", at("new.onnx"), "--record",
+                                  (folder_ / "viridian" / "cost.db").string()});
+    cache == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+    EXPECT_NE(database.err.find("which this command reads"), std::string::npos) << database.err;
     EXPECT_EQ(*read_file(at("relu.onnx")), model_);
     EXPECT_EQ(entries(), before);  // not even a database: nothing was begun
 }

@@ -26,6 +26,7 @@ class Run : public testing::Test {
         const graph::ValueId b = graph.add_input("b", type);
         graph.set_outputs({graph.add("Sub", {a, b}, {}, "difference")});
         ASSERT_TRUE(infer_types(graph).ok());
+        output_ = graph.value(graph.outputs()[0]).name;
         ASSERT_TRUE(onnx::save(graph, at("model.onnx")).ok());
         write("a.npy", {5, 7});
         write("other.npy", {1, 2});
@@ -36,6 +37,7 @@ class Run : public testing::Test {
         ASSERT_TRUE(onnx::write_tensor_file(at(name), {"", graph::Tensor::f32({1, 2}, values)}).ok());
     }
     Path folder_;
+    std::string output_;  // its name
 };
 
 TEST_F(Run, ReadsInputsByNameAndWritesOutputsAndATrace) {
@@ -50,6 +52,30 @@ TEST_F(Run, ReadsInputsByNameAndWritesOutputsAndATrace) {
     EXPECT_EQ(output->tensor.number(0), 4);
     EXPECT_EQ(output->tensor.number(1), 5);
     EXPECT_NE(read_file(at("trace.json"))->find("difference"), std::string::npos);
+}
+
+TEST_F(Run, ReplacesNothingItReads) {
+    const std::string model = *read_file(at("model.onnx"));
+    const std::string output = output_ + ".npy";
+    write(output.c_str(), {5, 7});
+    const std::vector<std::vector<std::string>> outputs = {{"--trace", at("model.onnx")},
+                                                           {"--trace", at("other.npy")},
+                                                           {"--account", at("model.onnx")},
+                                                           {"-o", folder_.string()}};
+    for (const auto& option : outputs) {
+        std::vector<std::string> all = {"run",      at("model.onnx"),
+                                        "--batch",  "1",
+                                        "--rounds", "1",
+                                        "--inputs", "b=" + at("other.npy"),
+                                        "--inputs", "a=" + at(output.c_str())};
+        all.insert(all.end(), option.begin(), option.end());
+        const Outcome refused = run(all);
+        EXPECT_EQ(refused.code, 1) << option[1];
+        EXPECT_NE(refused.err.find("which this command reads"), std::string::npos) << refused.err;
+        EXPECT_NE(refused.err.find("choose another name"), std::string::npos) << refused.err;
+    }
+    EXPECT_EQ(*read_file(at("model.onnx")), model);
+    EXPECT_EQ(onnx::read_tensor_file(at("other.npy"))->tensor.number(0), 1);
 }
 
 TEST_F(Run, SaysWhatIsWrongWithInputs) {
@@ -145,6 +171,39 @@ TEST_F(Run, ThreadsStayWhereTheyMayUnlessPinned) {
     EXPECT_EQ(run_with({"--no-pin"}), CPU_COUNT(&before));
     EXPECT_EQ(run_with({}), 1);
     EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+// A product large enough for two threads to share.
+TEST_F(Run, GivesTheSameOutputsPinnedOrNotOnTwoThreads) {
+    graph::Graph graph;
+    const graph::ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({64, 256})});
+    graph::Tensor weights(graph::ElementType::f32, {256, 256});
+    float value = 0.1F;
+    for (float& w : weights.mutable_values<float>()) w = value = value > 1 ? value - 1.93F : value + 0.37F;
+    graph.set_outputs({graph.add("MatMul", {x, graph.add_constant("w", std::move(weights))}, {}, "y")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const std::string file = graph.value(graph.outputs()[0]).name + ".npy";
+    ASSERT_TRUE(onnx::save(graph, at("product.onnx")).ok());
+    const auto outputs_of = [&](const char* folder, const std::vector<std::string>& more) {
+        std::vector<std::string> all = {"run", at("product.onnx"), "--threads", "2",       "--rounds",
+                                        "1",   "--json",           "-o",        at(folder)};
+        all.insert(all.end(), more.begin(), more.end());
+        const Outcome ran = run(all);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        EXPECT_EQ((*parse_json(ran.out, "stdout"))["threads"], 2);
+        const auto text = read_file(folder_ / folder / file);
+        EXPECT_TRUE(text.ok());
+        return text.ok() ? *text : "";
+    };
+    cpu_set_t before, after;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    const std::string loose = outputs_of("loose", {"--no-pin"});
+    ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+    const std::string pinned = outputs_of("pinned", {});
+    EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+    EXPECT_GT(loose.size(), 64U * 256U * sizeof(float));
+    EXPECT_EQ(loose, pinned);
 }
 
 }  // namespace

@@ -155,6 +155,16 @@ Result<std::vector<std::vector<Tensor>>> model_input_sets(const Graph& graph,
     return sets;
 }
 
+std::vector<Path> output_files(const Graph& graph, const Path& folder) {
+    std::vector<Path> paths;
+    for (const ValueId id : graph.outputs()) {
+        const graph::Value& value = graph.value(id);
+        const bool numpy = value.type.element != graph::ElementType::bf16;
+        paths.push_back(folder / (file_name_of(value.name) + (numpy ? ".npy" : ".pb")));
+    }
+    return paths;
+}
+
 Result<std::vector<Path>> write_outputs(const Graph& graph, const std::vector<Tensor>& outputs,
                                         const Path& folder) {
     std::error_code error;
@@ -162,14 +172,9 @@ Result<std::vector<Path>> write_outputs(const Graph& graph, const std::vector<Te
     if (error)
         return fail(ErrorCode::file_not_writable, "choose another folder", "cannot make `{}`: {}",
                     folder.string(), error.message());
-    std::vector<Path> paths;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const std::string& name = graph.value(graph.outputs()[i]).name;
-        const bool numpy = outputs[i].type() != graph::ElementType::bf16;
-        Path path = folder / (file_name_of(name) + (numpy ? ".npy" : ".pb"));
-        VIRIDIAN_TRY(onnx::write_tensor_file(path, {name, outputs[i]}));
-        paths.push_back(std::move(path));
-    }
+    std::vector<Path> paths = output_files(graph, folder);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        VIRIDIAN_TRY(onnx::write_tensor_file(paths[i], {graph.value(graph.outputs()[i]).name, outputs[i]}));
     return paths;
 }
 

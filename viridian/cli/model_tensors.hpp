@@ -23,7 +23,9 @@ namespace viridian::cli {
 [[nodiscard]] Result<std::vector<std::vector<graph::Tensor>>> model_input_sets(
     const graph::Graph& graph, const std::vector<std::string>& files);
 
-// FOLDER/NAME.npy for every output (.pb where NumPy has no such type); the paths, in the outputs' order.
+// FOLDER/NAME.npy for every output (.pb where NumPy has no such type), in the outputs' order.
+[[nodiscard]] std::vector<Path> output_files(const graph::Graph& graph, const Path& folder);
+// Into those files; their paths.
 [[nodiscard]] Result<std::vector<Path>> write_outputs(const graph::Graph& graph,
                                                       const std::vector<graph::Tensor>& outputs,
                                                       const Path& folder);

@@ -13,6 +13,7 @@
 #include "viridian/cli/precision_result.hpp"
 #include "viridian/cli/price_forecast.hpp"
 #include "viridian/cli/prove_plan.hpp"
+#include "viridian/cli/replaced.hpp"
 #include "viridian/cli/search_options.hpp"
 #include "viridian/cli/sidecar.hpp"
 #include "viridian/cli/written.hpp"
@@ -54,9 +55,10 @@ Result<Answer> optimize(const Options& options) {
     if (options.model.model.empty() || options.output.empty())
         return fail(ErrorCode::invalid_argument, "write `viridian optimize MODEL.onnx -o OUT.onnx`",
                     "`optimize` needs a model and an output");
+    std::vector<Path> reads = files_read(options.model, options.inputs);
+    reads.emplace_back(options.recorded);
     VIRIDIAN_TRY(const OptimizeFiles files,
-                 OptimizeFiles::make(options.output, options.record, allows_bf16(options.model),
-                                     {options.model.model, options.recorded, options.model.database}));
+                 OptimizeFiles::make(options.output, options.record, allows_bf16(options.model), reads));
     const auto started = std::chrono::steady_clock::now();
     Progress progress;
     const Interrupt interrupt;

@@ -2,23 +2,13 @@
 
 #include <unistd.h>
 
+#include "viridian/cli/replaced.hpp"
 #include "viridian/onnx/onnx.hpp"
 
 namespace viridian::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Path resolved(const Path& path) {
-    std::error_code unknown;
-    const Path full = fs::weakly_canonical(Destination(path).path, unknown);
-    return unknown ? path : full;
-}
-
-bool same_file(const Path& a, const Path& b) {
-    std::error_code unknown;
-    return resolved(a) == resolved(b) || fs::equivalent(a, b, unknown);
-}
 
 // A folder beside the model, gone with this object.
 class Staging {
@@ -62,7 +52,7 @@ Path data_of(const Path& model) { return model.string() + ".data"; }
 }  // namespace
 
 Result<OptimizeFiles> OptimizeFiles::make(const std::string& output, const std::string& record, bool bf16,
-                                          const std::vector<std::string>& reads) {
+                                          const std::vector<Path>& reads) {
     OptimizeFiles files;
     files.model_ = output;
     if (files.model_.extension() != ".onnx")
@@ -78,18 +68,13 @@ Result<OptimizeFiles> OptimizeFiles::make(const std::string& output, const std::
     std::vector<Path> writes = {files.model_, files.plan_, files.page_, files.certificate_};
     if (bf16) writes.insert(writes.end(), {files.bf16_, files.bf16_weights_});
     if (!record.empty()) writes.push_back(files.record_);
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-        for (const std::string& read : reads)
-            if (!read.empty() && same_file(writes[i], read))
-                return fail(ErrorCode::invalid_argument, "choose another name for the output",
-                            "writing `{}` would replace `{}`, which this command reads", writes[i].string(),
-                            read);
+    VIRIDIAN_TRY(check_replaces_nothing(writes, reads));
+    for (std::size_t i = 0; i < writes.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if (same_file(writes[i], writes[j]))
                 return fail(ErrorCode::invalid_argument, "choose another name for one of them",
                             "`{}` and `{}` are the same file, and both would be written", writes[j].string(),
                             writes[i].string());
-    }
     for (const Path& path : writes) VIRIDIAN_TRY(check_writable(path));
     return files;
 }

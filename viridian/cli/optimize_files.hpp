@@ -22,7 +22,7 @@ class OptimizeFiles {
     // `reads`: what the command reads, and must not replace. Errors: invalid_argument (no .onnx, two files of
     // one name, a file it reads), file_not_writable.
     static Result<OptimizeFiles> make(const std::string& output, const std::string& record, bool bf16,
-                                      const std::vector<std::string>& reads);
+                                      const std::vector<Path>& reads);
 
     [[nodiscard]] Json json(bool with_bf16) const;
     [[nodiscard]] Result<void> write(const OptimizeContents& contents) const;

@@ -8,6 +8,7 @@
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/given_plan.hpp"
 #include "viridian/cli/model_tensors.hpp"
+#include "viridian/cli/replaced.hpp"
 #include "viridian/cli/run_account.hpp"
 #include "viridian/cli/units_text.hpp"
 #include "viridian/execute/cpu/device.hpp"
@@ -168,6 +169,17 @@ Result<void> check_used(const Options& options) {
     return {};
 }
 
+Result<void> check_names(const Options& options, const ModelOptions& model, const Source& source,
+                         const graph::Graph& graph) {
+    std::vector<Path> reads = files_read(model, options.inputs);
+    if (source.plan) reads.push_back(*source.plan);
+    std::vector<Path> writes = {options.trace, options.account};
+    if (!options.account.empty()) writes.push_back(Path(options.account).replace_extension(".html"));
+    if (!options.outputs.empty())
+        for (Path& file : output_files(graph, options.outputs)) writes.push_back(std::move(file));
+    return check_replaces_nothing(writes, reads);
+}
+
 std::string outputs_text(const Json& list) {
     std::string text;
     for (const Json& output : list) {
@@ -192,6 +204,7 @@ Result<Answer> run(const Options& options) {
     }
     // The same rules give the same graph that the plan was made for.
     VIRIDIAN_TRY(rewrite::simplify(graph, {.without = asked.without}));
+    VIRIDIAN_TRY(check_names(options, model, source, graph));
     VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, model_inputs(graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", source.model.filename().string()}};
     if (options.device == "reference") {
