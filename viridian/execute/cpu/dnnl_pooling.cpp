@@ -1,10 +1,7 @@
 // MaxPool, AveragePool and their global forms in every implementation and layout oneDNN offers.
-#include <set>
-
-#include "viridian/execute/cpu/dnnl.hpp"
+#include "viridian/execute/cpu/dnnl_unary.hpp"
 #include "viridian/execute/cpu/families.hpp"
 #include "viridian/execute/cpu/pooling.hpp"
-#include "viridian/execute/cpu/precision.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -45,40 +42,17 @@ void each_implementation(const Task& task, const PoolingShape& shape, ElementTyp
 std::vector<plan::Choice> offers(const Task& task) {
     const auto shape = pooling_shape(task);
     if (!shape || task.region.nodes.size() != 1 || task.region.inputs.empty()) return {};
-    std::vector<plan::Choice> choices;
-    std::set<std::string> seen;
-    for (const Precision& precision : storage_precisions(task.context))
-        each_implementation(
-            task, *shape, precision.source, [&](const plan::Layout& layout, const auto& implementation) {
-                const std::string name = implementation.impl_info_str();
-                if (!worth_offering(name)) return false;
-                plan::Choice choice = task.plain_choice(fmt::format("{}:{}", family, name));
-                choice.inputs[0] = choice.outputs[0] = {layout, precision.source, {}};
-                choice.workspace =
-                    Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
-                if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
-                return false;
-            });
-    return choices;
+    return offer_unary(task, family, [&](ElementType element, auto visit) {
+        each_implementation(task, *shape, element, visit);
+    });
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto shape = pooling_shape(task);
     if (!shape) return unknown_kernel(choice);
-    std::optional<Kernel> kernel;
-    each_implementation(
-        task, *shape, choice.inputs[0].element, [&](const plan::Layout& layout, const auto& implementation) {
-            if (choice.kernel != fmt::format("{}:{}", family, implementation.impl_info_str()) ||
-                choice.inputs[0].layout != layout)
-                return false;
-            kernel = primitive_kernel(task.context, pooling_v2_forward(implementation),
-                                      {{Argument::From::input, 0, DNNL_ARG_SRC, implementation.src_desc()},
-                                       {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()}},
-                                      {}, implementation.scratchpad_desc());
-            return true;
-        });
-    if (!kernel) return unknown_kernel(choice);
-    return *std::move(kernel);
+    return prepare_unary<pooling_v2_forward>(task, family, choice, [&](ElementType element, auto visit) {
+        each_implementation(task, *shape, element, visit);
+    });
 }
 
 }  // namespace

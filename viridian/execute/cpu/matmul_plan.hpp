@@ -9,6 +9,17 @@ struct MatmulPlan {
     graph::ValueId bias = graph::ValueId::none;
     std::vector<Step> steps;  // after the bias
     graph::Dims result;       // as the graph says
+
+    // Threads may share the work by rows: there are enough for each.
+    [[nodiscard]] bool by_rows(int threads) const { return threads > 1 && product.m >= 14 * threads; }
+    // Of the constant matrix: the weight of column `n` of the result and column `k` of the source.
+    [[nodiscard]] auto weight(const Task& task) const {
+        const auto values = task.graph.constant(product.b)->values<float>();
+        return [values, p = product](std::int64_t n, std::int64_t k, std::int64_t /*tap*/) {
+            return values[static_cast<std::size_t>(p.transpose_b ? n * p.k + k : k * p.n + n)];
+        };
+    }
+    [[nodiscard]] const char* packing() const { return product.transpose_b ? "matrix transposed" : "matrix"; }
 };
 
 [[nodiscard]] std::optional<MatmulPlan> matmul_plan(const Task& task);

@@ -181,8 +181,7 @@ std::vector<plan::Choice> offers(const Task& task) {
     std::vector<plan::Choice> choices;
     for (const bool by_columns : {true, false})
         for (const ElementType result : {ElementType::bf16, ElementType::f32}) {
-            if (!by_columns && (task.context.threads == 1 || plan->product.m < 14 * task.context.threads))
-                continue;
+            if (!by_columns && !plan->by_rows(task.context.threads)) continue;
             std::vector<Packed> constants;
             const Work work = work_of(task, *plan, by_columns, constants);
             plan::Choice choice =
@@ -199,16 +198,10 @@ std::vector<plan::Choice> offers(const Task& task) {
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto plan = matmul_plan(task);
     if (!plan) return unknown_kernel(choice);
-    const auto values = task.graph.constant(plan->product.b)->values<float>();
-    const bool transposed = plan->product.transpose_b;
-    const std::int64_t n = plan->product.n, k = plan->product.k;
-    const simd::Groups groups{n, width};
+    const simd::Groups groups{plan->product.n, width};
     Kernel kernel;
-    kernel.constants.push_back(simd::pack_brain_weights(
-        task, plan->product.b, groups, 1, k, transposed ? "matrix transposed" : "matrix",
-        [&](std::int64_t column, std::int64_t row, std::int64_t) {
-            return values[static_cast<std::size_t>(transposed ? column * k + row : row * n + column)];
-        }));
+    kernel.constants.push_back(simd::pack_brain_weights(task, plan->product.b, groups, 1, plan->product.k,
+                                                        plan->packing(), plan->weight(task)));
     if (plan->bias != graph::ValueId::none)
         kernel.constants.push_back(simd::pack_bias(task, plan->bias, groups));
     Work work = work_of(task, *plan, choice.kernel.ends_with("columns"), kernel.constants);

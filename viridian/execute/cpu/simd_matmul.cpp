@@ -131,8 +131,7 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!plan) return {};
     std::vector<plan::Choice> choices;
     for (const bool by_channels : {true, false}) {
-        if (!by_channels && (task.context.threads == 1 || plan->product.m < 14 * task.context.threads))
-            continue;
+        if (!by_channels && !plan->by_rows(task.context.threads)) continue;
         plan::Choice choice =
             task.plain_choice(fmt::format("{}:{}", family, by_channels ? "columns" : "rows"));
         choice.workspace = Bytes(work_of(task, *plan, by_channels).packed_floats() * 4);
@@ -167,14 +166,9 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     if (!plan) return unknown_kernel(choice);
     if (choice.kernel.ends_with("strassen")) return prepare_strassen(task, *plan);
     Work work = work_of(task, *plan, choice.kernel.ends_with("columns"));
-    const auto values = task.graph.constant(plan->product.b)->values<float>();
-    const bool transposed = plan->product.transpose_b;
     Kernel kernel;
-    kernel.constants.push_back(simd::pack_weights(
-        task, plan->product.b, work.groups, 1, work.k, transposed ? "matrix transposed" : "matrix",
-        [&](std::int64_t n, std::int64_t k, std::int64_t) {
-            return values[static_cast<std::size_t>(transposed ? n * work.k + k : k * work.n + n)];
-        }));
+    kernel.constants.push_back(simd::pack_weights(task, plan->product.b, work.groups, 1, work.k,
+                                                  plan->packing(), plan->weight(task)));
     if (work.biased) kernel.constants.push_back(simd::pack_bias(task, plan->bias, work.groups));
     auto fused = simd::Fused::make(task, plan->steps, plan->result, plan::plain(plan->result.size()),
                                    kernel.constants);
