@@ -1,4 +1,5 @@
 // Values by PyTorch 1.13 in double.
+#include <limits>
 #include <set>
 
 #include "operator_support.hpp"
@@ -54,6 +55,36 @@ TEST(Contraction, MatMulBroadcastsLikeNumpy) {
     expect_floats(run("MatMul", {counting({3}), counting({2, 3, 1})}), {2, 1}, {5, 14});
     EXPECT_EQ(run("MatMul", {counting({5, 1, 2, 3}), counting({4, 3, 7})}).dims(), (Dims{5, 4, 2, 7}));
     EXPECT_EQ(run("MatMul", {counting({2, 0}), counting({0, 2})}).number(3), 0);
+}
+
+// What ONNX Runtime computes: sums of 64 bits wrap, of 32 bits to 32.
+TEST(Contraction, IntegersWrap) {
+    const auto expect = [](const Tensor& y, const Dims& dims, const Dims& values) {
+        EXPECT_EQ(y.dims(), dims);
+        ASSERT_EQ(y.count(), static_cast<std::int64_t>(values.size()));
+        for (std::int64_t i = 0; i < y.count(); ++i)
+            EXPECT_EQ(y.integer(i), values[static_cast<std::size_t>(i)]);
+    };
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const Tensor a = integers({2, 3}, {1, -2, 3, 4, 5, 6});
+    const Tensor b = integers({3, 2}, {7, 8, 9, 10, 11, -12});
+    expect(run("MatMul", {a, b}), {2, 2}, {22, -48, 139, 10});
+    expect(run("Einsum", {a, b}, {{"equation", std::string("ij,jk->ki")}}), {2, 2}, {22, 139, -48, 10});
+    expect(run("MatMul", {integers({2}, {most, 1}), integers({2}, {2, 1})}), {}, {-1});
+    expect(run("Gemm", {a, b, integers({2}, {1, 2})}, {{"alpha", -2.0}, {"beta", 3.0}}), {2, 2},
+           {-41, 102, -275, -14});
+    EXPECT_FALSE(run_operator("Gemm", {a, b}, {{"alpha", 0.5}}).ok());
+    for (const ElementType type : {ElementType::i32, ElementType::u32, ElementType::u64}) {
+        const Attributes to = {{"to", onnx_code_of(type)}};
+        const Tensor x = run("Cast", {integers({1, 2}, {1 << 30, 3})}, to);
+        const Tensor y = run("MatMul", {x, run("Cast", {integers({2, 1}, {3, -1})}, to)});
+        EXPECT_EQ(y.type(), type);
+        constexpr std::int64_t sum = 3 * (std::int64_t{1} << 30) - 3;
+        const std::int64_t expected = type == ElementType::i32 ? sum - (std::int64_t{1} << 32) : sum;
+        EXPECT_EQ(y.integer(0), expected) << name_of(type);
+    }
+    EXPECT_FALSE(
+        run_operator("MatMul", {Tensor(ElementType::i8, {2, 2}), Tensor(ElementType::i8, {2, 2})}).ok());
 }
 
 TEST(Contraction, GemmScalesTransposesAndBroadcasts) {

@@ -15,6 +15,14 @@ foreach(program conformance/main tools/model_tool)
     add_executable(${name} "${folder}/${program}.cpp")
     target_link_libraries(${name} PRIVATE viridian_warnings conformance_cases)
 endforeach()
+# Shapes and types against ONNX's own inference.
+find_library(ONNX_LIBRARY onnx REQUIRED)
+add_executable(shape_check "${folder}/tools/shape_check.cpp")
+target_compile_definitions(shape_check PRIVATE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+target_link_libraries(shape_check PRIVATE viridian_warnings conformance_cases viridian_rewrite viridian_zoo ${ONNX_LIBRARY} ${ONNX_PROTO_LIBRARY}
+                                          protobuf::libprotobuf)
+add_test(NAME onnx.shapes COMMAND shape_check --listed "${folder}/shape_differences.txt" --least 2000 --zoo
+                                  /usr/share/libonnx-testdata/data)
 set(excluded --excluded "${folder}/conformance_excluded.txt")
 add_test(NAME onnx.conformance.debian
          COMMAND conformance ${excluded} --least 980 /usr/share/libonnx-testdata/data)
@@ -34,7 +42,7 @@ endforeach()
 add_test(NAME onnx.optimised_runs_in_onnxruntime
          COMMAND "${peer}" "${folder}/peers/optimised_runs_in_onnxruntime.py" $<TARGET_FILE:viridian>)
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
-set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
+set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
 set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      onnx.optimised_runs_in_onnxruntime
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -33,8 +33,21 @@ ValueId conv(Sketch& s, ValueId x, Dims weights, Attributes attributes = {}) {
     return s.add("Conv", {x, s.constant(weights)}, std::move(attributes));
 }
 
+// exp(x − max over `first`) / Σ over `second`; where `first` is empty, nothing is subtracted.
+Graph softmax(Sketch& s, const Dims& first, const Dims& second) {
+    const ValueId x = s.input({2, 3, 4});
+    const ValueId shifted = first.empty() ? x : s.add("Sub", {x, s.add("ReduceMax", {x, s.integers(first)})});
+    const ValueId powers = s.add("Exp", {shifted});
+    return s.finish({s.add("Div", {powers, s.add("ReduceSum", {powers, s.integers(second)})})});
+}
+
 std::vector<Case> cases() {
     return {
+        {"recognise_softmax", "exponentials that may overflow",
+         [](Sketch& s) { return softmax(s, {}, {-1}); }},
+        {"recognise_softmax", "a maximum over other elements",
+         [](Sketch& s) { return softmax(s, {1}, {2}); }},
+        {"recognise_softmax", "two axes", [](Sketch& s) { return softmax(s, {1, 2}, {1, 2}); }},
         {"group_convolutions", "groups of unequal width (TASO's axiom)",
          [](Sketch& s) {
              const ValueId a = conv(s, s.input({1, 2, 4, 4}), {1, 2, 3, 3});

@@ -5,13 +5,27 @@
 
 #include <set>
 
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/certify.hpp"
+#include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::rewrite {
 
 void PrintTo(const Rule& rule, std::ostream* out) { *out << rule.name; }
 
 namespace {
+
+// Most small, some near the ends of the type.
+std::vector<Tensor> random_integers(const Graph& graph, Random& random) {
+    std::vector<Tensor> inputs;
+    for (const ValueId id : graph.inputs()) {
+        Tensor& tensor = inputs.emplace_back(ElementType::i64, graph.value(id).type.dims());
+        for (std::int64_t& value : tensor.mutable_values<std::int64_t>())
+            value = random.chance(0.1) ? static_cast<std::int64_t>(random.next()) : random.between(-9, 9);
+    }
+    return inputs;
+}
 
 class Rules : public testing::TestWithParam<Rule> {};
 
@@ -20,6 +34,31 @@ TEST_P(Rules, AreCertified) {
     for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
         const auto certified = certify(GetParam(), seed);
         ASSERT_TRUE(certified.ok()) << "seed " << seed << ": " << certified.error().text();
+    }
+}
+
+// Division truncates and sums wrap. Instances of operators that integers do not have are skipped.
+TEST_P(Rules, KeepEveryBitOfIntegers) {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        Random random(seed);
+        Graph before = GetParam().instance(random, ElementType::i64);
+        if (!infer_types(before).ok()) continue;
+        const auto order = topological_order(before);
+        ASSERT_TRUE(order.ok());
+        for (const NodeId id : *order) {
+            Graph after = before;
+            const auto applied =
+                apply(GetParam(), after, id, {.without = {}, .verify = true, .folds = nullptr});
+            ASSERT_TRUE(applied.ok()) << applied.error().text();
+            if (!*applied) continue;
+            const std::vector<Tensor> inputs = random_integers(before, random);
+            const auto expected = evaluate(before, inputs);
+            const auto found = evaluate(after, inputs);
+            ASSERT_TRUE(expected.ok()) << expected.error().text();
+            ASSERT_TRUE(found.ok()) << found.error().text();
+            for (std::size_t i = 0; i < expected->size(); ++i)
+                ASSERT_TRUE((*expected)[i].same_bytes((*found)[i])) << "seed " << seed;
+        }
     }
 }
 

@@ -13,7 +13,9 @@ std::optional<Linear> Linear::of(const Editor& editor, ValueId output) {
     Linear linear;
     for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul"})
         if (const Node* node = editor.producer(output, op)) linear.node = node;
-    if (linear.node == nullptr || !editor.used_once(output) || !known_weights(editor, *linear.node))
+    // Scaling integers' weights is no scaling of what comes out: division truncates.
+    if (linear.node == nullptr || !graph::is_floating(editor.element(output)) || !editor.used_once(output) ||
+        !known_weights(editor, *linear.node))
         return std::nullopt;
     const auto w = editor.dims(linear.node->inputs[1]);
     const auto rank = editor.rank(output);

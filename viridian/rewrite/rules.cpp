@@ -37,6 +37,7 @@ const auto& list() {
         recognise_gelu(),
         recognise_hard_swish(),
         recognise_layer_norm(),
+        recognise_softmax(),
         absorb_layer_norm_scale(),
         absorb_layer_norm_bias(),
         // scales and bounds that belong to none of those

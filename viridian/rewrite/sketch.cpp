@@ -9,6 +9,9 @@ ValueId Sketch::tensor(const Dims& dims, Draw draw) {
     Tensor made(element_, dims);
     if (element_ == ElementType::f64)
         for (double& value : made.mutable_values<double>()) value = draw();
+    else if (element_ == ElementType::i64)
+        for (std::int64_t& value : made.mutable_values<std::int64_t>())
+            value = static_cast<std::int64_t>(draw());
     else
         for (float& value : made.mutable_values<float>()) value = static_cast<float>(draw());
     return graph.add_constant("c", std::move(made));
@@ -21,7 +24,7 @@ Dims Sketch::permutation(std::int64_t rank) {
     return order;
 }
 
-ValueId Sketch::input(Dims dims) { return graph.add_input("x", {element_, graph::shape_of(dims)}); }
+ValueId Sketch::input(const Dims& dims) { return graph.add_input("x", {element_, graph::shape_of(dims)}); }
 
 ValueId Sketch::constant(const Dims& dims) {
     return tensor(dims, [&] {

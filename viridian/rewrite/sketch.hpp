@@ -22,7 +22,7 @@ class Sketch {
     }
     [[nodiscard]] Dims permutation(std::int64_t rank);
 
-    ValueId input(Dims dims);            // of the element type
+    ValueId input(const Dims& dims);     // of the element type
     ValueId constant(const Dims& dims);  // whole numbers in [-4, 4] but 0
     ValueId positive(const Dims& dims);  // whole numbers in [1, 5]
     ValueId filled(const Dims& dims, double value);

@@ -5,6 +5,7 @@
 
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/operators/movement.hpp"
+#include "viridian/graph/operators/multiply.hpp"
 #include "viridian/graph/operators/prepare.hpp"
 #include "viridian/graph/operators/rules.hpp"
 
@@ -104,7 +105,7 @@ Result<std::map<int, Dimension>> extents(const Equation& equation, const std::ve
 }
 
 Result<void> infer_einsum(Inference& inference) {
-    VIRIDIAN_TRY(expect_floating(inference));
+    VIRIDIAN_TRY(expect_products(inference));
     std::vector<Shape> shapes;
     std::vector<std::size_t> ranks;
     for (std::size_t i = 0; i < inference.input_count(); ++i) {
@@ -165,7 +166,6 @@ Dims strides_of(const Loops& loops, std::size_t i, const Dims& dims) {
 
 constexpr auto einsum = [](auto& call) -> Result<void> {
     using Scalar = scalar_of<decltype(call)>;
-    using Wide = Accumulator<Scalar>;
     VIRIDIAN_TRY(prepare(call));
     std::vector<Dims> inputs;
     for (const Array<Scalar>* input : call.inputs) inputs.push_back(input->dims);
@@ -178,16 +178,24 @@ constexpr auto einsum = [](auto& call) -> Result<void> {
         bases.push_back(strided_index(loops.kept, Dims(along.begin(), split)));
         steps.push_back(strided_index(loops.summed, Dims(split, along.end())));
     }
-    for (std::size_t o = 0; o < call.outputs[0].real.size(); ++o) {
-        Wide sum(0);
-        for (std::size_t s = 0; s < steps[0].size(); ++s) {
-            Wide term(1);
-            for (std::size_t i = 0; i < inputs.size(); ++i)
-                term *= Wide(call.inputs[i]->real[static_cast<std::size_t>(bases[i][o] + steps[i][s])]);
-            sum += term;
+    const auto sum_up = [&]<class Element>(std::vector<Element>& y, auto elements) {
+        using Wide = ProductSum<Element>;
+        for (std::size_t o = 0; o < y.size(); ++o) {
+            Wide sum(0);
+            for (std::size_t s = 0; s < steps[0].size(); ++s) {
+                Wide term(1);
+                for (std::size_t i = 0; i < inputs.size(); ++i)
+                    term *=
+                        Wide(elements(*call.inputs[i])[static_cast<std::size_t>(bases[i][o] + steps[i][s])]);
+                sum += term;
+            }
+            y[o] = static_cast<Element>(sum);
         }
-        call.outputs[0].real[o] = static_cast<Scalar>(sum);
-    }
+    };
+    if (call.outputs[0].floating())
+        sum_up(call.outputs[0].real, [](const auto& array) -> const auto& { return array.real; });
+    else
+        sum_up(call.outputs[0].integer, [](const auto& array) -> const auto& { return array.integer; });
     return {};
 };
 

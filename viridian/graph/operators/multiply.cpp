@@ -43,8 +43,8 @@ Result<Products> products_of(Dims a, Dims b) {
 
 template <class Scalar>
 void multiply_add(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Scalar> a, Matrix<Scalar> b,
-                  Accumulator<Scalar>* sums) {
-    using Wide = Accumulator<Scalar>;
+                  ProductSum<Scalar>* sums) {
+    using Wide = ProductSum<Scalar>;
     constexpr std::int64_t depth = 512;  // a packed block of k stays in the cache
     const std::int64_t bands = (m + rows - 1) / rows;
     std::vector<Wide> packed_a(static_cast<std::size_t>(bands * rows * std::min(depth, k)));
@@ -71,5 +71,7 @@ template void multiply_add(std::int64_t, std::int64_t, std::int64_t, Matrix<floa
 template void multiply_add(std::int64_t, std::int64_t, std::int64_t, Matrix<double>, Matrix<double>, double*);
 template void multiply_add(std::int64_t, std::int64_t, std::int64_t, Matrix<PrimeField>, Matrix<PrimeField>,
                            PrimeField*);
+template void multiply_add(std::int64_t, std::int64_t, std::int64_t, Matrix<std::int64_t>,
+                           Matrix<std::int64_t>, std::uint64_t*);
 
 }  // namespace viridian::graph

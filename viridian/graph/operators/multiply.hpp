@@ -22,9 +22,14 @@ struct Products {
 // Errors: mismatch (batches that do not broadcast).
 [[nodiscard]] Result<Products> products_of(Dims a, Dims b);
 
+// What a product is summed in: float in double, integers modulo 2^64.
+template <class Scalar>
+using ProductSum =
+    std::conditional_t<std::is_same_v<Scalar, std::int64_t>, std::uint64_t, Accumulator<Scalar>>;
+
 // sums[m × n], contiguous, += a[m × k] · b[k × n]; each sum runs along k in order.
 template <class Scalar>
 void multiply_add(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Scalar> a, Matrix<Scalar> b,
-                  Accumulator<Scalar>* sums);
+                  ProductSum<Scalar>* sums);
 
 }  // namespace viridian::graph

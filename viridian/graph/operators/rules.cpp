@@ -31,6 +31,21 @@ Result<void> expect_integer(const Inference& inference, std::size_t first, std::
     return {};
 }
 
+Result<void> expect_products(const Inference& inference) {
+    ElementType first = ElementType::undefined;
+    for (std::size_t i = 0; i < inference.input_count(); ++i) {
+        const ElementType type = inference.element(i);
+        if (!inference.has_input(i) || type == ElementType::undefined) continue;
+        if (!is_floating(type) && size_of(type) < 4)
+            return wrong_shape("input {} of {} is {}, it must be floating, or an integer of 32 or 64 bits", i,
+                               inference.node().op, name_of(type));
+        if (first != ElementType::undefined && type != first)
+            return wrong_shape("{} multiplies {} by {}", inference.node().op, name_of(first), name_of(type));
+        first = type;
+    }
+    return {};
+}
+
 Result<void> expect_rank(const Inference& inference, std::size_t i, std::size_t least, std::size_t most) {
     if (!inference.has_input(i) || !inference.shape(i)) return {};
     const std::size_t rank = inference.shape(i)->size();

@@ -23,6 +23,9 @@ template <class... Arguments>
                                            std::size_t last = 1000);
 // Inputs first … last, where given, hold integers or truth values. Errors: mismatch.
 [[nodiscard]] Result<void> expect_integer(const Inference& inference, std::size_t first, std::size_t last);
+// All inputs hold one type that products are defined on: floating numbers, or integers of 32 or 64 bits.
+// Errors: mismatch.
+[[nodiscard]] Result<void> expect_products(const Inference& inference);
 // The rank of input i, where known, lies in [least, most]. Errors: mismatch.
 [[nodiscard]] Result<void> expect_rank(const Inference& inference, std::size_t i, std::size_t least,
                                        std::size_t most = 64);

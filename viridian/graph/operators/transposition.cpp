@@ -57,7 +57,7 @@ Result<void> infer_expand(Inference& inference) {
                 return fail(ErrorCode::mismatch, "check the model's shapes", "Expand to dimension {}", d);
         VIRIDIAN_TRY(out, broadcast_shapes({inference.shape(0), shape_of(*dims)}));
     } else if (const auto length = length_of(inference, 1); length && inference.shape(0)) {
-        out = Shape(std::max(static_cast<std::size_t>(*length), inference.shape(0)->size()));
+        VIRIDIAN_TRY(out, broadcast_shapes({inference.shape(0), Shape(static_cast<std::size_t>(*length))}));
     }
     inference.set(0, inference.element(0), std::move(out));
     return {};

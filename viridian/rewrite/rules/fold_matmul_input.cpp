@@ -19,7 +19,8 @@ std::optional<Found> find(const Editor& editor, const Node& node, std::string_vi
     const bool gemm = node.op == "Gemm";
     if ((!gemm && node.op != "MatMul") || !node.domain.empty() || !editor.fixed(node.inputs[1]) ||
         editor.rank(node.inputs[1]) != 2 || (gemm && node.integer("transA", 0) != 0) ||
-        !editor.used_once(node.inputs[0]) || editor.rank(node.inputs[0]).value_or(0) < 2)
+        !editor.used_once(node.inputs[0]) || editor.rank(node.inputs[0]).value_or(0) < 2 ||
+        (family == "Mul" && !graph::is_floating(editor.element(node.inputs[0]))))
         return std::nullopt;
     const Node* before = editor.graph().producer(node.inputs[0]);
     if (before == nullptr || !is_arithmetic(*before)) return std::nullopt;

@@ -65,6 +65,7 @@ Rule recognise_attention();
 Rule recognise_gelu();
 Rule recognise_hard_swish();
 Rule recognise_layer_norm();
+Rule recognise_softmax();
 Rule remove_no_op();
 Rule reshape_after_matmul();
 Rule scale_after_matmul();

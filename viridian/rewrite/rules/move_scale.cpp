@@ -13,7 +13,8 @@ struct Scaled {
 std::optional<Scaled> scaled(const Editor& editor, ValueId value) {
     for (const char* op : {"Mul", "Div"}) {
         const Node* node = editor.producer(value, op);
-        if (node == nullptr || !editor.used_once(value)) continue;
+        if (node == nullptr || !editor.used_once(value) || !graph::is_floating(editor.element(value)))
+            continue;
         if (editor.scalar(node->inputs[1]) && editor.same_type(node->inputs[0], value))
             return Scaled{node, node->inputs[0], node->inputs[1]};
         if (node->op == "Mul" && editor.scalar(node->inputs[0]) && editor.same_type(node->inputs[1], value))
@@ -43,7 +44,8 @@ bool to_input(Editor& editor, NodeId at) {
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
         const Node* product = editor.producer(node.inputs[side], "MatMul");
         const ValueId factor = node.inputs[1 - side];
-        if (product == nullptr || (node.op == "Div" && side == 1) || !editor.scalar(factor) ||
+        if (product == nullptr || !graph::is_floating(editor.element(node.outputs[0])) ||
+            (node.op == "Div" && side == 1) || !editor.scalar(factor) ||
             !editor.used_once(node.inputs[side]) || !editor.same_type(node.inputs[side], node.outputs[0]))
             continue;
         const auto dims = editor.dims(factor);

@@ -29,7 +29,9 @@ bool apply(Editor& editor, NodeId at) {
     if (editor.node(at).op != "Mul") return false;
     for (const bool tanh : {false, true}) {
         const auto found = match(editor, tanh ? tanh_form() : erf_form(), at);
-        if (!found || !editor.same_type((*found)["x"], editor.node(at).outputs[0])) continue;
+        if (!found || !editor.same_type((*found)["x"], editor.node(at).outputs[0]) ||
+            !graph::is_floating(editor.element((*found)["x"])))
+            continue;
         Attributes attributes;
         if (tanh) attributes["approximate"] = std::string("tanh");
         editor.replace(editor.node(at).outputs[0], editor.add("Gelu", {(*found)["x"]}, attributes));

@@ -15,7 +15,9 @@ bool apply(Editor& editor, NodeId at) {
     static const Pattern pattern =
         either({op("HardSigmoid", {x}).as("gate") * x, (clipped * x) / 6, (clipped / 6) * x});
     const auto found = match(editor, pattern, at);
-    if (!found || !editor.same_type((*found)["x"], node.outputs[0])) return false;
+    if (!found || !editor.same_type((*found)["x"], node.outputs[0]) ||
+        !graph::is_floating(editor.element(node.outputs[0])))
+        return false;
     if ((*found)["gate"] != ValueId::none) {
         const Node& gate = *editor.producer((*found)["gate"], "HardSigmoid");
         if (std::abs(gate.get("alpha", 0.2) - 1.0 / 6) > 1e-6 || std::abs(gate.get("beta", 0.5) - 0.5) > 1e-6)

@@ -37,7 +37,7 @@ bool apply(Editor& editor, NodeId at) {
     if (!found) return false;
     const auto axis = first_axis(editor, *found);
     const ValueId x = (*found)["x"];
-    if (!axis) return false;
+    if (!axis || !graph::is_floating(editor.element(x))) return false;
     const auto& shape = *editor.graph().value(x).type.shape;
     Dims normalized;
     for (auto i = static_cast<std::size_t>(*axis); i < shape.size(); ++i) {

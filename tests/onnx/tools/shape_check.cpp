@@ -1,0 +1,169 @@
+// shape_check [--listed FILE] [--least N] [--zoo] [ROOT|MODEL]...: types and shapes as our operator table
+// infers them against ONNX's own inference (Debian's libonnx), for every value of the main graph, declared
+// types taken away. Where ONNX knows an element type, a rank or an extent, ours must say the same: its plain
+// inference against the graph as read, its inference with data propagation against the graph simplified
+// (where fold_shapes does that work). Differences are printed; lines "pattern: reason" of FILE list those
+// that are meant. Exit code 1 where one is not listed, or fewer than N values were compared.
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "conformance/case.hpp"
+#include "viridian/onnx/onnx.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/zoo/zoo.hpp"
+
+namespace viridian::conformance {
+namespace {
+
+using Declared = std::map<std::string, ::onnx::TypeProto>;
+
+// Inputs keep their types: both sides start there.
+void forget_types(::onnx::GraphProto& graph) {
+    graph.clear_value_info();
+    for (auto& output : *graph.mutable_output()) output.clear_type();
+}
+
+// False where ONNX's inference gives up.
+bool infer_theirs(::onnx::ModelProto model, bool propagate, Declared& types) {
+    try {
+        ::onnx::shape_inference::InferShapes(model, ::onnx::OpSchemaRegistry::Instance(),
+                                             {false, 0, propagate});
+    } catch (const std::exception&) {
+        return false;
+    }
+    for (const auto* values : {&model.graph().value_info(), &model.graph().output()})
+        for (const auto& value : *values)
+            if (value.has_type()) types[value.name()] = value.type();
+    return true;
+}
+
+std::string text_of(const ::onnx::TypeProto_Tensor& type) {
+    std::string text = fmt::format("type {}", type.elem_type());
+    if (!type.has_shape()) return text;
+    for (const auto& dim : type.shape().dim())
+        text += dim.has_dim_value() ? fmt::format(" {}", dim.dim_value()) : " ?";
+    return text;
+}
+
+bool agrees(const ::onnx::TypeProto_Tensor& theirs, const graph::TensorType& ours) {
+    if (theirs.elem_type() != 0 && theirs.elem_type() != graph::onnx_code_of(ours.element)) return false;
+    if (!theirs.has_shape()) return true;
+    if (!ours.shape || static_cast<int>(ours.shape->size()) != theirs.shape().dim_size()) return false;
+    for (int i = 0; i < theirs.shape().dim_size(); ++i) {
+        const graph::Dimension& extent = (*ours.shape)[static_cast<std::size_t>(i)];
+        if (theirs.shape().dim(i).has_dim_value() &&
+            (!extent.known() || extent.value() != theirs.shape().dim(i).dim_value()))
+            return false;
+    }
+    return true;
+}
+
+struct Tally {
+    std::map<std::string, std::string> listed;  // patterns and reasons
+    int models = 0, unread = 0, given_up = 0, excused = 0, bad = 0;
+    std::size_t values = 0, extents = 0;
+};
+
+void compare(const std::string& name, const Declared& theirs, const graph::Graph& ours, Tally& tally) {
+    for (std::size_t i = 0; i < ours.value_count(); ++i) {
+        const auto id = static_cast<graph::ValueId>(i);
+        const graph::Value& value = ours.value(id);
+        if (value.kind == graph::ValueKind::intermediate && ours.producer(id) == nullptr)
+            continue;  // simplified away
+        const auto found = theirs.find(value.name);
+        if (found == theirs.end() || !found->second.has_tensor_type()) continue;
+        const auto& type = found->second.tensor_type();
+        ++tally.values;
+        for (const auto& dim : type.shape().dim()) tally.extents += dim.has_dim_value() ? 1 : 0;
+        if (agrees(type, value.type)) continue;
+        bool listed = false;
+        for (const auto& [pattern, reason] : tally.listed)
+            listed = listed || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+        tally.excused += listed ? 1 : 0;
+        tally.bad += listed ? 0 : 1;
+        if (!listed)
+            fmt::print("{}: `{}` is {} here, {} by ONNX\n", name, value.name, text(value.type),
+                       text_of(type));
+    }
+}
+
+void check(const std::string& name, const std::string& bytes, Tally& tally) {
+    ::onnx::ModelProto model;
+    if (!model.ParseFromString(bytes)) return;
+    forget_types(*model.mutable_graph());
+    auto ours = onnx::parse(model.SerializeAsString(), name);
+    ++tally.models;
+    if (!ours.ok()) {
+        ++tally.unread;
+        return;
+    }
+    for (const bool simplified : {false, true}) {
+        Declared theirs;
+        if (simplified && !rewrite::simplify(*ours).ok()) {
+            fmt::print("{}: does not simplify\n", name);
+            ++tally.bad;
+        } else if (!infer_theirs(model, simplified, theirs)) {
+            ++tally.given_up;
+        } else {
+            compare(name, theirs, *ours, tally);
+        }
+    }
+}
+
+void check_file(const std::string& name, const Path& path, Tally& tally) {
+    std::ifstream file(path, std::ios::binary);
+    check(name, {std::istreambuf_iterator<char>(file), {}}, tally);
+}
+
+Result<void> check_zoo(Tally& tally) {
+    for (const zoo::Entry& entry : zoo::entries()) {
+        VIRIDIAN_TRY(const graph::Graph graph, zoo::build(entry.name, {.layers = entry.transformer ? 2 : 0}));
+        VIRIDIAN_TRY(const std::string bytes, onnx::serialize(graph));
+        check(std::string(entry.name), bytes, tally);
+    }
+    return {};
+}
+
+Result<bool> run(const std::vector<std::string>& arguments) {
+    Tally tally;
+    std::size_t least = 1;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const Path path = arguments[i];
+        if (arguments[i] == "--listed") {
+            std::ifstream file(arguments[++i]);
+            for (std::string line; std::getline(file, line);)
+                if (const auto colon = line.find(": "); !line.starts_with('#') && colon != std::string::npos)
+                    tally.listed[line.substr(0, colon)] = line.substr(colon + 2);
+        } else if (arguments[i] == "--least") {
+            least = std::stoul(arguments[++i]);
+        } else if (arguments[i] == "--zoo") {
+            VIRIDIAN_TRY(check_zoo(tally));
+        } else if (path.extension() == ".onnx") {
+            check_file(path.stem().string(), path, tally);
+        } else {
+            for (const Case& test : find_cases(path)) check_file(test.name, test.model, tally);
+        }
+    }
+    fmt::print(
+        "{} models ({} not read by us; {} inferences given up by ONNX), {} values with {} extents compared, "
+        "{} differ "
+        "as "
+        "listed, {} otherwise\n",
+        tally.models, tally.unread, tally.given_up, tally.values, tally.extents, tally.excused, tally.bad);
+    return tally.bad == 0 && tally.values >= least;
+}
+
+}  // namespace
+}  // namespace viridian::conformance
+
+int main(int count, char** arguments) {
+    const auto good = viridian::conformance::run(std::vector<std::string>(arguments + 1, arguments + count));
+    if (!good.ok()) fmt::print(stderr, "{}\n", good.error().text());
+    return good.ok() && *good ? 0 : 1;
+}
