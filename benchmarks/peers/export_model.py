@@ -9,6 +9,7 @@ import torch
 import torchvision
 
 import torch_blocks
+import torch_tasks
 
 warnings.filterwarnings("ignore")
 
@@ -17,6 +18,8 @@ mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet1_0 shufflenet_v2_x1_0
 regnet_y_400mf regnet_y_1_6gf convnext_tiny convnext_small vit_b_16 vit_b_32 swin_t swin_v2_t maxvit_t""".split()
 SEGMENTATION = ["lraspp_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50"]
 DETECTION = ["retinanet_resnet50_fpn", "ssdlite320_mobilenet_v3_large"]
+VIDEO = ["r3d_18", "mc3_18", "r2plus1d_18", "s3d", "swin3d_t"]  # by clips of 16 frames of 64 x 64
+BLOCKS = torch_blocks.BLOCKS | torch_tasks.TASKS
 
 
 def randomise(model):
@@ -55,8 +58,8 @@ class Detector(torch.nn.Module):
 
 def build(name):
     """The network and example inputs."""
-    if name in torch_blocks.BLOCKS:
-        return torch_blocks.BLOCKS[name]()
+    if name in BLOCKS:
+        return BLOCKS[name]()
     size = 299 if name == "inception_v3" else 224
     image = torch.randn(1, 3, size, size)
     if name in SEGMENTATION:
@@ -65,6 +68,8 @@ def build(name):
     if name in DETECTION:
         make = getattr(torchvision.models.detection, name)
         return Detector(make(weights=None, weights_backbone=None)), (torch.randn(1, 3, 320, 320),)
+    if name in VIDEO:
+        return getattr(torchvision.models.video, name)(weights=None), (torch.randn(1, 3, 16, 64, 64),)
     make = getattr(torchvision.models, name)
     extra = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
     return make(weights=None, **extra), (image,)
@@ -99,7 +104,8 @@ def main():
     options = parser.parse_args()
     if options.model is None:
         known = [name for name in VISION if hasattr(torchvision.models, name)] + SEGMENTATION + DETECTION
-        print("\n".join(known + list(torch_blocks.BLOCKS)))
+        known += [name for name in VIDEO if hasattr(torchvision.models.video, name)]
+        print("\n".join(known + list(BLOCKS)))
     else:
         export(options)
 
