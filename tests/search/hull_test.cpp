@@ -55,10 +55,10 @@ Network small(std::uint64_t seed) {
     return net;
 }
 
-void check(const std::string& text, bool proven, std::uint64_t seeds) {
+void check(const std::string& text, std::uint64_t seeds) {
     const auto objective = parse_objective(text);
     ASSERT_TRUE(objective.ok());
-    int closed = 0, solved = 0;
+    int solved = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         const Network net = small(seed);
         const auto instance = Instance::make(net.graph, net.regions, net.source());
@@ -92,33 +92,36 @@ void check(const std::string& text, bool proven, std::uint64_t seeds) {
         EXPECT_NEAR(assignment.value, objective->value(found->totals, start), 1e-12);
         EXPECT_LE(assignment.bound, truth * (1 + 1e-9)) << text << ", seed " << seed;
         EXPECT_GE(assignment.value, truth * (1 - 1e-9)) << text << ", seed " << seed;
-        if (proven) {
-            EXPECT_EQ(assignment.gap(), 0) << text << ", seed " << seed;
-        }
-        closed += assignment.value <= truth * (1 + 1e-9) ? 1 : 0;
+        EXPECT_LE(assignment.value, truth * (1 + 1e-9)) << text << ", seed " << seed;
+        EXPECT_EQ(assignment.gap(), 0) << text << ", seed " << seed;
     }
-    EXPECT_GE(closed, solved * 9 / 10) << text << ": optimum found in " << closed << " of " << solved;
+    EXPECT_GT(solved, 0) << text;
 }
 
 TEST(Hull, products_are_solved_to_proof) {
-    check("energy^0.5*time^0.5", true, 150);
-    check("energy^0.8*time^0.2", true, 150);
+    check("energy^0.5*time^0.5", 150);
+    check("energy^0.8*time^0.2", 150);
 }
 
-TEST(Hull, least_power_is_solved_to_proof) { check("power", true, 300); }
+TEST(Hull, least_power_is_solved_to_proof) { check("power", 300); }
 
-TEST(Hull, limits_are_kept_and_bounded) {
-    check("energy @ time<=1.02x", false, 200);
-    check("time @ energy<=0.9x", false, 200);
-    check("power @ time<=1.1x", false, 200);
+TEST(Hull, limits_are_kept_and_solved_to_proof) {
+    check("energy @ time<=1.02x", 600);
+    check("energy @ time<=0.8x", 600);
+    check("time @ energy<=0.9x", 600);
+    check("power @ time<=1.1x", 300);
+    check("energy @ power<=0.9x", 300);
+    check("0.5*time+0.5*energy @ energy<=0.85x", 300);
+    check("energy^0.5*time^0.5 @ time<=0.8x", 300);
 }
 
-TEST(Hull, mixes_with_power_are_bounded) {
-    check("0.5*power+0.5*energy", false, 200);
-    check("0.5*power+0.5*time", false, 300);
-    check("0.2*power+0.8*time", false, 200);
-    check("0.4*power+0.4*time+0.2*energy", false, 200);
-    check("0.5*power+0.5*time @ energy<=0.9x", false, 200);
+TEST(Hull, mixes_with_power_are_solved_to_proof) {
+    check("0.5*power+0.5*energy", 500);
+    check("0.5*power+0.5*time", 500);
+    check("0.2*power+0.8*time", 500);
+    check("0.4*power+0.4*time+0.2*energy", 500);
+    check("0.5*power+0.5*time @ energy<=0.9x", 300);
+    check("0.5*power+0.5*energy @ time<=1.2x", 300);
 }
 
 TEST(Frontier, holds_exactly_the_vertices_of_the_hull) {

@@ -205,7 +205,7 @@ Result<Answer> optimize(const Options& options) {
 Result<void> refuse_beside_recorded(const CLI::App& app) {
     std::string given;
     for (const char* name :
-         {"--allow", "--max-error", "--inputs", "--seed", "--proofs", "--meter", "--threads"})
+         {"--allow", "--max-error", "--inputs", "--seed", "--proofs", "--meter", "--threads", "--db"})
         if (app.get_option(name)->count() > 0) given += (given.empty() ? "" : ", ") + std::string(name);
     if (given.empty()) return {};
     return fail(ErrorCode::invalid_argument, "leave them out, or leave out --recorded",

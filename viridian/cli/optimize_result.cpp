@@ -223,6 +223,16 @@ std::string bound_text(const Json& assignment, const std::string& objective) {
                        quantity(bound.get<double>(), unit));
 }
 
+// What the search did not look at.
+std::string left_out_text(const Json& search) {
+    std::string out;
+    if (const int count = search.value("unpriced", 0); count > 0)
+        out += fmt::format(", {} without a kernel or price left out", count);
+    if (const int count = search.value("crowded_out", 0); count > 0)
+        out += fmt::format(", {} not gone on from: too many cheaper ones waited", count);
+    return out;
+}
+
 // The plan, and the search that found it.
 std::string how_text(const Json& result) {
     const Json& assignment = result["assignment"];
@@ -230,13 +240,14 @@ std::string how_text(const Json& result) {
                                   assignment["solver"].get<std::string>(),
                                   bound_text(assignment, result["objective"].get<std::string>()));
     if (const Json& search = result["search"]; search.is_object() && search["method"] != "none")
-        out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}\n",
+        out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}{}\n",
                            search["method"].get<std::string>(), search["graphs"].get<int>(),
                            search["seconds"].get<double>(),
                            search["ended_by"] == "exhausted" ? "having seen all"
                            : search["ended_by"] == "cancelled"
                                ? "the user"
-                               : fmt::format("its budget of {}", search["ended_by"].get<std::string>()));
+                               : fmt::format("its budget of {}", search["ended_by"].get<std::string>()),
+                           left_out_text(search));
     return out;
 }
 

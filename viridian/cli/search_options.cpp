@@ -84,6 +84,7 @@ Json search_json(const SearchOptions& options, const search::OuterResult& result
     return {{"method", options.method},           {"alpha", options.alpha},
             {"budget", options.budget},           {"graphs", result.graphs},
             {"seconds", result.seconds.value},    {"ended_by", search::name_of(result.ended_by)},
+            {"unpriced", result.unpriced},        {"crowded_out", result.crowded_out},
             {"improvements", std::move(progress)}};
 }
 

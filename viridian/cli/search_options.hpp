@@ -36,7 +36,7 @@ struct Budget {
                                                         const SearchOptions& options, Progress& progress,
                                                         const Interrupt& interrupt);
 
-// alpha, budget, graphs, what ended it, best cost as it fell.
+// alpha, budget, graphs, what ended it and what it left out, best cost as it fell.
 [[nodiscard]] Json search_json(const SearchOptions& options, const search::OuterResult& result);
 // Vertices by rising time, and the area not resolved.
 [[nodiscard]] Json frontier_json(const search::Frontier& frontier);

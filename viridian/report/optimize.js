@@ -95,7 +95,7 @@ function changes() {
   list.append(element('li', {}, `${some(count('kernel'), 'kernel', 'kernels')}, ${some(count('conversion'), 'conversion or copy', 'conversions and copies')}, ` +
     `${some(count('view'), 'operator that costs', 'operators that cost')} nothing (views, concatenation in place)`));
   list.append(element('li', {}, `chosen by ${result.assignment.solver}, ${nearness(result.assignment)}`));
-  if (result.search) list.append(element('li', {}, `${result.search.graphs} equal graphs priced in ${quantity(result.search.seconds, 's')} (${result.search.method}, ended by ${result.search.ended_by})`));
+  if (result.search) list.append(element('li', {}, `${result.search.graphs} equal graphs priced in ${quantity(result.search.seconds, 's')} (${result.search.method}, ended by ${result.search.ended_by}${result.search.unpriced ? `, ${result.search.unpriced} without a price left out` : ''}${result.search.crowded_out ? `, ${result.search.crowded_out} not gone on from: too many cheaper ones waited` : ''})`));
   if (result.precision) {
     const p = result.precision;
     list.append(element('li', {}, `bf16: ${p.bf16_regions} of ${p.regions} regions, ${p.casts} casts`));

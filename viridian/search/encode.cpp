@@ -13,10 +13,13 @@ namespace viridian::search {
 using graph::NodeId;
 using graph::ValueId;
 
-Encoding::Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options)
+Encoding::Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options,
+                   std::span<const Weights> comparing)
     : instance_(&instance) {
-    exact_sets_ = weights.seconds < 0 || weights.joules < 0;
-    choose_options(weights);
+    if (comparing.empty()) comparing = {&weights, 1};
+    exact_sets_ = std::any_of(comparing.begin(), comparing.end(),
+                              [](const Weights& w) { return w.seconds < 0 || w.joules < 0; });
+    choose_options(comparing);
     add_node_variables(weights);
     for (std::size_t f = 0; f < instance.flows().size(); ++f) add_value(f, weights, options);
     tie_regions();
@@ -24,23 +27,30 @@ Encoding::Encoding(const Instance& instance, const Weights& weights, const Encod
 }
 
 // Of choices with the same formats at every port and the same aliasing, only the cheapest can be in an
-// optimum.
-void Encoding::choose_options(const Weights& weights) {
+// optimum; under several weights, those that are not dominated.
+void Encoding::choose_options(std::span<const Weights> comparing) {
     for (const Candidate& c : instance_->candidates()) {
         std::map<std::tuple<std::vector<FormatId>, std::vector<FormatId>, plan::Aliasing, std::size_t>,
-                 std::uint32_t>
-            best;
+                 std::vector<std::uint32_t>>
+            alike;
+        const auto no_worse = [&](std::uint32_t a, std::uint32_t b) {
+            return std::all_of(comparing.begin(), comparing.end(), [&](const Weights& w) {
+                return w.of(c.options[a].metrics) <= w.of(c.options[b].metrics);
+            });
+        };
         for (std::uint32_t o = 0; o < c.options.size(); ++o) {
             const Option& option = c.options[o];
             const std::size_t taken =
                 option.choice.aliasing == plan::Aliasing::overwrite ? option.choice.overwritten : 0;
-            const auto [at, fresh] =
-                best.try_emplace({option.inputs, option.outputs, option.choice.aliasing, taken}, o);
-            if (!fresh && weights.of(option.metrics) < weights.of(c.options[at->second].metrics))
-                at->second = o;
+            std::vector<std::uint32_t>& best =
+                alike[{option.inputs, option.outputs, option.choice.aliasing, taken}];
+            if (std::any_of(best.begin(), best.end(), [&](std::uint32_t b) { return no_worse(b, o); }))
+                continue;
+            std::erase_if(best, [&](std::uint32_t b) { return no_worse(o, b); });
+            best.push_back(o);
         }
         std::vector<std::uint32_t> kept;
-        for (const auto& [ports, o] : best) kept.push_back(o);
+        for (const auto& [ports, best] : alike) kept.insert(kept.end(), best.begin(), best.end());
         std::sort(kept.begin(), kept.end());
         kept_.push_back(std::move(kept));
     }

@@ -18,7 +18,10 @@ struct EncodeOptions {
 
 class Encoding {
   public:
-    Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options = {});
+    // `comparing`: a choice is left out where another with the same ports costs no more under each of these;
+    // under `weights` where none are given. Encodings that compare alike have the same states.
+    Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options = {},
+             std::span<const Weights> comparing = {});
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
     // Values whose conversions were restricted to direct ones.
@@ -53,7 +56,7 @@ class Encoding {
         std::vector<ValueState> states;  // not with booleans
     };
 
-    void choose_options(const Weights& weights);
+    void choose_options(std::span<const Weights> comparing);
     void add_node_variables(const Weights& weights);
     void add_value(std::size_t flow, const Weights& weights, const EncodeOptions& options);
     [[nodiscard]] std::vector<ValueState> value_states(const Flow& flow, std::size_t most,

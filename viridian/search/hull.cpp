@@ -5,6 +5,7 @@
 #include <set>
 
 #include "viridian/search/baselines.hpp"
+#include "viridian/search/close_gap.hpp"
 #include "viridian/search/lower_hull.hpp"
 
 namespace viridian::search {
@@ -77,6 +78,11 @@ class HullSearch {
             if (!best_) return no_plan();
             if (const auto better = improve(instance_, *best_, objective_, start_, 2, brief); better.ok())
                 consider(*better);
+            if (hull.proven() && hull.pieces() > 0 && bound < limit()) {
+                const ClosedGap closed = close_gap(instance_, objective_, start_, options_, gap(hull, bound));
+                if (closed.better) consider(*closed.better);
+                bound = std::max(bound, closed.bound);
+            }
         }
         if (!best_) return no_plan();
         best_->assignment.solver = name_of(Solver::exact);
@@ -176,6 +182,25 @@ class HullSearch {
         }
         if (inside(0) != inside(1)) (inside(0) ? from : to) = inside(0) ? 0 : 1;
         return least_between(point(from), point(to));
+    }
+
+    // Left of the hull's first vertex there is no plan, and none right of its last is better.
+    OpenGap gap(const LowerHull& hull, double bound) const {
+        OpenGap out{x_, y_, limit(), bound, infinite, 0, infinite, {}};
+        std::vector<std::pair<double, Direction>> open;
+        for (std::size_t i = 0; i < hull.pieces(); ++i) {
+            const auto &a = hull.vertices()[i], &b = hull.vertices()[i + 1];
+            const double least = floor_of(hull, i);
+            if (!(least < limit())) continue;
+            open.push_back({least, {hull.closed(i) ? a.y - b.y : 0, hull.closed(i) ? b.x - a.x : 1}});
+            out.from = std::min(out.from, a.x * (1 - 1e-6));
+            out.to = std::max(out.to, b.x * (1 + 1e-6));
+        }
+        for (const auto& vertex : hull.vertices()) out.least_y = std::min(out.least_y, vertex.y * (1 - 1e-6));
+        std::stable_sort(open.begin(), open.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (const auto& [least, direction] : open) out.directions.push_back(direction);
+        return out;
     }
 
     // What the other solvers find: `exact` is never worse.

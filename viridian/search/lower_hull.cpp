@@ -4,31 +4,6 @@
 #include <cmath>
 
 namespace viridian::search {
-namespace {
-
-void add_weight(Weights& weights, Metric metric, double weight) {
-    switch (metric) {
-        case Metric::time:
-            weights.seconds += weight;
-            return;
-        case Metric::energy:
-            weights.joules += weight;
-            return;
-        case Metric::flop:
-            weights.flop += weight;
-            return;
-        case Metric::bytes:
-            weights.bytes += weight;
-            return;
-        case Metric::kernels:
-            weights.kernels += weight;
-            return;
-        case Metric::power:
-            invariant(false, "power is no axis");
-    }
-}
-
-}  // namespace
 
 Result<LowerHull::Vertex> LowerHull::support(double wx, double wy) const {
     Weights weights;

@@ -55,6 +55,28 @@ bool Objective::additive() const {
            std::none_of(terms.begin(), terms.end(), [](const Term& t) { return t.metric == Metric::power; });
 }
 
+void add_weight(Weights& weights, Metric metric, double weight) {
+    switch (metric) {
+        case Metric::time:
+            weights.seconds += weight;
+            return;
+        case Metric::energy:
+            weights.joules += weight;
+            return;
+        case Metric::flop:
+            weights.flop += weight;
+            return;
+        case Metric::bytes:
+            weights.bytes += weight;
+            return;
+        case Metric::kernels:
+            weights.kernels += weight;
+            return;
+        case Metric::power:
+            invariant(false, "power is not additive");
+    }
+}
+
 double Objective::value(const Metrics& totals, const Metrics& start) const {
     if (form == Form::product) {
         double product = 1;
@@ -76,26 +98,7 @@ Weights Objective::weights(const Metrics& start) const {
     Weights weights;
     for (const Term& term : terms) {
         const double unit = terms.size() == 1 ? 1 : measure(term.metric, start);
-        const double weight = unit > 0 ? term.factor / unit : term.factor;
-        switch (term.metric) {
-            case Metric::time:
-                weights.seconds += weight;
-                break;
-            case Metric::energy:
-                weights.joules += weight;
-                break;
-            case Metric::flop:
-                weights.flop += weight;
-                break;
-            case Metric::bytes:
-                weights.bytes += weight;
-                break;
-            case Metric::kernels:
-                weights.kernels += weight;
-                break;
-            case Metric::power:
-                invariant(false, "power is not additive");
-        }
+        add_weight(weights, term.metric, unit > 0 ? term.factor / unit : term.factor);
     }
     return weights;
 }

@@ -28,6 +28,7 @@ enum class Metric { time, energy, power, flop, bytes, kernels };
 
 [[nodiscard]] std::string_view name_of(Metric metric);
 [[nodiscard]] double measure(Metric metric, const Metrics& totals);  // s, J, W, flop, bytes, launches
+void add_weight(Weights& weights, Metric metric, double weight);     // any but power, which is not additive
 
 struct Objective {
     enum class Form { sum, product } form = Form::sum;

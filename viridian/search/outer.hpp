@@ -60,6 +60,7 @@ struct OuterResult {
     EndedBy ended_by = EndedBy::exhausted;    // nothing is left: a budget cut nothing
     std::vector<OuterProgress> improvements;  // each time a better plan was found
     std::size_t unpriced = 0;                 // graphs left out because some kernel or price is missing
+    std::size_t crowded_out = 0;              // graphs not gone on from because too many cheaper ones waited
 };
 
 // `graph` is simplified, or rules that always pay are found on the way. Mixes and limits are relative to the

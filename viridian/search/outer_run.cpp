@@ -101,7 +101,9 @@ void OuterRun::adopt(const OuterRun& other) {
 void OuterRun::keep(const Place& place) {
     if (!(place.cost < options_.alpha * best_cost())) return;
     waiting_.insert({place.cost, best_.graphs, place});
-    if (waiting_.size() > most_waiting) waiting_.erase(std::prev(waiting_.end()));
+    if (waiting_.size() <= most_waiting) return;
+    waiting_.erase(std::prev(waiting_.end()));
+    ++best_.crowded_out;
 }
 
 std::optional<Place> OuterRun::next() {
@@ -212,7 +214,7 @@ Result<OuterResult> OuterRun::finish() && {
         rewrite::Options real = rules_;
         real.folds = nullptr;
         VIRIDIAN_TRY(const rewrite::Outcome simplified, rewrite::simplify(graph, real));
-        if (!simplified.certificate.empty()) {
+        if (!simplified.certificate.empty() || best_.outcome.assignment.gap() > 0) {
             VIRIDIAN_TRY(auto outcome, if_priced(assign(graph, unhurried_)));
             if (outcome && outcome->assignment.value <= best_cost()) {
                 best_.graph = std::move(graph);
@@ -227,6 +229,7 @@ Result<OuterResult> OuterRun::finish() && {
         best_.graphs += other_->best_.graphs;
         best_.whole += other_->best_.whole;
         best_.unpriced += other_->best_.unpriced;
+        best_.crowded_out += other_->best_.crowded_out;
     }
     return std::move(best_);
 }

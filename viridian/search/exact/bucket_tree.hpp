@@ -1,0 +1,62 @@
+#pragma once
+// The tree of tables that an elimination order stands for, and what can be read off it once costs have been
+// passed up and down: the least cost below and beside every entry, and of every state. So a partial
+// assignment knows exactly what the rest adds at least (bounds of a mini-bucket kind, here without any
+// relaxation: Dechter and Rish 2003).
+#include "viridian/search/problem.hpp"
+
+namespace viridian::search {
+
+struct BucketTree {
+    // Where an entry of another table is found: Σ states[i]·strides[i] + state·own.
+    struct Place {
+        std::uint32_t of = 0;              // a bucket, or an edge of the problem
+        std::vector<std::size_t> strides;  // by variable of the scope
+        std::size_t own = 0;               // of the bucket's variable
+    };
+    struct Bucket {
+        Variable variable = 0;
+        std::vector<Variable> scope;  // its neighbours when it goes; the last varies fastest
+        std::size_t entries = 1;      // combinations of their states
+        std::vector<Place> edges;     // of the problem: to variables of the scope
+        std::vector<Place> children;  // buckets that pass their table to this one
+    };
+    std::vector<Bucket> buckets;       // in the order of elimination
+    std::vector<std::uint32_t> roots;  // buckets with an empty scope
+};
+
+[[nodiscard]] BucketTree bucket_tree(const Problem& problem, std::span<const Variable> order);
+
+// The states of a scope, one combination after the other.
+class Odometer {
+  public:
+    Odometer(const Problem& problem, const std::vector<Variable>& scope)
+        : problem_(&problem), scope_(&scope), states_(scope.size(), 0) {}
+    void advance() {
+        for (std::size_t i = states_.size(); i-- > 0;) {
+            if (++states_[i] < problem_->states((*scope_)[i])) return;
+            states_[i] = 0;
+        }
+    }
+    [[nodiscard]] std::size_t at(const BucketTree::Place& place) const {
+        std::size_t sum = 0;
+        for (std::size_t i = 0; i < states_.size(); ++i) sum += states_[i] * place.strides[i];
+        return sum;
+    }
+
+  private:
+    const Problem* problem_;
+    const std::vector<Variable>* scope_;
+    std::vector<std::size_t> states_;
+};
+
+struct LeastCosts {
+    double least = infinite;                   // of the whole problem
+    std::vector<std::vector<double>> inside;   // by bucket and entry: its variable and all below it
+    std::vector<std::vector<double>> outside;  // by bucket and entry: everything else
+    std::vector<std::vector<double>> with;     // by variable and state: the whole problem with that state
+};
+
+[[nodiscard]] LeastCosts least_costs(const Problem& problem, const BucketTree& tree);
+
+}  // namespace viridian::search

@@ -1,0 +1,75 @@
+#pragma once
+// One pass of labels up the tree (labels.hpp): tables of points, and how each came about.
+#include <chrono>
+
+#include "viridian/search/exact/bucket_tree.hpp"
+#include "viridian/search/exact/labels.hpp"
+
+namespace viridian::search {
+
+// What labels are held against: in one direction, the least costs of the problem, and how far points may go.
+struct Yardstick {
+    Direction direction;
+    LeastCosts costs;
+    double most = infinite;
+};
+
+class LabelTables {
+  public:
+    LabelTables(const TwoSums& sums, const PointGoal& goal, const BucketTree& tree,
+                const std::vector<Yardstick>& yardsticks, std::size_t most_labels,
+                std::function<bool()> out_of_time);
+
+    // False where time ran out on the way.
+    bool run();
+    struct Point {
+        double x = 0, y = 0;
+        std::vector<State> states;
+    };
+    // The best point found; no states where none was.
+    [[nodiscard]] Point best() const;
+    // What was dropped for want of room reaches at least this far in the foremost direction.
+    [[nodiscard]] double dropped() const { return dropped_; }
+
+  private:
+    struct Label {
+        double x = 0, y = 0;
+        double reach = 0;         // in the foremost direction, with the least that the rest adds
+        State state = 0;          // of the bucket's variable
+        std::uint32_t trail = 0;  // the labels below it that it is made of
+        std::uint32_t below = 0;  // the last of them, until it is written to the trail
+    };
+    struct Step {
+        std::uint32_t before = 0;
+        std::uint32_t label = 0;  // of a child's table
+    };
+    struct Table {
+        std::vector<std::uint32_t> begin = {0};  // by entry
+        std::vector<Label> labels;
+        std::vector<Step> trail = {{}};
+    };
+
+    bool fill(std::uint32_t bucket);
+    bool fold(const BucketTree::Bucket& bucket, const Odometer& entry, std::size_t at, State state,
+              Table& table, std::vector<Label>& into);
+    bool extend(std::vector<Label>& labels, const Table& child, std::size_t entry,
+                const std::vector<double>& rest, Table& table);
+    bool write_trail(std::vector<Label>& labels, Table& table);
+    void keep_undominated(std::vector<Label>& labels) const;
+    void drop_worst(std::vector<Label>& labels, std::size_t most);
+    void trim(Table& table);
+    void collect(std::uint32_t bucket, const Label& label, std::vector<State>& states) const;
+
+    const TwoSums& sums_;
+    const PointGoal& goal_;
+    const BucketTree& tree_;
+    const std::vector<Yardstick>& yardsticks_;
+    std::size_t most_;
+    std::function<bool()> out_of_time_;
+    std::vector<Table> tables_;  // by bucket
+    Table whole_;                // the roots together
+    double dropped_ = infinite;
+    std::size_t steps_ = 0;  // of all trails
+};
+
+}  // namespace viridian::search
