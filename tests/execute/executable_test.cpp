@@ -31,6 +31,10 @@ void* operator new(std::size_t size) {
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    if (counting && is_ours(__builtin_return_address(0))) ++allocations;
+    return std::malloc(size == 0 ? 1 : size);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
@@ -159,6 +163,34 @@ TEST(Executable, RecordsEveryStep) {
     }
     EXPECT_EQ(count, 2 * prepared.plan.steps.size());
     EXPECT_GT(gaps, 2U) << "what passes between steps belongs to none: beyond the runs' first, some show";
+}
+
+TEST(Executable, RunsAreDoneAtTheMarkBehindThem) {
+    Random random(7);
+    Graph graph = network(random);
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto device = test_device(1);
+    Prepared prepared = prepare(*device, graph, {});
+    const auto inputs = random_inputs(graph, random);
+    ASSERT_TRUE(prepared.executable->run(inputs, prepared.outputs).ok());
+    const auto queue = device->make_queue();
+    std::vector<graph::Tensor> outputs = {graph::Tensor(graph::ElementType::f32, prepared.outputs[0].dims())};
+    ASSERT_TRUE(prepared.executable->submit(*queue, inputs, outputs).ok());
+    ASSERT_TRUE(queue->wait(queue->record()).ok());
+    EXPECT_TRUE(outputs[0].same_bytes(prepared.outputs[0]));
+    EXPECT_EQ(prepared.executable->submit(*queue, {}, outputs).error().code, ErrorCode::mismatch);
+}
+
+TEST(Executable, RefusesActivationsBeyondTheMemoryThereIs) {
+    Random random(8);
+    Graph graph = network(random);
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto device = test_device(1);
+    plan::Plan plan = prepare(*device, graph, {}).plan;
+    plan.arena_bytes = device->capacity().value + 1;
+    const auto executable = device->prepare(graph, plan);
+    ASSERT_FALSE(executable.ok());
+    EXPECT_EQ(executable.error().code, ErrorCode::out_of_memory);
 }
 
 TEST(Executable, RefusesForeignTensors) {

@@ -1,6 +1,7 @@
 #pragma once
-// A device runs plans. The host processor is one; cuda:N and a simulated one are others. Work goes through
-// queues and is asynchronous from day one; the processor's queue runs inline.
+// A device runs plans. The host processor is one; cuda:N is another. Runs go into queues and may be done
+// later than submit() returns; the processor's queue runs them inline. Plans keep their weights and
+// activations in memory of the device themselves; what goes in and comes out are tensors of the host.
 #include <functional>
 #include <memory>
 #include <span>
@@ -33,12 +34,27 @@ struct Timing {
     Bytes workspace;
 };
 
+// Runs, one after the other in the order they were submitted. Queues of one device may overlap.
+class Queue {
+  public:
+    enum class Mark : std::uint64_t {};
+    virtual ~Queue() = default;
+    // Behind everything submitted so far.
+    [[nodiscard]] virtual Mark record() = 0;
+    // Until everything before the mark is done. Errors: the first of those runs.
+    virtual Result<void> wait(Mark mark) = 0;
+};
+
 // A plan made ready: weights packed, memory allocated. run() allocates nothing.
 class Executable {
   public:
     virtual ~Executable() = default;
     // `inputs` and `outputs` in the graph's order, row-major, of the plan's boundary types.
     virtual Result<void> run(std::span<const graph::Tensor> inputs, std::span<graph::Tensor> outputs) = 0;
+    // The same behind what `queue`, of this device, has to do; the tensors stay until it is done. Errors:
+    // those known at once; the others come from Queue::wait. Without queues of its own a device runs it here.
+    virtual Result<void> submit(Queue& queue, std::span<const graph::Tensor> inputs,
+                                std::span<graph::Tensor> outputs);
     // From now on every step of every run is recorded; null stops it.
     virtual void record(trace::Recorder* recorder) = 0;
     [[nodiscard]] virtual Bytes memory() const = 0;  // weights, arena and scratch
@@ -51,12 +67,14 @@ class Device {
     [[nodiscard]] virtual std::string fingerprint() const = 0;  // equal: costs may be shared
     [[nodiscard]] virtual std::string library() const = 0;      // "dnnl 2.6.3"
     [[nodiscard]] virtual int threads() const = 0;
+    [[nodiscard]] virtual Bytes capacity() const { return {}; }  // memory there is in all; zero: not known
+    [[nodiscard]] virtual std::unique_ptr<Queue> make_queue();
 
     // Every kernel that does the region as one; single nodes always end in the reference kernel. Empty: none
     // does.
     [[nodiscard]] virtual Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
                                                                     const plan::Region& region) = 0;
-    // Errors: unsupported (a kernel this device lacks), out_of_memory.
+    // Errors: unsupported (a kernel this device lacks), out_of_memory (more activations than `capacity`).
     [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph,
                                                                       const plan::Plan& plan) = 0;
     [[nodiscard]] virtual Result<Timing> time(const graph::Graph& graph, const plan::Region& region,

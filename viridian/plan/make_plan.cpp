@@ -135,7 +135,8 @@ class Builder {
     }
 
     Result<void> add_region(const AssignedRegion& assigned) {
-        const auto& [region, choice] = assigned;
+        const Region& region = assigned.region;
+        const Choice& choice = assigned.choice;
         if (choice.inputs.size() != region.inputs.size() || choice.outputs.size() != region.outputs.size())
             return broken("kernel `{}` has other ports than its region", choice.kernel);
         std::vector<BufferId> inputs;

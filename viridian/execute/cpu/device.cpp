@@ -35,6 +35,7 @@ class CpuDevice final : public Device {
                            cpu::kernels_version);
     }
     int threads() const override { return context_.threads; }
+    Bytes capacity() const override { return this_machine().memory; }
 
     Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
                                               const plan::Region& region) override {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/conversion.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/trace/recorder.hpp"
@@ -237,6 +238,10 @@ Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
 
 Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const Graph& graph,
                                                  const plan::Plan& plan, Graph* consumed) {
+    if (const Bytes there = this_machine().memory; Bytes(plan.arena_bytes) > there)
+        return fail(ErrorCode::out_of_memory, "use a smaller batch, or a machine with more memory",
+                    "the plan's activations are {} MiB, this machine has {} MiB", plan.arena_bytes >> 20,
+                    there.value >> 20);
     const ThreadCount threads(context.threads);
     auto executable = std::make_unique<CpuExecutable>(context);
     try {
