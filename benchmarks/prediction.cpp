@@ -124,7 +124,6 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
     }
     profile::SpellProtocol protocol;
     protocol.runs.rounds = 11;
-    protocol.steps.cached_weights = costs.protocol().cached_weights;
     VIRIDIAN_TRY(const auto spell, profile::measure_in_one_spell(*device, plans, protocol));
     for (std::size_t i = 0; i < spell.size(); ++i) {
         candidates[i].predicted = spell[i].predicted().value;

@@ -73,7 +73,6 @@ Result<std::vector<Ran>> run_in_one_spell(execute::Device& device, profile::OnDe
     }
     profile::SpellProtocol protocol;
     protocol.steps_every = 2;
-    protocol.steps.cached_weights = costs.protocol().cached_weights;
     VIRIDIAN_TRY(const auto spell, profile::measure_in_one_spell(device, plans, protocol));
     std::vector<Ran> ran;
     for (std::size_t i = 0; i < spell.size(); ++i) {

@@ -1,7 +1,11 @@
 #include "viridian/profile/one_spell.hpp"
 
 #include <algorithm>
-#include <map>
+#include <chrono>
+#include <numeric>
+#include <span>
+
+#include "viridian/execute/in_turn.hpp"
 
 namespace viridian::profile {
 namespace {
@@ -13,17 +17,37 @@ struct Observed {
     double before = 0, after = 0;
 };
 
+double total(const execute::Rotation& rotation) {
+    return std::accumulate(rotation.steps.begin(), rotation.steps.end(), 0.0);
+}
+
+// Means of the steps over the middle half of the rotations by their sums: these add up to what is usual of a
+// sum, as sums of the steps' medians would not. Calm ones, where there are a few.
+std::vector<Seconds> middle_steps(std::vector<execute::Rotation> rotations) {
+    constexpr std::ptrdiff_t few = 7;
+    const auto disturbed =
+        std::ranges::partition(rotations, [](const execute::Rotation& one) { return one.calm; });
+    if (disturbed.begin() - rotations.begin() >= few) rotations.erase(disturbed.begin(), disturbed.end());
+    std::ranges::sort(rotations, {}, total);
+    const std::size_t skip = rotations.size() / 4;
+    const std::span middle = std::span(rotations).subspan(skip, rotations.size() - 2 * skip);
+    std::vector<Seconds> steps(rotations.front().steps.size());
+    for (const execute::Rotation& rotation : middle)
+        for (std::size_t s = 0; s < steps.size(); ++s)
+            steps[s] += Seconds(rotation.steps[s] / static_cast<double>(middle.size()));
+    return steps;
+}
+
 class Spell {
   public:
     Spell(execute::Device& device, std::vector<SpellPlan>& plans, const SpellProtocol& protocol)
-        : device_(device), plans_(plans), protocol_(protocol), turns_(plans.size()) {
-        for (const SpellPlan& plan : plans) {
-            auto& list = keys_.emplace_back();
-            for (const plan::Step& step : plan.plan->steps) list.push_back(key(plan, step));
-        }
-    }
+        : device_(device), plans_(plans), protocol_(protocol), turns_(plans.size()), steps_(plans.size()) {}
 
     Result<void> measure() {
+        std::vector<std::unique_ptr<execute::InTurn>> apart;
+        for (const SpellPlan& plan : plans_) {
+            VIRIDIAN_TRY(apart.emplace_back(), execute::in_turn(device_, *plan.graph, *plan.plan));
+        }
         for (SpellPlan& plan : plans_)
             for (int i = 0; i < protocol_.runs.warm_up; ++i)
                 VIRIDIAN_TRY(
@@ -34,12 +58,9 @@ class Spell {
             for (std::size_t p = 0; p < plans_.size(); ++p) {
                 VIRIDIAN_TRY(Turn turn, time_turn(plans_[p].contestant, protocol_.runs.per_turn));
                 note(turns_[p], std::move(turn));
-                for (std::size_t s = 0; s < keys_[p].size() && round % protocol_.steps_every == 0; ++s) {
-                    auto& times = steps_[keys_[p][s]];
-                    if (times.size() > static_cast<std::size_t>(round / protocol_.steps_every)) continue;
-                    VIRIDIAN_TRY(const execute::Timing timing, time(plans_[p], plans_[p].plan->steps[s]));
-                    note(times, timing.median.value);
-                }
+                if (round % protocol_.steps_every != 0) continue;
+                VIRIDIAN_TRY(std::vector<execute::Rotation> rotations, rotate(*apart[p]));
+                note(steps_[p], std::move(rotations));
             }
         return {};
     }
@@ -52,28 +73,25 @@ class Spell {
         }
         std::vector<SpellResult> results;
         for (const Summary& ran : summarize_turns(turns)) {
-            SpellResult& result = results.emplace_back(SpellResult{ran, {}});
-            for (const std::string& key : keys_[results.size() - 1])
-                result.steps.push_back(Seconds(summarize(usual(steps_.at(key))).median));
+            std::vector<execute::Rotation> all;
+            for (auto& some : usual(steps_[results.size()])) std::ranges::move(some, std::back_inserter(all));
+            results.push_back({ran, middle_steps(std::move(all))});
         }
         return results;
     }
 
   private:
-    static std::string key(const SpellPlan& plan, const plan::Step& step) {
-        if (step.kind == plan::Step::Kind::kernel)
-            return plan::signature(*plan.graph, step.region) + '\n' + step.choice.key();
-        const plan::Buffer& from = plan.plan->buffers[step.inputs[0]];
-        return fmt::format("convert [{}] {} {}", fmt::join(from.dims, ","), text(from.format),
-                           text(plan.plan->buffers[step.outputs[0]].format));
-    }
-
-    Result<execute::Timing> time(const SpellPlan& plan, const plan::Step& step) {
-        if (step.kind == plan::Step::Kind::kernel)
-            return device_.time(*plan.graph, step.region, step.choice, protocol_.steps);
-        const plan::Buffer& from = plan.plan->buffers[step.inputs[0]];
-        return device_.time_conversion(from.dims, from.format, plan.plan->buffers[step.outputs[0]].format,
-                                       protocol_.steps);
+    // As long as a turn of runs. The first one meets the caches as somebody else left them.
+    [[nodiscard]] Result<std::vector<execute::Rotation>> rotate(execute::InTurn& steps) const {
+        using Clock = std::chrono::steady_clock;
+        VIRIDIAN_TRY(const execute::Rotation first, steps.rotation());
+        std::vector<execute::Rotation> rotations;
+        const auto begin = Clock::now();
+        while (rotations.size() < 2 ||
+               std::chrono::duration<double>(Clock::now() - begin).count() < protocol_.runs.per_turn.value) {
+            VIRIDIAN_TRY(rotations.emplace_back(), steps.rotation());
+        }
+        return rotations;
     }
 
     double look() {
@@ -107,21 +125,21 @@ class Spell {
     }
 
     [[nodiscard]] bool enough(int rounds) const {
-        const auto few = [&](const auto& list) {
+        const auto few = [&](const auto& list, int every) {
             const auto count = std::ranges::count_if(
                 list, [&](const auto& one) { return is_usual(one.before) && is_usual(one.after); });
-            return 3 * count < rounds;
+            return 3 * every * count < rounds;
         };
-        return std::ranges::none_of(turns_, few) &&
-               std::ranges::none_of(steps_, [&](const auto& step) { return few(step.second); });
+        return std::ranges::none_of(turns_, [&](const auto& list) { return few(list, 1); }) &&
+               std::ranges::none_of(steps_,
+                                    [&](const auto& list) { return few(list, protocol_.steps_every); });
     }
 
     execute::Device& device_;
     std::vector<SpellPlan>& plans_;
     const SpellProtocol& protocol_;
-    std::vector<std::vector<std::string>> keys_;  // of each plan's steps
-    std::vector<std::vector<Observed<Turn>>> turns_;
-    std::map<std::string, std::vector<Observed<double>>> steps_;
+    std::vector<std::vector<Observed<Turn>>> turns_;  // of each plan
+    std::vector<std::vector<Observed<std::vector<execute::Rotation>>>> steps_;
     std::vector<double> distances_;
     double at_ = 0;
 };

@@ -14,21 +14,20 @@ struct SpellPlan {
 
 struct SpellProtocol {
     RunProtocol runs;
-    int steps_every = 1;  // in the first of so many rounds
-    execute::TimingProtocol steps = {.precision = 0.03, .budget = Seconds(0.003), .at_least = 5};
+    int steps_every = 1;  // steps are timed in the first of so many rounds
 };
 
 struct SpellResult {
     Summary ran;                 // whole runs
-    std::vector<Seconds> steps;  // of the plan, each timed by itself: medians over rounds
+    std::vector<Seconds> steps;  // of the plan, each timed by itself: means over the middle half of rotations
     [[nodiscard]] Seconds predicted() const;
 };
 
-// In each round every plan runs for a turn, then those of its steps are timed that no plan before it has in
-// this round.
-// Around each of these the distance of the device's threads is taken (Device::hand_over); what was timed at
-// other than the usual distance is left out, and rounds go on, up to three times as many, until everything
-// has been timed at it in a third of them. Errors: those of running and timing.
+// In each round every plan runs for a turn; then its steps are timed by themselves, in rotation
+// (execute/in_turn.hpp), for as long. Around each of these the distance of the device's threads is taken
+// (Device::hand_over); what was timed at other than the usual distance is left out, and rounds go on, up to
+// three times as many, until everything has been timed at it in a third of them. Of the rotations that
+// remain, the half whose sums are in the middle count. Errors: those of running and timing.
 [[nodiscard]] Result<std::vector<SpellResult>> measure_in_one_spell(execute::Device& device,
                                                                     std::vector<SpellPlan>& plans,
                                                                     const SpellProtocol& protocol);

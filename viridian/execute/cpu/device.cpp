@@ -6,6 +6,7 @@
 #include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/executable.hpp"
 #include "viridian/execute/cpu/hand_over.hpp"
+#include "viridian/execute/cpu/in_turn.hpp"
 #include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing.hpp"
@@ -80,6 +81,10 @@ class CpuDevice final : public Device {
         return cpu::prepare_plan(context_, graph, plan, &graph);
     }
 
+    Result<std::unique_ptr<InTurn>> in_turn(const graph::Graph& graph, const plan::Plan& plan) const {
+        return cpu::make_in_turn(context_, graph, plan);
+    }
+
     Result<Timing> time(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
                         const TimingProtocol& protocol) override {
         return timer_.time(cpu::Task{context_, graph, region}, choice, protocol);
@@ -146,6 +151,13 @@ Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Gra
                                                       const plan::Plan& plan) {
     const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
     return cpu != nullptr ? cpu->prepare_consuming(graph, plan) : device.prepare(graph, plan);
+}
+
+Result<std::unique_ptr<InTurn>> cpu_in_turn(Device& device, const graph::Graph& graph,
+                                            const plan::Plan& plan) {
+    const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
+    if (cpu == nullptr) return std::unique_ptr<InTurn>();
+    return cpu->in_turn(graph, plan);
 }
 
 Result<void> check_offered(Device& device, const graph::Graph& graph, const plan::Plan& plan) {

@@ -1,7 +1,7 @@
 #pragma once
 // The host processor as a device: oneDNN's kernels, each implementation on its own, and ours where those are
 // slow.
-#include "viridian/execute/device.hpp"
+#include "viridian/execute/in_turn.hpp"
 
 namespace viridian::execute {
 
@@ -19,6 +19,10 @@ struct CpuOptions {
 // not add up.
 [[nodiscard]] Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Graph& graph,
                                                                     const plan::Plan& plan);
+
+// in_turn on this device; null: it is another one.
+[[nodiscard]] Result<std::unique_ptr<InTurn>> cpu_in_turn(Device& device, const graph::Graph& graph,
+                                                          const plan::Plan& plan);
 
 // Whether the plan, wherever it comes from, asks for nothing but what the device offers: every region one
 // that plans may have, every choice one of its kernel's for that region (in bf16 where the plan is). Errors:

@@ -19,12 +19,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t weight_bytes = std::size_t{400} << 20U;  // beyond any last-level cache
 constexpr std::int64_t small_cycle = std::int64_t{8} << 20U;   // beyond the caches of one core
 constexpr double patience = 2;                                 // budgets, where runs are disturbed
-constexpr std::size_t line = 64;
-constexpr std::int64_t page = 4096;
-
-std::size_t aligned(std::int64_t bytes) { return (static_cast<std::size_t>(bytes) + line - 1) / line * line; }
-
-std::int64_t aligned_bytes(std::int64_t bytes) { return static_cast<std::int64_t>(aligned(bytes)); }
 
 // Small positive numbers in f32 and bf16 alike, so that no timing meets a NaN or a denormal.
 void fill(std::byte* data, std::size_t bytes) {
@@ -51,53 +45,33 @@ Timer::Timer(const Context& context)
     : context_(context),
       cached_bytes_(static_cast<std::size_t>(std::max(small_cycle, this_machine().l3.value / 2))) {}
 
-Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<std::size_t> overwritten,
-                      const TimingProtocol& protocol) {
-    std::size_t total = aligned(kernel.workspace.value);
-    for (const auto* list : {&ports.inputs, &ports.outputs})
-        for (const std::int64_t bytes : *list) total += aligned(bytes) + line;
+Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProtocol& protocol) {
+    const std::size_t total = whole_lines(kernel.workspace.value) + ports.bytes();
     if (activations_.size() < total) {
         activations_ = Buffer(total);
         fill(activations_.data(), total);
     }
     std::size_t constant_bytes = 0;
     for (const Packed& packed : kernel.constants)
-        constant_bytes += aligned(static_cast<std::int64_t>(packed->size()));
+        constant_bytes += whole_lines(static_cast<std::int64_t>(packed->size()));
     if (constant_bytes > 0 && weights_.size() < std::max(weight_bytes, 3 * constant_bytes)) {
         weights_ = Buffer(std::max(weight_bytes, 3 * constant_bytes));
         fill(weights_.data(), weights_.size());
         cursor_ = 0;
     }
 
-    std::byte* next = activations_.data();
-    const auto take = [&](std::int64_t bytes) {
-        std::byte* start = next;
-        next += aligned(bytes) + line;
-        return start;
-    };
-    std::vector<const std::byte*> inputs;
-    std::vector<std::byte*> outputs;
-    for (const std::int64_t bytes : ports.inputs) inputs.push_back(take(bytes));
-    for (std::size_t i = 0; i < ports.outputs.size(); ++i)
-        outputs.push_back(i == 0 && overwritten ? const_cast<std::byte*>(inputs[*overwritten])
-                                                : take(ports.outputs[i]));
+    const Places places(ports, activations_.data());
+    const std::vector<const std::byte*> inputs(places.inputs.begin(), places.inputs.end());
     std::vector<const std::byte*> constants(kernel.constants.size());
-    const Pointers pointers{inputs.data(), outputs.data(), constants.data(), next};
+    const Pointers pointers{inputs.data(), places.outputs.data(), constants.data(), places.end};
 
-    // As a chain leaves them: which thread wrote what a thread reads (and last used the memory it writes) is
-    // not known here, so threads take turns page by page, and half of it lies in another core's cache.
-    const auto touch = [&](std::byte* data, std::int64_t bytes, std::uint32_t pattern, int thread) {
-        for (std::int64_t at = thread * page; at < bytes; at += context_.threads * page)
-            std::fill_n(reinterpret_cast<std::uint32_t*>(data + at), std::min(page, bytes - at) / 4, pattern);
-    };
     const auto write_activations = [&] {
         parallel(context_.threads, [&](int thread) {
             for (std::size_t i = 0; i < ports.outputs.size(); ++i)
-                if (i != 0 || !overwritten)
-                    touch(outputs[i], aligned_bytes(ports.outputs[i]), 0x3c803c80U, thread);
+                if (i != 0 || !ports.overwritten)
+                    touch(places.outputs[i], ports.outputs[i], true, thread, context_.threads);
             for (std::size_t i = 0; i < ports.inputs.size(); ++i)
-                touch(const_cast<std::byte*>(inputs[i]), aligned_bytes(ports.inputs[i]),
-                      ports.numbers[i] ? 0x3c803c80U : 0U, thread);
+                touch(places.inputs[i], ports.inputs[i], ports.numbers[i], thread, context_.threads);
         });
     };
     // A kernel whose thread lost its processor took a time slice longer: such runs count only where others
@@ -116,7 +90,7 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, std::optional<st
         if (cursor_ + constant_bytes > cycle) cursor_ = 0;
         for (std::size_t i = 0; i < constants.size(); ++i) {
             constants[i] = weights_.data() + cursor_;
-            cursor_ += aligned(static_cast<std::int64_t>(kernel.constants[i]->size()));
+            cursor_ += whole_lines(static_cast<std::int64_t>(kernel.constants[i]->size()));
         }
         if (kernel.bind) kernel.bind(pointers);
         write_activations();
@@ -152,17 +126,8 @@ Result<Timing> Timer::time(const Task& task, const plan::Choice& choice, const T
     if (choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather) return Timing{};
     const ThreadCount threads(context_.threads);
     VIRIDIAN_TRY(const Kernel kernel, prepare_kernel(task, choice));
-    Ports ports;
-    for (std::size_t i = 0; i < choice.inputs.size(); ++i)
-        ports.inputs.push_back(plan::buffer_bytes(choice.inputs[i], task.dims(task.region.inputs[i])));
-    for (const plan::Format& format : choice.inputs)
-        ports.numbers.push_back(graph::is_floating(format.element));
-    for (std::size_t i = 0; i < choice.outputs.size(); ++i)
-        ports.outputs.push_back(plan::buffer_bytes(choice.outputs[i], task.dims(task.region.outputs[i])));
-    std::optional<std::size_t> overwritten;
-    if (choice.aliasing == plan::Aliasing::overwrite) overwritten = choice.overwritten;
     try {
-        return measure(kernel, ports, overwritten, protocol);
+        return measure(kernel, Ports::of(task, choice), protocol);
     } catch (const KernelFailure& failure) {
         return failure.error;
     } catch (const std::bad_alloc&) {
@@ -176,10 +141,7 @@ Result<Timing> Timer::time_conversion(const graph::Dims& dims, const plan::Forma
     const ThreadCount threads(context_.threads);
     VIRIDIAN_TRY(const Kernel kernel, prepare_conversion(context_, dims, from, to));
     try {
-        const Ports ports{{plan::buffer_bytes(from, dims)},
-                          {plan::buffer_bytes(to, dims)},
-                          {graph::is_floating(from.element)}};
-        return measure(kernel, ports, std::nullopt, protocol);
+        return measure(kernel, Ports::of_conversion(dims, from, to), protocol);
     } catch (const std::bad_alloc&) {
         return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
                     "there is no memory to time a conversion");

@@ -1,7 +1,7 @@
 #pragma once
 // How kernels and conversions are timed (docs/method.md, 1): weights cold, activations as the kernel before
 // left them.
-#include "viridian/execute/cpu/kernel.hpp"
+#include "viridian/execute/cpu/ports.hpp"
 
 namespace viridian::execute::cpu {
 
@@ -15,12 +15,7 @@ class Timer {
                                                  const plan::Format& to, const TimingProtocol& protocol);
 
   private:
-    struct Ports {
-        std::vector<std::int64_t> inputs, outputs;  // bytes
-        std::vector<bool> numbers;                  // which inputs are floating; others hold zeroes (indices)
-    };
-    [[nodiscard]] Timing measure(const Kernel& kernel, const Ports& ports,
-                                 std::optional<std::size_t> overwritten, const TimingProtocol& protocol);
+    [[nodiscard]] Timing measure(const Kernel& kernel, const Ports& ports, const TimingProtocol& protocol);
 
     const Context& context_;
     Buffer weights_;  // large enough that a cycle through it leaves every cache

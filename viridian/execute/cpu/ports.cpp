@@ -1,0 +1,62 @@
+#include "viridian/execute/cpu/ports.hpp"
+
+#include <algorithm>
+
+namespace viridian::execute::cpu {
+namespace {
+
+constexpr std::size_t line = 64;
+constexpr std::int64_t page = 4096;
+constexpr std::uint32_t small_numbers = 0x3c803c80U;
+
+}  // namespace
+
+std::size_t whole_lines(std::int64_t bytes) {
+    return (static_cast<std::size_t>(bytes) + line - 1) / line * line;
+}
+
+Ports Ports::of(const Task& task, const plan::Choice& choice) {
+    Ports ports;
+    for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+        ports.inputs.push_back(plan::buffer_bytes(choice.inputs[i], task.dims(task.region.inputs[i])));
+    for (const plan::Format& format : choice.inputs)
+        ports.numbers.push_back(graph::is_floating(format.element));
+    for (std::size_t i = 0; i < choice.outputs.size(); ++i)
+        ports.outputs.push_back(plan::buffer_bytes(choice.outputs[i], task.dims(task.region.outputs[i])));
+    if (choice.aliasing == plan::Aliasing::overwrite) ports.overwritten = choice.overwritten;
+    return ports;
+}
+
+Ports Ports::of_conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to) {
+    return {{plan::buffer_bytes(from, dims)},
+            {plan::buffer_bytes(to, dims)},
+            {graph::is_floating(from.element)},
+            std::nullopt};
+}
+
+std::size_t Ports::bytes() const {
+    std::size_t sum = 0;
+    for (const auto* list : {&inputs, &outputs})
+        for (const std::int64_t bytes : *list) sum += whole_lines(bytes) + line;
+    return sum;
+}
+
+Places::Places(const Ports& ports, std::byte* start) : end(start) {
+    const auto take = [&](std::int64_t bytes) {
+        std::byte* place = end;
+        end += whole_lines(bytes) + line;
+        return place;
+    };
+    for (const std::int64_t bytes : ports.inputs) inputs.push_back(take(bytes));
+    for (std::size_t i = 0; i < ports.outputs.size(); ++i)
+        outputs.push_back(i == 0 && ports.overwritten ? inputs[*ports.overwritten] : take(ports.outputs[i]));
+}
+
+void touch(std::byte* data, std::int64_t bytes, bool numbers, int thread, int threads) {
+    const auto whole = static_cast<std::int64_t>(whole_lines(bytes));
+    for (std::int64_t at = thread * page; at < whole; at += threads * page)
+        std::fill_n(reinterpret_cast<std::uint32_t*>(data + at), std::min(page, whole - at) / 4,
+                    numbers ? small_numbers : 0U);
+}
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,44 @@
+#include "viridian/execute/in_turn.hpp"
+
+#include "viridian/execute/cpu/device.hpp"
+
+namespace viridian::execute {
+namespace {
+
+class ByDevice final : public InTurn {
+  public:
+    ByDevice(Device& device, const graph::Graph& graph, const plan::Plan& plan)
+        : device_(device), graph_(graph), plan_(plan) {}
+
+    Result<Rotation> rotation() override {
+        const TimingProtocol once{0, Seconds(0), 1, false};
+        Rotation rotation;
+        for (const plan::Step& step : plan_.steps) {
+            Timing timing;
+            if (step.kind == plan::Step::Kind::kernel) {
+                VIRIDIAN_TRY(timing, device_.time(graph_, step.region, step.choice, once));
+            } else {
+                const plan::Buffer& from = plan_.buffers[step.inputs[0]];
+                VIRIDIAN_TRY(timing, device_.time_conversion(from.dims, from.format,
+                                                             plan_.buffers[step.outputs[0]].format, once));
+            }
+            rotation.steps.push_back(timing.median.value);
+        }
+        return rotation;
+    }
+
+  private:
+    Device& device_;
+    const graph::Graph& graph_;
+    const plan::Plan& plan_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<InTurn>> in_turn(Device& device, const graph::Graph& graph, const plan::Plan& plan) {
+    VIRIDIAN_TRY(std::unique_ptr<InTurn> here, cpu_in_turn(device, graph, plan));
+    if (here == nullptr) here = std::make_unique<ByDevice>(device, graph, plan);
+    return here;
+}
+
+}  // namespace viridian::execute
