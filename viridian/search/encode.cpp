@@ -11,7 +11,6 @@
 namespace viridian::search {
 
 using graph::NodeId;
-using graph::ValueId;
 
 Encoding::Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options,
                    std::span<const Weights> comparing)
