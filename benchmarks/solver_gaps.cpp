@@ -32,9 +32,13 @@ Result<void> rows(const Text& name, const graph::Graph& graph, const cost::Sourc
     for (const Text& text : objectives) {
         VIRIDIAN_TRY(const search::Objective objective, search::parse_objective(text));
         const double start = now();
-        VIRIDIAN_TRY(const search::Outcome outcome, search::solve(instance, objective));
+        const auto outcome = search::solve(instance, objective);
         const double seconds = now() - start;
-        const plan::Assignment& best = outcome.assignment;
+        if (!outcome.ok()) {
+            fmt::print("| {} | {} | {} |\n", Path(name).stem().string(), text, outcome.error().text());
+            continue;
+        }
+        const plan::Assignment& best = outcome->assignment;
         fmt::print("| {} | {} | {} | {:.1f} | {} | {:.3f} | {:.6g} | {:.6g} | {} |\n",
                    Path(name).stem().string(), text, regions.size(),
                    static_cast<double>(choices) / static_cast<double>(instance.candidates().size()), width,

@@ -6,6 +6,7 @@
 
 #include "viridian/search/baselines.hpp"
 #include "viridian/search/close_gap.hpp"
+#include "viridian/search/level_set.hpp"
 #include "viridian/search/lower_hull.hpp"
 
 namespace viridian::search {
@@ -52,7 +53,7 @@ class HullSearch {
         VIRIDIAN_TRY(LowerHull hull, start_hull(instance_, options_, x_, y_));
         if (uses(Metric::power)) VIRIDIAN_TRY(follow_ratio(hull));
         for (const auto& vertex : hull.vertices()) consider(vertex.outcome);
-        while (hull.vertices().size() < most_vertices && !stopped(options_)) {
+        while (hull.vertices().size() < most_vertices && !stopped(options_) && hull.left() > Seconds(0)) {
             // The open piece below which most may lie.
             std::size_t best = hull.pieces();
             double least = limit();
@@ -66,8 +67,9 @@ class HullSearch {
             if (found)
                 for (const auto& vertex : hull.vertices()) consider(vertex.outcome);
         }
-        double bound = hull.proven() ? infinite : -infinite;
-        for (std::size_t i = 0; i < hull.pieces(); ++i) bound = std::min(bound, floor_of(hull, i));
+        double bound = hull.proven() ? infinite : bound_by_lines(hull);
+        for (std::size_t i = 0; i < hull.pieces() && hull.proven(); ++i)
+            bound = std::min(bound, floor_of(hull, i));
         for (const auto& vertex : hull.vertices())
             if (objective_.within_limit(vertex.outcome.totals, start_))
                 bound = std::min(bound, objective_.value(vertex.outcome.totals, start_));
@@ -79,7 +81,9 @@ class HullSearch {
             if (const auto better = improve(instance_, *best_, objective_, start_, 2, brief); better.ok())
                 consider(*better);
             if (hull.proven() && hull.pieces() > 0 && bound < limit()) {
-                const ClosedGap closed = close_gap(instance_, objective_, start_, options_, gap(hull, bound));
+                AssignOptions rest = options_;
+                rest.exact.time_limit = std::min(rest.exact.time_limit, std::max(hull.left(), Seconds(1)));
+                const ClosedGap closed = close_gap(instance_, objective_, start_, rest, gap(hull, bound));
                 if (closed.better) consider(*closed.better);
                 bound = std::max(bound, closed.bound);
             }
@@ -182,6 +186,15 @@ class HullSearch {
         }
         if (inside(0) != inside(1)) (inside(0) ? from : to) = inside(0) ? 0 : 1;
         return least_between(point(from), point(to));
+    }
+
+    // Where not every vertex is the optimum of its problem, these problems' bounds still hold.
+    double bound_by_lines(const LowerHull& hull) const {
+        const auto& lines = hull.lines();
+        if (lines.empty() || lines.front().wy != 0) return -infinite;
+        const double from = lines.front().bound, to = 20 * hull.vertices().back().x;
+        if (!(from > 0)) return -infinite;
+        return least_above(lines, LevelSet(objective_, start_, x_, y_, from, to, 0), from, to);
     }
 
     // Left of the hull's first vertex there is no plan, and none right of its last is better.

@@ -48,6 +48,20 @@ double LevelSet::value(double x, double y) const {
     return x_ * x + y_ * y + (power_ > 0 ? power_ * y / x : 0);
 }
 
+double LevelSet::least_in(double from, double to, double y) const {
+    if (from > most_x_ || y > most_y_ || y > most_power_ * to) return infinity;
+    if (product_) return scale_ * std::pow(x_ >= 0 ? from : to, x_) * std::pow(y, y_);
+    return x_ * from + y_ * y + power_ * y / to;
+}
+
+double LevelSet::least_beyond(double from, double ratio) const {
+    const double y = ratio * from;
+    if (from > most_x_ || y > most_y_ || ratio > most_power_) return infinity;
+    // y ≥ ratio·x, so x^a·y^b ≥ ratio^b·x^(a+b).
+    if (product_) return x_ + y_ >= 0 ? scale_ * std::pow(ratio, y_) * std::pow(from, x_ + y_) : 0;
+    return x_ * from + y_ * y + power_ * ratio;
+}
+
 double LevelSet::top(double x, double value) const {
     double most = most_y_;
     if (most_power_ < infinity) most = std::min(most, most_power_ * x);

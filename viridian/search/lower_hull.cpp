@@ -5,13 +5,21 @@
 
 namespace viridian::search {
 
+Seconds LowerHull::left() const {
+    const auto gone = std::chrono::steady_clock::now() - begin_;
+    return Seconds(options_->exact.time_limit.value - std::chrono::duration<double>(gone).count());
+}
+
 Result<LowerHull::Vertex> LowerHull::support(double wx, double wy) const {
+    AssignOptions options = *options_;
+    options.exact.time_limit = std::max(left(), Seconds(0));
     Weights weights;
     add_weight(weights, x_, wx);
     add_weight(weights, y_, wy);
-    VIRIDIAN_TRY(Outcome outcome, solve_additive(*instance_, weights, *options_));
+    VIRIDIAN_TRY(Outcome outcome, solve_additive(*instance_, weights, options));
     const double scale = std::abs(outcome.assignment.value);
     proven_ = proven_ && outcome.assignment.gap() <= 1e-9 * scale && outcome.restricted_values == 0;
+    if (outcome.restricted_values == 0) lines_.push_back({wx, wy, outcome.assignment.bound - 1e-9 * scale});
     return Vertex{measure(x_, outcome.totals), measure(y_, outcome.totals), std::move(outcome)};
 }
 

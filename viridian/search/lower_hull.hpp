@@ -1,12 +1,16 @@
 #pragma once
 // The lower hull as it is being found: vertices from left to right, and for each piece between two of them
 // whether anything may still lie below it.
+#include <chrono>
+
 #include "viridian/search/assign.hpp"
+#include "viridian/search/support_lines.hpp"
 
 namespace viridian::search {
 
 class LowerHull {
   public:
+    // The time limit of `options` is that of all problems together.
     LowerHull(const Instance& instance, const AssignOptions& options, Metric x, Metric y)
         : instance_(&instance), options_(&options), x_(x), y_(y) {}
 
@@ -27,6 +31,10 @@ class LowerHull {
     // Every plan was solved to proof, so that a closed piece is really a bound.
     [[nodiscard]] bool proven() const { return proven_; }
 
+    // What was proven on the way; none where only direct conversions were looked at.
+    [[nodiscard]] const std::vector<SupportLine>& lines() const { return lines_; }
+    [[nodiscard]] Seconds left() const;
+
   private:
     const Instance* instance_;
     const AssignOptions* options_;
@@ -34,6 +42,8 @@ class LowerHull {
     std::vector<Vertex> vertices_;
     std::vector<bool> closed_;  // by piece
     mutable bool proven_ = true;
+    mutable std::vector<SupportLine> lines_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace viridian::search

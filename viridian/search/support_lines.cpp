@@ -1,0 +1,32 @@
+#include "viridian/search/support_lines.hpp"
+
+#include <algorithm>
+
+namespace viridian::search {
+namespace {
+
+constexpr double step = 1e-4;  // relative width of a strip
+
+// Every plan's y over this stretch of x is at least this.
+double lowest(const std::vector<SupportLine>& lines, double from, double to) {
+    double y = 0;
+    for (const SupportLine& line : lines)
+        if (line.wy > 0) y = std::max(y, (line.bound - std::max(line.wx * from, line.wx * to)) / line.wy);
+    return y;
+}
+
+}  // namespace
+
+double least_above(const std::vector<SupportLine>& lines, const LevelSet& level, double from, double to) {
+    double least = std::numeric_limits<double>::infinity();
+    for (double x = from; x < to; x *= 1 + step)
+        least = std::min(least, level.least_in(x, x * (1 + step), lowest(lines, x, x * (1 + step))));
+    // Beyond, y/x is what the steepest lines leave it.
+    double ratio = 0;
+    for (const SupportLine& line : lines)
+        if (line.wx < 0 && line.wy > 0)
+            ratio = std::max(ratio, (-line.wx + std::min(line.bound / to, 0.0)) / line.wy);
+    return std::min(least, level.least_beyond(to, ratio));
+}
+
+}  // namespace viridian::search
