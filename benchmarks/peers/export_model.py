@@ -18,7 +18,7 @@ mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet1_0 shufflenet_v2_x1_0
 regnet_y_400mf regnet_y_1_6gf convnext_tiny convnext_small vit_b_16 vit_b_32 swin_t swin_v2_t maxvit_t""".split()
 SEGMENTATION = ["lraspp_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50"]
 DETECTION = ["retinanet_resnet50_fpn", "ssdlite320_mobilenet_v3_large"]
-VIDEO = ["r3d_18", "mc3_18", "r2plus1d_18", "s3d", "swin3d_t"]  # by clips of 16 frames of 64 x 64
+VIDEO = ["r3d_18", "mc3_18", "r2plus1d_18", "s3d", "swin3d_t"]  # clips of 16 frames, of 64 x 64 pixels where the network can
 BLOCKS = torch_blocks.BLOCKS | torch_tasks.TASKS
 
 
@@ -69,7 +69,8 @@ def build(name):
         make = getattr(torchvision.models.detection, name)
         return Detector(make(weights=None, weights_backbone=None)), (torch.randn(1, 3, 320, 320),)
     if name in VIDEO:
-        return getattr(torchvision.models.video, name)(weights=None), (torch.randn(1, 3, 16, 64, 64),)
+        size = 224 if name == "s3d" else 64
+        return getattr(torchvision.models.video, name)(weights=None), (torch.randn(1, 3, 16, size, size),)
     make = getattr(torchvision.models, name)
     extra = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
     return make(weights=None, **extra), (image,)

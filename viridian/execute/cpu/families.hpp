@@ -18,6 +18,7 @@ Family pad_family();
 Family simd_rows_family();
 Family gather_family();
 Family reduction_family();
+Family grid_sample_family();
 Family group_normalization_family();
 Family resize_family();
 Family dnnl_deconvolution_family();

@@ -24,6 +24,7 @@ std::span<const Family> families() {
         pad_family(),
         dnnl_deconvolution_family(),
         reduction_family(),
+        grid_sample_family(),
         group_normalization_family(),
         resize_family(),
         recurrent_family(),
