@@ -60,7 +60,7 @@ class LabelTables {
     void trim(Table& table);
     void collect(std::uint32_t bucket, const Label& label, std::vector<State>& states) const;
 
-    const TwoSums& sums_;
+    TwoSums sums_;
     const PointGoal& goal_;
     const BucketTree& tree_;
     const std::vector<Yardstick>& yardsticks_;
