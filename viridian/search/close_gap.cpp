@@ -20,7 +20,7 @@ Weights weights_of(Metric x, double wx, Metric y, double wy) {
 
 ClosedGap close_gap(const Instance& instance, const Objective& objective, const Metrics& start,
                     const AssignOptions& options, const OpenGap& gap) {
-    const LevelSet level(objective, start, gap.x, gap.y, gap.from, gap.to, gap.least_y);
+    const LevelSet level(objective, start, gap.x, gap.from, gap.to, gap.least_y);
     const LevelSet::Cone cone = level.rising(gap.known);
     const std::array comparing = {weights_of(gap.x, cone.first.first, gap.y, cone.first.second),
                                   weights_of(gap.x, cone.second.first, gap.y, cone.second.second)};

@@ -194,7 +194,7 @@ class HullSearch {
         if (lines.empty() || lines.front().wy != 0) return -infinite;
         const double from = lines.front().bound, to = 20 * hull.vertices().back().x;
         if (!(from > 0)) return -infinite;
-        return least_above(lines, LevelSet(objective_, start_, x_, y_, from, to, 0), from, to);
+        return least_above(lines, LevelSet(objective_, start_, x_, from, to, 0), from, to);
     }
 
     // Left of the hull's first vertex there is no plan, and none right of its last is better.

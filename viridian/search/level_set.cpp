@@ -10,8 +10,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-LevelSet::LevelSet(const Objective& objective, const Metrics& start, Metric x, Metric y, double from,
-                   double to, double least_y)
+LevelSet::LevelSet(const Objective& objective, const Metrics& start, Metric x, double from, double to,
+                   double least_y)
     : product_(objective.form == Objective::Form::product),
       most_x_(infinity),
       most_y_(infinity),
@@ -37,7 +37,6 @@ LevelSet::LevelSet(const Objective& objective, const Metrics& start, Metric x, M
         const double most = limit->factor * measure(limit->metric, start);
         (limit->metric == Metric::power ? most_power_ : limit->metric == x ? most_x_ : most_y_) = most;
     }
-    (void)y;
     to_ = std::min(to_, most_x_);
     from_ = std::min(from_, to_);
 }

@@ -8,8 +8,9 @@ namespace viridian::search {
 
 class LevelSet {
   public:
-    // Over totals with `from` ≤ x ≤ `to` and y ≥ `least_y`. x is time and y energy where there is power.
-    LevelSet(const Objective& objective, const Metrics& start, Metric x, Metric y, double from, double to,
+    // Over totals with `from` ≤ x ≤ `to` of the metric `x` and y ≥ `least_y` of the other. x is time and y
+    // energy where there is power.
+    LevelSet(const Objective& objective, const Metrics& start, Metric x, double from, double to,
              double least_y);
 
     // Infinite beyond the limit.
