@@ -154,6 +154,7 @@ TEST(Account, ResultsSurviveJson) {
     EXPECT_THAT(json["operations"][0]["joules"]["provenance"].get<std::string>(),
                 testing::HasSubstr("from measured:powercap"));
     EXPECT_FALSE(accounting_from_json(Json::object(), "x").ok());
+    EXPECT_FALSE(accounting_from_json(Json{{"schema", 1560}}, "x").ok());
     Json broken = json;
     broken["operations"][0].erase("count");
     EXPECT_FALSE(accounting_from_json(broken, "x").ok());

@@ -64,7 +64,7 @@ Json to_json(const Accounting& accounting) {
 }
 
 Result<Accounting> accounting_from_json(const Json& json, std::string_view name) {
-    if (!json.is_object() || json.value("schema", "") != schema)
+    if (!json.is_object() || json.value("schema", Json()) != schema)
         return fail(ErrorCode::mismatch, "make one with `viridian account --trace T --power P -o FILE`",
                     "`{}` is not an accounting result ({})", name, schema);
     Accounting out;
