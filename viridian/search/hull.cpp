@@ -190,6 +190,7 @@ class HullSearch {
 
     // Where not every vertex is the optimum of its problem, these problems' bounds still hold.
     double bound_by_lines(const LowerHull& hull) const {
+        (void)hull.support(0, 1);  // far to the right it is all that bounds y
         const auto& lines = hull.lines();
         if (lines.empty() || lines.front().wy != 0) return -infinite;
         const double from = lines.front().bound, to = 20 * hull.vertices().back().x;

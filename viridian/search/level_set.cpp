@@ -53,11 +53,14 @@ double LevelSet::least_in(double from, double to, double y) const {
     return x_ * from + y_ * y + power_ * y / to;
 }
 
-double LevelSet::least_beyond(double from, double ratio) const {
-    const double y = ratio * from;
+double LevelSet::least_beyond(double from, double y, double ratio) const {
+    y = std::max(y, ratio * from);
     if (from > most_x_ || y > most_y_ || ratio > most_power_) return infinity;
-    // y ≥ ratio·x, so x^a·y^b ≥ ratio^b·x^(a+b).
-    if (product_) return x_ + y_ >= 0 ? scale_ * std::pow(ratio, y_) * std::pow(from, x_ + y_) : 0;
+    if (product_) {
+        // Falling in x, it is least where y begins to rise with x.
+        if (x_ >= 0) return scale_ * std::pow(from, x_) * std::pow(y, y_);
+        return ratio > 0 && x_ + y_ >= 0 ? scale_ * std::pow(y / ratio, x_) * std::pow(y, y_) : 0;
+    }
     return x_ * from + y_ * y + power_ * ratio;
 }
 

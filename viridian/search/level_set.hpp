@@ -17,8 +17,8 @@ class LevelSet {
     [[nodiscard]] double value(double x, double y) const;
     // A lower bound of the value where `from` ≤ x ≤ `to` and y is at least this; infinite beyond the limit.
     [[nodiscard]] double least_in(double from, double to, double y) const;
-    // The same where x is at least `from` and y/x at least `ratio`.
-    [[nodiscard]] double least_beyond(double from, double ratio) const;
+    // The same where x is at least `from`, y at least `y` and y/x at least `ratio`.
+    [[nodiscard]] double least_beyond(double from, double y, double ratio) const;
     // The greatest wx·x + wy·y over points of at most this value that keep the limit; weights not below 0.
     [[nodiscard]] double farthest(double wx, double wy, double value) const;
     // The objective, and what its limit bounds, rise along every direction (wx, wy) between these two at all

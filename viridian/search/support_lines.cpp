@@ -21,12 +21,14 @@ double least_above(const std::vector<SupportLine>& lines, const LevelSet& level,
     double least = std::numeric_limits<double>::infinity();
     for (double x = from; x < to; x *= 1 + step)
         least = std::min(least, level.least_in(x, x * (1 + step), lowest(lines, x, x * (1 + step))));
-    // Beyond, y/x is what the steepest lines leave it.
-    double ratio = 0;
-    for (const SupportLine& line : lines)
-        if (line.wx < 0 && line.wy > 0)
-            ratio = std::max(ratio, (-line.wx + std::min(line.bound / to, 0.0)) / line.wy);
-    return std::min(least, level.least_beyond(to, ratio));
+    // Beyond, lines that do not fall leave y what they leave it at `to`, and y/x what their slope does.
+    double y = 0, ratio = 0;
+    for (const SupportLine& line : lines) {
+        if (line.wx > 0 || !(line.wy > 0)) continue;
+        y = std::max(y, (line.bound - line.wx * to) / line.wy);
+        ratio = std::max(ratio, (-line.wx + std::min(line.bound / to, 0.0)) / line.wy);
+    }
+    return std::min(least, level.least_beyond(to, y, ratio));
 }
 
 }  // namespace viridian::search

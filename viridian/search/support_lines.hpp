@@ -11,7 +11,7 @@ struct SupportLine {
 };
 
 // No point on or above all lines that keeps the limit has a lower value. No plan has
-// an x below `from`; beyond `to` only the steepest lines count.
+// an x below `from`; beyond `to` only lines that do not fall count.
 [[nodiscard]] double least_above(const std::vector<SupportLine>& lines, const LevelSet& level, double from,
                                  double to);
 

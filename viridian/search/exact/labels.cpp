@@ -37,13 +37,12 @@ Problem along(const TwoSums& sums, const Direction& direction, const std::vector
 
 class PointSearch {
   public:
-    PointSearch(const TwoSums& sums, const PointGoal& goal, double known, double bound,
-                const LabelOptions& options)
-        : sums_(sums), goal_(goal), options_(options) {
+    PointSearch(TwoSums sums, PointGoal goal, double known, double bound, LabelOptions options)
+        : sums_(sums), goal_(std::move(goal)), options_(std::move(options)) {
         best_.value = known;
         best_.bound = bound;
-        for (Variable v = 0; v < sums.x->size(); ++v) {
-            left_.emplace_back(sums.x->states(v));
+        for (Variable v = 0; v < sums_.x->size(); ++v) {
+            left_.emplace_back(sums_.x->states(v));
             for (State s = 0; s < left_[v].size(); ++s) left_[v][s] = s;
         }
     }
@@ -143,9 +142,9 @@ class PointSearch {
         best_.bound = low;
     }
 
-    const TwoSums& sums_;
-    const PointGoal& goal_;
-    const LabelOptions& options_;
+    TwoSums sums_;
+    PointGoal goal_;
+    LabelOptions options_;
     std::vector<std::vector<State>> left_;  // by variable
     Solution best_;
     bool proven_ = false;

@@ -1,0 +1,113 @@
+#include "viridian/search/outer_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "random_network.hpp"
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::search {
+namespace {
+
+// A plain kernel for every single node whose output is no larger than `most` elements: a second, and a
+// thousandth for each element.
+cost::Source small_kernels(std::int64_t most) {
+    return {[most](const graph::Graph& graph,
+                   const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+                std::int64_t elements = 1;
+                for (const std::int64_t d : graph.value(region.outputs[0]).type.dims()) elements *= d;
+                if (region.nodes.size() > 1 || elements > most) return std::vector<cost::PricedChoice>{};
+                const auto plain = [&](graph::ValueId v) {
+                    const graph::TensorType& type = graph.value(v).type;
+                    return plan::Format{plan::plain(type.dims().size()), type.element, {}};
+                };
+                plan::Choice choice;
+                choice.kernel = "plain";
+                for (const graph::ValueId v : region.inputs) choice.inputs.push_back(plain(v));
+                for (const graph::ValueId v : region.outputs) choice.outputs.push_back(plain(v));
+                const double seconds = 1 + 1e-3 * static_cast<double>(elements);
+                return std::vector<cost::PricedChoice>{{choice, tests::price(seconds, 1)}};
+            },
+            [](const graph::Dims&, const plan::Format&, const plan::Format&) -> Result<cost::Price> {
+                return tests::price(1, 1);
+            }};
+}
+
+// Two products of one input, 4 × 8 and 4 × 16 elements, to be stacked to 4 × 24.
+graph::Graph two_products() {
+    graph::Graph graph;
+    const graph::ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 8})});
+    const auto product = [&](std::int64_t columns) {
+        std::vector<float> weights(static_cast<std::size_t>(8 * columns), 0.5F);
+        return graph.add("MatMul", {x, graph.add_constant("w", graph::Tensor::f32({8, columns}, weights))});
+    };
+    graph.set_outputs({graph.add("Relu", {product(8)}), graph.add("Relu", {product(16)})});
+    EXPECT_TRUE(graph::infer_types(graph).ok());
+    return graph;
+}
+
+TEST(OuterRun, counts_the_graphs_without_a_price) {
+    for (const OuterMethod method : {OuterMethod::backtracking, OuterMethod::joint})
+        for (const Reassign reassign : {Reassign::whole, Reassign::near}) {
+            OuterOptions options;
+            options.method = method;
+            options.reassign = reassign;
+            options.alpha = 2;
+            const auto full = outer_search(two_products(), small_kernels(1000), Objective{}, options);
+            ASSERT_TRUE(full.ok()) << full.error().text();
+            EXPECT_EQ(full->unpriced, 0U);
+            const auto few = outer_search(two_products(), small_kernels(64), Objective{}, options);
+            ASSERT_TRUE(few.ok()) << few.error().text();
+            EXPECT_GT(few->unpriced, 0U);
+            EXPECT_LT(few->unpriced, few->graphs);
+            if (method != OuterMethod::backtracking || reassign != Reassign::whole) continue;
+            // Every graph that was looked at either has an assignment or is among those left out.
+            std::size_t assigned = 0;
+            options.visited = [&](const graph::Graph&, const Outcome&) { ++assigned; };
+            const auto seen = outer_search(two_products(), small_kernels(64), Objective{}, options);
+            ASSERT_TRUE(seen.ok()) << seen.error().text();
+            EXPECT_EQ(seen->graphs, assigned + seen->unpriced);
+        }
+}
+
+// One node of `elements` elements.
+Place relu(std::int64_t elements) {
+    Place place;
+    const graph::TensorType type{graph::ElementType::f32, graph::shape_of({elements})};
+    const graph::ValueId out = place.graph.add("Relu", {place.graph.add_input("x", type)});
+    place.graph.set_type(out, type);
+    place.graph.set_outputs({out});
+    return place;
+}
+
+TEST(OuterRun, counts_the_graphs_that_too_many_cheaper_ones_crowd_out) {
+    constexpr std::int64_t room = 4096, more = 5;
+    const cost::Source source = small_kernels(1 << 20);
+    const Objective objective;
+    OuterOptions options;
+    options.alpha = 100;
+    options.most_graphs = 100000;
+    options.reassign = Reassign::whole;
+    OuterRun run(source, objective, options);
+    ASSERT_TRUE(run.begin(relu(1).graph).ok());
+    // The dearest first, so that every later one takes the place of the dearest.
+    for (std::int64_t elements = room + more; elements > 0; --elements) {
+        Place place = relu(elements + 1);
+        const auto priced = run.price(place);
+        ASSERT_TRUE(priced.ok() && *priced);
+    }
+    const std::optional<Place> cheapest = run.next();
+    ASSERT_TRUE(cheapest.has_value());
+    EXPECT_NEAR(cheapest->cost, 1.002, 1e-12);
+    double dearest = 0;
+    std::int64_t waiting = 1;
+    for (std::optional<Place> place = run.next(); place; place = run.next(), ++waiting) dearest = place->cost;
+    EXPECT_EQ(waiting, room);
+    EXPECT_NEAR(dearest, 1 + 1e-3 * static_cast<double>(room + 1), 1e-9);
+    const auto result = std::move(run).finish();
+    ASSERT_TRUE(result.ok()) << result.error().text();
+    EXPECT_EQ(result->crowded_out, static_cast<std::size_t>(more));
+    EXPECT_EQ(result->unpriced, 0U);
+}
+
+}  // namespace
+}  // namespace viridian::search
