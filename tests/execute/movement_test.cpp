@@ -63,6 +63,20 @@ TEST(Movement, EveryOperatorMovesAsTheReferenceDoes) {
         }
 }
 
+TEST(Movement, AConstantIsConcatenatedOnEitherSide) {
+    Random random(4);
+    const auto device = test_device(2);
+    for (const Dims& dims : {Dims{1, 196, 768}, Dims{2, 3, 5}})
+        for (const bool first : {true, false}) {
+            Graph graph;
+            const ValueId token = graph.add_constant("token", random_tensor(random, {dims[0], 1, dims[2]}));
+            const ValueId x = graph.add_input("x", f32(dims));
+            graph.set_outputs({graph.add("Concat", first ? std::vector{token, x, x} : std::vector{x, token},
+                                         {{"axis", std::int64_t{1}}})});
+            EXPECT_THAT(check_region(*device, graph, random, 0), testing::Contains("concat:copy"));
+        }
+}
+
 TEST(Movement, SplitsIntoUnequalParts) {
     Random random(2);
     const auto device = test_device();

@@ -1,4 +1,5 @@
-// Concat in place: producers write into the output. Where they cannot, one copy per input.
+// Concat in place: producers write into the output. Where they cannot, one copy per input; a constant among
+// them (a vision transformer's class token) is copied from its row-major tensor.
 #include <algorithm>
 #include <cstring>
 
@@ -17,8 +18,9 @@ constexpr std::string_view copying = "concat:copy";
 
 struct Concat {
     std::size_t axis = 0;
-    std::vector<std::size_t> inputs;  // region input by node input
+    std::vector<std::optional<std::size_t>> inputs;  // region input by node input; none: a constant
     std::vector<Dims> dims;
+    bool with_constants = false;
 };
 
 std::optional<Concat> concat_of(const Task& task) {
@@ -30,9 +32,9 @@ std::optional<Concat> concat_of(const Task& task) {
     if (!axis.ok()) return std::nullopt;
     Concat concat{static_cast<std::size_t>(*axis), {}, {}};
     for (const auto id : node.inputs) {
-        const auto index = task.input_index(id);
-        if (!index) return std::nullopt;
-        concat.inputs.push_back(*index);
+        concat.inputs.push_back(task.input_index(id));
+        if (!concat.inputs.back()) concat.with_constants = true;
+        if (!concat.inputs.back() && task.graph.constant(id) == nullptr) return std::nullopt;
         concat.dims.push_back(task.dims(id));
         if (std::ranges::count(concat.dims.back(), 0) > 0) return std::nullopt;
     }
@@ -68,7 +70,7 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!concat) return {};
     const std::size_t rank = concat->dims[0].size();
     std::vector<Layout> layouts = {plan::plain(rank)};
-    if (rank > 2)
+    if (rank > 2 && !concat->with_constants)
         layouts.insert(layouts.end(), {plan::channels_last(rank), plan::channels_blocked(rank, 16),
                                        plan::channels_blocked(rank, 8)});
     std::vector<plan::Choice> choices;
@@ -77,7 +79,7 @@ std::vector<plan::Choice> offers(const Task& task) {
         plan::Choice choice = task.plain_choice(std::string(copying));
         for (auto& format : choice.inputs) format.layout = layout;
         choice.outputs[0].layout = layout;
-        const bool distinct = concat->inputs.size() == task.region.inputs.size();
+        const bool distinct = !concat->with_constants && concat->inputs.size() == task.region.inputs.size();
         if (outer(*concat, layout) == 1 && distinct) {
             plan::Choice gathered = choice;
             gathered.kernel = in_place;
@@ -86,7 +88,7 @@ std::vector<plan::Choice> offers(const Task& task) {
         }
         choices.push_back(std::move(choice));
     }
-    offer_moved(task, choices);
+    if (!concat->with_constants) offer_moved(task, choices);  // a constant keeps its precision
     return choices;
 }
 
@@ -96,25 +98,29 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const Layout& layout = choice.outputs[0].layout;
     const std::int64_t rows = outer(*concat, layout);
     struct Part {
-        std::size_t input;
+        bool constant;
+        std::size_t index;           // among the kernel's constants or the region's inputs
         std::int64_t bytes, offset;  // of one row
     };
+    Kernel kernel;
     std::vector<Part> parts;
     std::int64_t row = 0;
     for (std::size_t i = 0; i < concat->inputs.size(); ++i) {
         const std::int64_t bytes =
             plan::buffer_bytes({layout, choice.outputs[0].element, {}}, concat->dims[i]) / rows;
-        parts.push_back({concat->inputs[i], bytes, row});
+        const auto input = concat->inputs[i];
+        parts.push_back({!input, input.value_or(kernel.constants.size()), bytes, row});
+        if (!input) kernel.constants.push_back(plain_constant(task, task.node().inputs[i]));
         row += bytes;
     }
-    Kernel kernel;
     kernel.run = [=, threads = task.context.threads](const Pointers& pointers) {
         const auto copy = [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t r = first; r < last; ++r)
                 for (const Part& part : parts)
-                    std::memcpy(pointers.outputs[0] + r * row + part.offset,
-                                pointers.inputs[part.input] + r * part.bytes,
-                                static_cast<std::size_t>(part.bytes));
+                    std::memcpy(
+                        pointers.outputs[0] + r * row + part.offset,
+                        (part.constant ? pointers.constants : pointers.inputs)[part.index] + r * part.bytes,
+                        static_cast<std::size_t>(part.bytes));
         };
         if (rows * row < 32768 || rows == 1) return copy(0, rows);
         parallel(threads, [&](int thread) {
