@@ -42,7 +42,7 @@ endforeach()
 add_test(NAME onnx.optimised_runs_in_onnxruntime
          COMMAND "${peer}" "${folder}/peers/optimised_runs_in_onnxruntime.py" $<TARGET_FILE:viridian>)
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
-set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 300)
+set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 900)
 set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      onnx.optimised_runs_in_onnxruntime
-                     PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)
+                     PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 900 SKIP_RETURN_CODE 77)

@@ -1,4 +1,4 @@
 add_test(NAME zoo.networks_in_onnxruntime
          COMMAND "${PROJECT_SOURCE_DIR}/tests/onnx/peers/run_peer_test" "${folder}/networks_in_onnxruntime.py"
                  $<TARGET_FILE:viridian> $<TARGET_FILE:model_tool>)
-set_tests_properties(zoo.networks_in_onnxruntime PROPERTIES LABELS "zoo;release-only;peers" TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(zoo.networks_in_onnxruntime PROPERTIES LABELS "zoo;release-only;peers" TIMEOUT 900 SKIP_RETURN_CODE 77)
