@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
+#include "viridian/search/selection.hpp"
 
 namespace viridian::search {
 namespace {
 
 using tests::Network;
-using tests::Recipe;
 
 TEST(Baselines, are_valid_and_never_below_the_optimum) {
     int strictly_better = 0;
@@ -100,6 +100,47 @@ TEST(Greedy, distance_one_is_optimal_without_conversions) {
         EXPECT_NEAR(solve(*instance, Objective{}, options)->totals.seconds,
                     solve(*instance, Objective{})->totals.seconds, 1e-12);
     }
+}
+
+// Under a mix with power any two regions may help each other, wherever they are.
+TEST(Greedy, no_two_changes_are_left_that_help) {
+    const Objective objective = *parse_objective("0.5*power+0.5*energy");
+    int moved = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Random random(seed);
+        const Network net = tests::random_network(
+            random, {.nodes = 8, .formats = 3, .choices = 4, .fusion = false, .in_place = seed % 2 == 0});
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok());
+        const auto first = solve_first(*instance);
+        const auto found = first.ok() ? solve_greedy(*instance, objective, first->totals, 2, {}) : first;
+        if (!found.ok()) continue;  // only choices that clash
+        const auto value = [&](const Metrics& totals) {
+            return totals.seconds == infinite ? infinite : objective.value(totals, first->totals);
+        };
+        Selection at(*instance, *single_cover(*instance));
+        std::vector<Selection::Change> chosen;
+        for (std::size_t r = 0; r < at.size(); ++r)
+            for (std::size_t o = 0; o < at.candidate(r).options.size(); ++o)
+                for (const plan::AssignedRegion& assigned : found->assignment.regions)
+                    if (assigned.region.nodes == at.candidate(r).region.nodes &&
+                        assigned.choice == at.candidate(r).options[o].choice)
+                        chosen.push_back({r, o});
+        moved += at.totals() == found->totals ? 0 : 1;
+        at.apply(chosen);
+        const double best = value(at.totals());
+        EXPECT_NEAR(best, found->assignment.value, 1e-12) << "seed " << seed;
+        for (std::size_t a = 0; a < at.size(); ++a)
+            for (std::size_t b = a + 1; b < at.size(); ++b)
+                for (std::size_t i = 0; i < at.candidate(a).options.size(); ++i)
+                    for (std::size_t j = 0; j < at.candidate(b).options.size(); ++j) {
+                        Selection other = at;
+                        const Selection::Change changes[] = {{a, i}, {b, j}};
+                        other.apply(changes);
+                        EXPECT_GE(value(other.totals()), best - 1e-9) << "seed " << seed;
+                    }
+    }
+    EXPECT_GT(moved, 100);
 }
 
 TEST(ShortestPath, is_optimal_on_chains) {

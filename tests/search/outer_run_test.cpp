@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
+#include "viridian/cost/synthetic.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/zoo/zoo.hpp"
 
 namespace viridian::search {
 namespace {
@@ -67,6 +70,28 @@ TEST(OuterRun, counts_the_graphs_without_a_price) {
             ASSERT_TRUE(seen.ok()) << seen.error().text();
             EXPECT_EQ(seen->graphs, assigned + seen->unpriced);
         }
+}
+
+// On the way gaps are left a little open; the graph that is kept is solved to proof.
+TEST(OuterRun, ends_with_a_proven_plan_whatever_it_left_open_on_the_way) {
+    graph::Graph graph = *zoo::build("squeezenet1_1");
+    ASSERT_TRUE(rewrite::simplify(graph).ok());
+    const cost::Source source = cost::synthetic(1);
+    for (const char* text : {"0.5*power+0.5*energy", "energy @ time<=0.8x"}) {
+        OuterOptions options;
+        options.method = OuterMethod::backtracking;
+        options.reassign = Reassign::whole;
+        options.most_graphs = 20;
+        std::size_t open = 0;
+        options.visited = [&](const graph::Graph&, const Outcome& outcome) {
+            open += outcome.assignment.gap() > 0 ? 1 : 0;
+        };
+        const auto found = outer_search(graph, source, *parse_objective(text), options);
+        ASSERT_TRUE(found.ok()) << found.error().text();
+        EXPECT_EQ(found->graphs, 20U);
+        EXPECT_GT(open, 0U) << text;
+        EXPECT_EQ(found->outcome.assignment.gap(), 0) << text;
+    }
 }
 
 // One node of `elements` elements.

@@ -38,6 +38,7 @@ ClosedGap close_gap(const Instance& instance, const Objective& objective, const 
     goal.farthest = [&](const Direction& d, double value) { return level.farthest(d.x, d.y, value); };
     LabelOptions limits;
     limits.time_limit = options.exact.time_limit;
+    limits.tolerance = options.exact.tolerance;
     limits.cancelled = options.exact.cancelled;
     const Solution solution =
         least_point({&in_x.problem(), &in_y.problem()}, goal, gap.known, gap.bound, limits);

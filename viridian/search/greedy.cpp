@@ -17,7 +17,8 @@ class Greedy {
           start_(start),
           distance_(distance),
           limits_(limits),
-          totals_(selection_.totals()) {}
+          totals_(selection_.totals()),
+          differences_(selection_.size()) {}
 
     Selection run() {
         for (bool changed = true; changed && !stopped();) {
@@ -44,14 +45,16 @@ class Greedy {
     // Adds regions behind the last one until there are `size`. For additive objectives a set of changes that
     // falls apart into parts without a common value helps only if a part does, so such sets are left out.
     bool grow(std::size_t size) {
-        if (changes_.size() == size) return try_options(0);
+        if (changes_.size() == size) {
+            apart_ = size == 1 || (size == 2 && !neighbours(changes_[0].region, changes_[1].region));
+            return try_options(0);
+        }
         bool changed = false;
         for (std::size_t next = changes_[0].region + 1; next < selection_.size() && !stopped(); ++next) {
             bool taken = false, near = !objective_.additive();
             for (const Selection::Change& change : changes_) {
                 taken = taken || change.region == next;
-                const auto& around = selection_.neighbours(change.region);
-                near = near || std::binary_search(around.begin(), around.end(), next);
+                near = near || neighbours(change.region, next);
             }
             if (taken || !near) continue;
             changes_.push_back({next, 0});
@@ -67,19 +70,51 @@ class Greedy {
         for (std::size_t option = 0; option < selection_.candidate(region).options.size(); ++option) {
             if (option == selection_.option(region)) continue;
             changes_[at].option = option;
+            if (apart_ && difference(changes_[at]).seconds == infinite) continue;
             if (at + 1 < changes_.size()) {
                 changed = try_options(at + 1) || changed;
                 continue;
             }
-            const Metrics totals = selection_.after(totals_, changes_);
+            const Metrics totals = after();
             const double now = cost(totals_);
             if (cost(totals) < now - 1e-12 * std::abs(now)) {
                 selection_.apply(changes_);
+                forget_differences();
                 totals_ = totals;
                 changed = true;
             }
         }
         return changed;
+    }
+
+    bool neighbours(std::size_t a, std::size_t b) const {
+        const auto& around = selection_.neighbours(a);
+        return std::binary_search(around.begin(), around.end(), b);
+    }
+
+    // Of regions without a common value, what each change adds by itself is kept, and adds up.
+    Metrics after() {
+        if (!apart_) return selection_.after(totals_, changes_);
+        Metrics totals = totals_;
+        for (const Selection::Change& change : changes_) totals += difference(change);
+        return totals;
+    }
+
+    const Metrics& difference(const Selection::Change& change) {
+        std::vector<Metrics>& by_option = differences_[change.region];
+        if (by_option.empty())
+            for (std::size_t o = 0; o < selection_.candidate(change.region).options.size(); ++o) {
+                const Selection::Change alone{change.region, o};
+                by_option.push_back(selection_.after({}, {&alone, 1}));
+            }
+        return by_option[change.option];
+    }
+
+    void forget_differences() {
+        for (const Selection::Change& change : changes_) {
+            differences_[change.region].clear();
+            for (const std::size_t near : selection_.neighbours(change.region)) differences_[near].clear();
+        }
     }
 
     bool stopped() {
@@ -97,6 +132,8 @@ class Greedy {
     const SolveOptions& limits_;
     Metrics totals_;
     std::vector<Selection::Change> changes_;
+    bool apart_ = false;                             // no two of `changes_` have a common value
+    std::vector<std::vector<Metrics>> differences_;  // by region and option; empty where not known
     std::size_t asked_ = 0;
     bool stopped_ = false;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -13,7 +13,8 @@ namespace viridian::search {
 namespace {
 
 constexpr std::size_t most_vertices = 96;
-constexpr double tie = 1e-7;  // weight of the other metric at the two ends
+constexpr double as_good = 1e-9;  // a value within this of its bound, relative, is proven
+constexpr double tie = 1e-7;      // weight of the other metric at the two ends
 
 bool stopped(const AssignOptions& options) { return options.exact.cancelled && options.exact.cancelled(); }
 
@@ -56,7 +57,7 @@ class HullSearch {
         while (hull.vertices().size() < most_vertices && !stopped(options_) && hull.left() > Seconds(0)) {
             // The open piece below which most may lie.
             std::size_t best = hull.pieces();
-            double least = limit();
+            double least = near_enough();
             for (std::size_t i = 0; i < hull.pieces(); ++i)
                 if (const double here = floor_of(hull, i); !hull.closed(i) && here < least) {
                     least = here;
@@ -73,14 +74,17 @@ class HullSearch {
         for (const auto& vertex : hull.vertices())
             if (objective_.within_limit(vertex.outcome.totals, start_))
                 bound = std::min(bound, objective_.value(vertex.outcome.totals, start_));
-        if (bound < limit()) {
+        if (bound < near_enough()) {
             SolveOptions brief = options_.exact;
             brief.time_limit = std::min(brief.time_limit, Seconds(2));
             consider_others(brief);
             if (!best_) return no_plan();
-            if (const auto better = improve(instance_, *best_, objective_, start_, 2, brief); better.ok())
-                consider(*better);
-            if (hull.proven() && hull.pieces() > 0 && bound < limit()) {
+            for (const std::size_t distance : {1, 2})
+                if (bound < near_enough())
+                    if (const auto better = improve(instance_, *best_, objective_, start_, distance, brief);
+                        better.ok())
+                        consider(*better);
+            if (hull.proven() && hull.pieces() > 0 && bound < near_enough()) {
                 AssignOptions rest = options_;
                 rest.exact.time_limit = std::min(rest.exact.time_limit, std::max(hull.left(), Seconds(1)));
                 const ClosedGap closed = close_gap(instance_, objective_, start_, rest, gap(hull, bound));
@@ -92,7 +96,7 @@ class HullSearch {
         best_->assignment.solver = name_of(Solver::exact);
         best_->assignment.value = objective_.value(best_->totals, start_);
         best_->assignment.bound = std::min(bound, best_->assignment.value);
-        if (best_->assignment.gap() <= 1e-9 * std::abs(best_->assignment.value))
+        if (best_->assignment.gap() <= as_good * std::abs(best_->assignment.value))
             best_->assignment.bound = best_->assignment.value;
         best_->start = start_;
         return std::move(*best_);
@@ -124,6 +128,12 @@ class HullSearch {
                         text(objective_), count);
         if (count == 1) y_ = x_ == Metric::time ? Metric::energy : Metric::time;
         return {};
+    }
+
+    // Where the bound comes this near, a better plan is not worth looking for.
+    double near_enough() const {
+        const double most = limit(), share = std::max(options_.exact.tolerance, as_good);
+        return most == infinite ? infinite : most - share * std::abs(most);
     }
 
     double limit() const { return best_ ? objective_.value(best_->totals, start_) * (1 - 1e-12) : infinite; }

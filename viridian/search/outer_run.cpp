@@ -8,7 +8,8 @@
 namespace viridian::search {
 namespace {
 
-constexpr Seconds longest_solve{1};  // of one graph among many; the one that is kept is solved again
+constexpr Seconds longest_solve{1};    // of one graph among many; the one that is kept is solved again
+constexpr double close_enough = 1e-4;  // relative gap of such a graph, where the objective is not additive
 constexpr std::size_t most_waiting = 4096;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -26,6 +27,7 @@ OuterRun::OuterRun(const cost::Source& source, const Objective& objective, const
       folds_(options.visited ? rewrite::Large::computed : rewrite::Large::stand_in) {
     if (rules_.folds == nullptr) rules_.folds = &folds_;
     options_.assign.exact.time_limit = std::min(options_.assign.exact.time_limit, longest_solve);
+    options_.assign.exact.tolerance = close_enough;
     if (options_.visited || !Reassigner::possible(objective, options_.assign))
         options_.reassign = Reassign::whole;
 }

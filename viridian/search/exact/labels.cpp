@@ -58,7 +58,8 @@ class PointSearch {
             const double before = best_.value;
             const bool whole = pass(std::min(most, options_.most_labels));
             if (whole && proven_) best_.bound = best_.value;
-            if (best_.bound >= best_.value || !whole || most >= options_.most_labels) break;
+            const double enough = best_.value - options_.tolerance * std::abs(best_.value);
+            if (best_.bound >= enough || !whole || most >= options_.most_labels) break;
             if (best_.value < before && !take_out_states(goal_.directions[0], more)) return best_;
         }
         return finished();

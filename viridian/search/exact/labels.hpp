@@ -35,6 +35,7 @@ struct LabelOptions {
     double most_work = 3e8;                           // additions for one sum's tables
     std::size_t most_labels = std::size_t{1} << 21U;  // of one table
     Seconds time_limit{10};
+    double tolerance = 0;  // relative gap that is not worth closing
     std::function<bool()> cancelled;
 };
 

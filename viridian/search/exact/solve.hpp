@@ -11,6 +11,8 @@ namespace viridian::search {
 struct SolveOptions {
     double most_entries = 1e8;  // of dynamic programming's tables
     Seconds time_limit{10};     // of branch and bound
+    // Relative gap that is not worth closing; of problems that are not additive.
+    double tolerance = 0;
     std::function<bool()> cancelled;
 };
 
