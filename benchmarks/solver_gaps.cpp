@@ -1,7 +1,8 @@
 // rooms: cli zoo rewrite
 // solver_gaps [--synthetic] [--db FILE] [--allow bf16] [--objective TEXT] NAME|MODEL.onnx ...: the exact
 // solver on real networks, with the synthetic processor's prices or with measured ones (what the database
-// lacks is measured): size of the problem, seconds, value, proven bound, gap.
+// lacks is measured): size of the problem, seconds, value, proven bound, gap. With --allow bf16 each network
+// is solved in f32 and then with bf16 beside it.
 #include <CLI/CLI.hpp>
 #include <chrono>
 
@@ -21,8 +22,8 @@ double now() {
 
 using Text = std::string;
 
-Result<void> rows(const Text& name, const graph::Graph& graph, const cost::Source& source,
-                  const std::vector<Text>& objectives) {
+Result<void> rows(const Text& name, const Text& precisions, const graph::Graph& graph,
+                  const cost::Source& source, const std::vector<Text>& objectives) {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::make(graph, regions, source));
     std::size_t choices = 0;
@@ -35,12 +36,13 @@ Result<void> rows(const Text& name, const graph::Graph& graph, const cost::Sourc
         const auto outcome = search::solve(instance, objective);
         const double seconds = now() - start;
         if (!outcome.ok()) {
-            fmt::print("| {} | {} | {} |\n", Path(name).stem().string(), text, outcome.error().text());
+            fmt::print("| {} | {} | {} | {} |\n", Path(name).stem().string(), precisions, text,
+                       outcome.error().text());
             continue;
         }
         const plan::Assignment& best = outcome->assignment;
-        fmt::print("| {} | {} | {} | {:.1f} | {} | {:.3f} | {:.6g} | {:.6g} | {} |\n",
-                   Path(name).stem().string(), text, regions.size(),
+        fmt::print("| {} | {} | {} | {} | {:.1f} | {} | {:.3f} | {:.6g} | {:.6g} | {} |\n",
+                   Path(name).stem().string(), precisions, text, regions.size(),
                    static_cast<double>(choices) / static_cast<double>(instance.candidates().size()), width,
                    seconds, best.value, best.bound,
                    best.gap() <= 0 ? Text("0") : fmt::format("{:.3g} %", 100 * best.gap() / best.value));
@@ -54,14 +56,14 @@ Result<void> network(ModelOptions options, const Text& name, const std::vector<T
     options.model = name;
     VIRIDIAN_TRY(graph::Graph graph, name.ends_with(".onnx") ? load_model(options) : zoo::build(name));
     VIRIDIAN_TRY(rewrite::simplify(graph));
-    if (synthetic) return rows(name, graph, cost::synthetic(1), objectives);
+    if (synthetic) return rows(name, "f32", graph, cost::synthetic(1), objectives);
     VIRIDIAN_TRY(const auto device, open_device(options));
     VIRIDIAN_TRY(cost::Database database, open_database(options));
     VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
     profile::OnDemand costs(*device, database, energy,
                             {.protocol = {}, .allowances = allowances_text(options)});
     costs.price_for(graph);
-    return rows(name, graph, costs.source(), objectives);
+    return rows(name, allowances_text(options), graph, costs.source(), objectives);
 }
 
 }  // namespace
@@ -80,13 +82,22 @@ int main(int count, char** arguments) {
     CLI11_PARSE(app, count, arguments);
     if (objectives.empty()) objectives = {"time"};
     fmt::print(
-        "| network | objective | regions | choices a region | width | solve s | value | bound | gap |\n");
-    fmt::print("|---|---|---|---|---|---|---|---|---|\n");
+        "| network | precisions | objective | regions | choices a region | width | solve s | value | bound | "
+        "gap "
+        "|\n");
+    fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
     int failed = 0;
-    for (const std::string& name : names)
-        if (const auto done = viridian::cli::network(options, name, objectives, synthetic); !done.ok()) {
-            fmt::print("| {} | {} |\n", name, done.error().text());
-            failed = 1;
-        }
+    const auto solve = [&](const viridian::cli::ModelOptions& with, const std::string& name) {
+        const auto done = viridian::cli::network(with, name, objectives, synthetic);
+        if (done.ok()) return;
+        fmt::print("| {} | {} | {} |\n", name, viridian::cli::allowances_text(with), done.error().text());
+        failed = 1;
+    };
+    viridian::cli::ModelOptions f32 = options;
+    f32.allow.clear();
+    for (const std::string& name : names) {
+        solve(f32, name);
+        if (!synthetic && viridian::cli::allows_bf16(options)) solve(options, name);
+    }
     return failed;
 }
