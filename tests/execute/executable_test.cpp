@@ -214,7 +214,7 @@ TEST(Executable, ConsumedWeightsAreLetGo) {
     const auto inputs = random_inputs(graph, random);
     ASSERT_TRUE(kept.executable->run(inputs, kept.outputs).ok());
     Graph consumed = graph;
-    const auto executable = prepare_consuming(*device, consumed, kept.plan);
+    const auto executable = device->prepare_consuming(consumed, kept.plan);
     ASSERT_TRUE(executable.ok()) << executable.error().text();
     std::vector<graph::Tensor> outputs = {graph::Tensor(graph::ElementType::f32, kept.outputs[0].dims())};
     ASSERT_TRUE((*executable)->run(inputs, outputs).ok());

@@ -27,7 +27,7 @@ TEST(InTurn, EveryStepIsTimed) {
     ASSERT_TRUE(assignment.ok());
     const auto plan = plan::make_plan(graph, *std::move(assignment));
     ASSERT_TRUE(plan.ok());
-    const auto steps = in_turn(**device, graph, *plan);
+    const auto steps = (*device)->in_turn(graph, *plan);
     ASSERT_TRUE(steps.ok()) << steps.error().text();
     for (int i = 0; i < 3; ++i) {
         const auto rotation = (*steps)->rotation();

@@ -1,5 +1,7 @@
 #pragma once
-// A real device with one habit changed: a test overrides that and has the rest as it is.
+// A real device with one habit changed: a test overrides that and has the rest as it is. Consuming
+// preparation and rotation are Device's own, which ask prepare() and time(): a test's where it overrides
+// those.
 #include "viridian/execute/device.hpp"
 
 namespace viridian::execute {

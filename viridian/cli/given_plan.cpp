@@ -85,7 +85,7 @@ Result<Given> planned_as_given(graph::Graph graph, const Json& sidecar, ModelOpt
     }
     VIRIDIAN_TRY(execute::check_offered(*device, graph, plan));
     VIRIDIAN_TRY(check_together(graph, plan));
-    VIRIDIAN_TRY(auto executable, execute::prepare_consuming(*device, graph, plan));
+    VIRIDIAN_TRY(auto executable, device->prepare_consuming(graph, plan));
     return Given{std::move(device), {std::move(graph), std::move(plan), std::move(executable), {}}};
 }
 
@@ -106,7 +106,7 @@ Result<Retuned> retuned(graph::Graph graph, ModelOptions options, const Asked& a
     }
     VIRIDIAN_TRY(result.planned, make_plan_only(std::move(graph), costs.source(), result.objective, {}));
     VIRIDIAN_TRY(result.planned.executable,
-                 execute::prepare_consuming(*result.device, result.planned.graph, result.planned.plan));
+                 result.device->prepare_consuming(result.planned.graph, result.planned.plan));
     return result;
 }
 

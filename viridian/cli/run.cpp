@@ -11,7 +11,7 @@
 #include "viridian/cli/replaced.hpp"
 #include "viridian/cli/run_account.hpp"
 #include "viridian/cli/units_text.hpp"
-#include "viridian/execute/cpu/device.hpp"
+#include "viridian/execute/device.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/profile/measure_runs.hpp"
@@ -68,7 +68,7 @@ Result<Planned> planned_first(graph::Graph graph, execute::Device& device) {
     search::AssignOptions solver;
     solver.solver = search::Solver::first;
     VIRIDIAN_TRY(Planned planned, make_plan_only(std::move(graph), profile::unpriced(device), {}, solver));
-    VIRIDIAN_TRY(planned.executable, execute::prepare_consuming(device, planned.graph, planned.plan));
+    VIRIDIAN_TRY(planned.executable, device.prepare_consuming(planned.graph, planned.plan));
     return planned;
 }
 

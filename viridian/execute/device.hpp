@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "viridian/execute/in_turn.hpp"
 #include "viridian/plan/plan.hpp"
 #include "viridian/trace/recorder.hpp"
 
@@ -77,11 +78,21 @@ class Device {
     // Errors: unsupported (a kernel this device lacks), out_of_memory (more activations than `capacity`).
     [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph,
                                                                       const plan::Plan& plan) = 0;
+    // prepare() for whoever keeps `graph` for its names and types alone: the bytes of a constant may go once
+    // the last kernel that reads it is ready, so that originals and packed weights do not add up.
+    [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare_consuming(graph::Graph& graph,
+                                                                                const plan::Plan& plan) {
+        return prepare(graph, plan);
+    }
     [[nodiscard]] virtual Result<Timing> time(const graph::Graph& graph, const plan::Region& region,
                                               const plan::Choice& choice, const TimingProtocol& protocol) = 0;
     [[nodiscard]] virtual Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
                                                          const plan::Format& to,
                                                          const TimingProtocol& protocol) = 0;
+    // The plan's steps, to be timed in rotation; refers to this device, graph and plan. A device that knows
+    // no better asks `time` for each. Errors: those of preparing.
+    [[nodiscard]] virtual Result<std::unique_ptr<InTurn>> in_turn(const graph::Graph& graph,
+                                                                  const plan::Plan& plan);
     // How long data takes from one thread to the next, now. A hypervisor may move a virtual processor to
     // another core complex and back: times taken at different distances do not compare. Zero: not known, or
     // one thread.

@@ -1,10 +1,11 @@
 #include "viridian/execute/in_turn.hpp"
 
-#include "viridian/execute/cpu/device.hpp"
+#include "viridian/execute/device.hpp"
 
 namespace viridian::execute {
 namespace {
 
+// Of a device that times kernels one by one only.
 class ByDevice final : public InTurn {
   public:
     ByDevice(Device& device, const graph::Graph& graph, const plan::Plan& plan)
@@ -35,10 +36,8 @@ class ByDevice final : public InTurn {
 
 }  // namespace
 
-Result<std::unique_ptr<InTurn>> in_turn(Device& device, const graph::Graph& graph, const plan::Plan& plan) {
-    VIRIDIAN_TRY(std::unique_ptr<InTurn> here, cpu_in_turn(device, graph, plan));
-    if (here == nullptr) here = std::make_unique<ByDevice>(device, graph, plan);
-    return here;
+Result<std::unique_ptr<InTurn>> Device::in_turn(const graph::Graph& graph, const plan::Plan& plan) {
+    return std::unique_ptr<InTurn>(std::make_unique<ByDevice>(*this, graph, plan));
 }
 
 }  // namespace viridian::execute

@@ -46,7 +46,7 @@ class Spell {
     Result<void> measure() {
         std::vector<std::unique_ptr<execute::InTurn>> apart;
         for (const SpellPlan& plan : plans_) {
-            VIRIDIAN_TRY(apart.emplace_back(), execute::in_turn(device_, *plan.graph, *plan.plan));
+            VIRIDIAN_TRY(apart.emplace_back(), device_.in_turn(*plan.graph, *plan.plan));
         }
         for (SpellPlan& plan : plans_)
             for (int i = 0; i < protocol_.runs.warm_up; ++i)

@@ -77,11 +77,12 @@ class CpuDevice final : public Device {
         return cpu::prepare_plan(context_, graph, plan);
     }
 
-    Result<std::unique_ptr<Executable>> prepare_consuming(graph::Graph& graph, const plan::Plan& plan) const {
+    Result<std::unique_ptr<Executable>> prepare_consuming(graph::Graph& graph,
+                                                          const plan::Plan& plan) override {
         return cpu::prepare_plan(context_, graph, plan, &graph);
     }
 
-    Result<std::unique_ptr<InTurn>> in_turn(const graph::Graph& graph, const plan::Plan& plan) const {
+    Result<std::unique_ptr<InTurn>> in_turn(const graph::Graph& graph, const plan::Plan& plan) override {
         return cpu::make_in_turn(context_, graph, plan);
     }
 
@@ -145,19 +146,6 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
     }
-}
-
-Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Graph& graph,
-                                                      const plan::Plan& plan) {
-    const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
-    return cpu != nullptr ? cpu->prepare_consuming(graph, plan) : device.prepare(graph, plan);
-}
-
-Result<std::unique_ptr<InTurn>> cpu_in_turn(Device& device, const graph::Graph& graph,
-                                            const plan::Plan& plan) {
-    const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
-    if (cpu == nullptr) return std::unique_ptr<InTurn>();
-    return cpu->in_turn(graph, plan);
 }
 
 Result<void> check_offered(Device& device, const graph::Graph& graph, const plan::Plan& plan) {

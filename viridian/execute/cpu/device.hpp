@@ -1,7 +1,7 @@
 #pragma once
 // The host processor as a device: oneDNN's kernels, each implementation on its own, and ours where those are
 // slow.
-#include "viridian/execute/in_turn.hpp"
+#include "viridian/execute/device.hpp"
 
 namespace viridian::execute {
 
@@ -13,16 +13,6 @@ struct CpuOptions {
 
 // Errors: no_device (no AVX2, no bf16), invalid_argument (more than 1024 threads).
 [[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
-
-// device.prepare(graph, plan) for whoever keeps `graph` for its names and types alone: on this device the
-// bytes of a constant go once the last kernel that reads it is ready, so that originals and packed weights do
-// not add up.
-[[nodiscard]] Result<std::unique_ptr<Executable>> prepare_consuming(Device& device, graph::Graph& graph,
-                                                                    const plan::Plan& plan);
-
-// in_turn on this device; null: it is another one.
-[[nodiscard]] Result<std::unique_ptr<InTurn>> cpu_in_turn(Device& device, const graph::Graph& graph,
-                                                          const plan::Plan& plan);
 
 // Whether the plan, wherever it comes from, asks for nothing but what the device offers: every region one
 // that plans may have, every choice one of its kernel's for that region (in bf16 where the plan is). Errors:

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "viridian/base/machine.hpp"
-#include "viridian/execute/cpu/conversion.hpp"
+#include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/trace/recorder.hpp"
 
@@ -16,18 +16,27 @@ using graph::Tensor;
 using graph::ValueId;
 using plan::BufferId;
 
-// One step, bound to its memory.
-struct BoundStep {
-    Kernel kernel;
-    std::vector<const std::byte*> inputs;
-    std::vector<std::byte*> outputs;
-    std::vector<const std::byte*> constants;
-    Pointers pointers;
-    std::string name;               // of the node that heads it, for traces
-    std::vector<std::string> path;  // where it came from
+// What traces call a step.
+struct StepName {
+    std::string name;    // of the node that heads it
+    std::string origin;  // where it came from
     trace::NameId name_id = 0;
     trace::PathId path_id = 0;
 };
+
+StepName name_of(const Graph& graph, const plan::Plan& plan, const plan::Step& step) {
+    StepName result;
+    if (step.kind == plan::Step::Kind::conversion) {
+        result.name = fmt::format("convert {}", graph.value(plan.buffers[step.inputs[0]].value).name);
+        return result;
+    }
+    const graph::Node& head = graph.node(step.region.nodes.front());
+    result.name = head.name.empty() ? head.op : head.name;
+    for (const graph::NodeId id : step.region.nodes)
+        if (const auto& origin = graph.node(id).origin; result.origin.empty() && !origin.empty())
+            result.origin = origin.front();
+    return result;
+}
 
 // A pointer of a step into memory that each run brings along.
 struct External {
@@ -72,20 +81,8 @@ class CpuExecutable final : public Executable {
         std::int64_t workspace = 0;  // what the kernels ask for, whatever a plan from a file says
         for (const plan::Step& step : plan.steps) {
             BoundStep bound;
-            if (step.kind == plan::Step::Kind::kernel) {
-                const Task task{context_, graph, step.region};
-                VIRIDIAN_TRY(bound.kernel, prepare_kernel(task, step.choice));
-                const graph::Node& head = task.node();
-                bound.name = head.name.empty() ? head.op : head.name;
-                for (const graph::NodeId id : step.region.nodes)
-                    for (const std::string& origin : graph.node(id).origin)
-                        if (bound.path.empty()) bound.path.push_back(origin);
-            } else {
-                const plan::Buffer& from = plan.buffers[step.inputs[0]];
-                const plan::Buffer& to = plan.buffers[step.outputs[0]];
-                VIRIDIAN_TRY(bound.kernel, prepare_conversion(context_, from.dims, from.format, to.format));
-                bound.name = fmt::format("convert {}", graph.value(from.value).name);
-            }
+            VIRIDIAN_TRY(bound.kernel, prepare_step(context_, graph, plan, step));
+            names_.push_back(name_of(graph, plan, step));
             workspace = std::max(workspace, bound.kernel.workspace.value);
             if (consumed != nullptr)
                 for (const ValueId id : last[steps_.size()]) let_go(*consumed, id);
@@ -110,11 +107,10 @@ class CpuExecutable final : public Executable {
                                                                    : inputs[external.index].bytes()) +
                                              external.offset;
         }
-        for (const std::size_t s : rebound_)
-            if (steps_[s].kernel.bind) steps_[s].kernel.bind(steps_[s].pointers);
+        for (const std::size_t s : rebound_) steps_[s].bind();
         try {
             if (recorder_ == nullptr)
-                for (const BoundStep& step : steps_) step.kernel.run(step.pointers);
+                for (const BoundStep& step : steps_) step.run();
             else
                 run_recorded();
         } catch (const KernelFailure& failure) {
@@ -127,10 +123,10 @@ class CpuExecutable final : public Executable {
         recorder_ = recorder;
         if (recorder == nullptr) return;
         trace::Trace& about = recorder->about();
-        for (BoundStep& step : steps_) {
+        for (StepName& step : names_) {
             step.name_id = about.names.add(step.name);
             step.path_id =
-                about.paths.add(0, step.path.empty() ? step.name_id : about.names.add(step.path.front()));
+                about.paths.add(0, step.origin.empty() ? step.name_id : about.names.add(step.origin));
         }
     }
 
@@ -151,10 +147,10 @@ class CpuExecutable final : public Executable {
     static Type type_of(const plan::Buffer& buffer) { return {buffer.format.element, buffer.dims}; }
 
     void run_recorded() {
-        for (const BoundStep& step : steps_) {
+        for (std::size_t s = 0; s < steps_.size(); ++s) {
             const auto start = trace::Recorder::now();
-            step.kernel.run(step.pointers);
-            recorder_->record(0, step.name_id, start, trace::Recorder::now(), step.path_id);
+            steps_[s].run();
+            recorder_->record(0, names_[s].name_id, start, trace::Recorder::now(), names_[s].path_id);
         }
     }
 
@@ -202,18 +198,17 @@ class CpuExecutable final : public Executable {
             bound.inputs.push_back(place(step.inputs[i], i, false));
         for (std::size_t i = 0; i < step.outputs.size(); ++i)
             bound.outputs.push_back(place(step.outputs[i], i, true));
-        for (const Packed& packed : bound.kernel.constants) bound.constants.push_back(packed->data());
-        bound.pointers = {bound.inputs.data(), bound.outputs.data(), bound.constants.data(),
-                          workspace_.data()};
+        bound.point(workspace_.data());
         if (moves)
             rebound_.push_back(s);
-        else if (bound.kernel.bind)
-            bound.kernel.bind(bound.pointers);
+        else
+            bound.bind();
     }
 
     Context context_;
     Buffer arena_, workspace_;
     std::vector<BoundStep> steps_;
+    std::vector<StepName> names_;
     std::vector<External> externals_;
     std::vector<std::size_t> rebound_;  // steps with external pointers
     std::vector<Type> inputs_, outputs_;
@@ -221,20 +216,6 @@ class CpuExecutable final : public Executable {
 };
 
 }  // namespace
-
-Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
-    const Family* family = family_of(choice.kernel);
-    if (family == nullptr || family->prepare == nullptr) return unknown_kernel(choice);
-    try {
-        return family->prepare(task, choice);
-    } catch (const dnnl::error& error) {
-        return fail(ErrorCode::device_failed, "report the model", "oneDNN cannot prepare `{}`: {}",
-                    choice.key(), error.what());
-    } catch (const std::bad_alloc&) {
-        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
-                    "there is no memory for the weights of `{}`", task.node().name);
-    }
-}
 
 Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const Graph& graph,
                                                  const plan::Plan& plan, Graph* consumed) {

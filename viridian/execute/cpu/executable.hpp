@@ -9,7 +9,4 @@ namespace viridian::execute::cpu {
                                                                const plan::Plan& plan,
                                                                graph::Graph* consumed = nullptr);
 
-// A kernel for a choice of one of the families. Errors: unsupported.
-[[nodiscard]] Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice);
-
 }  // namespace viridian::execute::cpu

@@ -4,8 +4,7 @@
 #include <chrono>
 
 #include "viridian/base/preemptions.hpp"
-#include "viridian/execute/cpu/conversion.hpp"
-#include "viridian/execute/cpu/executable.hpp"
+#include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/ports.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -15,13 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Turn {
-    Kernel kernel;
+    BoundStep step;
     Ports ports;
     std::vector<std::byte*> written;  // the inputs
-    std::vector<const std::byte*> inputs;
-    std::vector<std::byte*> outputs;
-    std::vector<const std::byte*> constants;
-    Pointers pointers;
 };
 
 // Steps take places one behind the other, round and round, in as much memory as the plan has: what a kernel
@@ -35,17 +30,9 @@ class CpuInTurn final : public InTurn {
         auto most = static_cast<std::size_t>(plan.arena_bytes);
         for (const plan::Step& step : plan.steps) {
             Turn turn;
-            if (step.kind == plan::Step::Kind::kernel) {
-                const Task task{context_, graph, step.region};
-                VIRIDIAN_TRY(turn.kernel, prepare_kernel(task, step.choice));
-                turn.ports = Ports::of(task, step.choice);
-            } else {
-                const plan::Buffer& from = plan.buffers[step.inputs[0]];
-                const plan::Format& to = plan.buffers[step.outputs[0]].format;
-                VIRIDIAN_TRY(turn.kernel, prepare_conversion(context_, from.dims, from.format, to));
-                turn.ports = Ports::of_conversion(from.dims, from.format, to);
-            }
-            workspace = std::max(workspace, turn.kernel.workspace.value);
+            VIRIDIAN_TRY(turn.step.kernel, prepare_step(context_, graph, plan, step));
+            turn.ports = Ports::of_step(context_, graph, plan, step);
+            workspace = std::max(workspace, turn.step.kernel.workspace.value);
             most = std::max(most, turn.ports.bytes());
             turns_.push_back(std::move(turn));
         }
@@ -56,13 +43,11 @@ class CpuInTurn final : public InTurn {
             if (next + turn.ports.bytes() > most) next = 0;
             Places places(turn.ports, activations_.data() + next);
             next += turn.ports.bytes();
-            turn.inputs.assign(places.inputs.begin(), places.inputs.end());
+            turn.step.inputs.assign(places.inputs.begin(), places.inputs.end());
+            turn.step.outputs = std::move(places.outputs);
+            turn.step.point(workspace_.data());
+            turn.step.bind();
             turn.written = std::move(places.inputs);
-            turn.outputs = std::move(places.outputs);
-            for (const Packed& packed : turn.kernel.constants) turn.constants.push_back(packed->data());
-            turn.pointers = {turn.inputs.data(), turn.outputs.data(), turn.constants.data(),
-                             workspace_.data()};
-            if (turn.kernel.bind) turn.kernel.bind(turn.pointers);
         }
         return {};
     }
@@ -75,7 +60,7 @@ class CpuInTurn final : public InTurn {
             for (const Turn& turn : turns_) {
                 write_inputs(turn);
                 const auto start = Clock::now();
-                turn.kernel.run(turn.pointers);
+                turn.step.run();
                 rotation.steps.push_back(std::chrono::duration<double>(Clock::now() - start).count());
             }
         } catch (const KernelFailure& failure) {

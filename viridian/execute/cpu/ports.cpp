@@ -34,6 +34,13 @@ Ports Ports::of_conversion(const graph::Dims& dims, const plan::Format& from, co
             std::nullopt};
 }
 
+Ports Ports::of_step(const Context& context, const graph::Graph& graph, const plan::Plan& plan,
+                     const plan::Step& step) {
+    if (step.kind == plan::Step::Kind::kernel) return of(Task{context, graph, step.region}, step.choice);
+    const plan::Buffer& from = plan.buffers[step.inputs[0]];
+    return of_conversion(from.dims, from.format, plan.buffers[step.outputs[0]].format);
+}
+
 std::size_t Ports::bytes() const {
     std::size_t sum = 0;
     for (const auto* list : {&inputs, &outputs})

@@ -12,6 +12,8 @@ struct Ports {
     [[nodiscard]] static Ports of(const Task& task, const plan::Choice& choice);
     [[nodiscard]] static Ports of_conversion(const graph::Dims& dims, const plan::Format& from,
                                              const plan::Format& to);
+    [[nodiscard]] static Ports of_step(const Context& context, const graph::Graph& graph,
+                                       const plan::Plan& plan, const plan::Step& step);
     [[nodiscard]] std::size_t bytes() const;  // of all of them, side by side
 };
 

@@ -7,8 +7,8 @@
 #include "viridian/base/machine.hpp"
 #include "viridian/base/preemptions.hpp"
 #include "viridian/base/statistics.hpp"
+#include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/conversion.hpp"
-#include "viridian/execute/cpu/executable.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {

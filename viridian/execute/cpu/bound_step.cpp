@@ -1,0 +1,34 @@
+#include "viridian/execute/cpu/bound_step.hpp"
+
+#include "viridian/execute/cpu/conversion.hpp"
+
+namespace viridian::execute::cpu {
+
+Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
+    const Family* family = family_of(choice.kernel);
+    if (family == nullptr || family->prepare == nullptr) return unknown_kernel(choice);
+    try {
+        return family->prepare(task, choice);
+    } catch (const dnnl::error& error) {
+        return fail(ErrorCode::device_failed, "report the model", "oneDNN cannot prepare `{}`: {}",
+                    choice.key(), error.what());
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                    "there is no memory for the weights of `{}`", task.node().name);
+    }
+}
+
+Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph, const plan::Plan& plan,
+                            const plan::Step& step) {
+    if (step.kind == plan::Step::Kind::kernel)
+        return prepare_kernel(Task{context, graph, step.region}, step.choice);
+    const plan::Buffer& from = plan.buffers[step.inputs[0]];
+    return prepare_conversion(context, from.dims, from.format, plan.buffers[step.outputs[0]].format);
+}
+
+void BoundStep::point(std::byte* workspace) {
+    for (const Packed& packed : kernel.constants) constants.push_back(packed->data());
+    pointers = {inputs.data(), outputs.data(), constants.data(), workspace};
+}
+
+}  // namespace viridian::execute::cpu
