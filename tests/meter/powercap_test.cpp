@@ -54,7 +54,7 @@ TEST(Powercap, DiesOfOnePackageAddUp) {
     ASSERT_TRUE(meter.ok());
     EXPECT_EQ(meter->channels[0].device, "cpu:0");
     EXPECT_EQ(meter->channels[1].device, "cpu:0");
-    EXPECT_FALSE(meter->channels[0].same_source(meter->channels[1]));
+    EXPECT_NE(meter->channels[0].meter, meter->channels[1].meter);
     EXPECT_EQ(counted(meter->channels).size(), 2U);
 }
 

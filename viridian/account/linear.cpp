@@ -36,17 +36,12 @@ Cholesky::Cholesky(Symmetric matrix) : factor_(std::move(matrix)) {
     }
 }
 
-std::vector<double> Cholesky::forward(std::vector<double> right) const {
+std::vector<double> Cholesky::solve(std::vector<double> right) const {
     for (std::size_t i = 0; i < right.size(); ++i) {
         double sum = right[i];
         for (std::size_t j = 0; j < i; ++j) sum -= factor_(i, j) * right[j];
         right[i] = sum / factor_(i, i);
     }
-    return right;
-}
-
-std::vector<double> Cholesky::solve(std::vector<double> right) const {
-    right = forward(std::move(right));
     for (std::size_t i = right.size(); i-- > 0;) {
         right[i] /= factor_(i, i);
         for (std::size_t j = 0; j < i; ++j) right[j] -= factor_(i, j) * right[i];
@@ -57,13 +52,6 @@ std::vector<double> Cholesky::solve(std::vector<double> right) const {
 double Cholesky::log_determinant() const {
     double sum = 0.0;
     for (std::size_t i = 0; i < factor_.size(); ++i) sum += 2.0 * std::log(factor_(i, i));
-    return sum;
-}
-
-double Cholesky::inverse_quadratic(std::span<const double> x) const {
-    const std::vector<double> y = forward({x.begin(), x.end()});
-    double sum = 0.0;
-    for (const double value : y) sum += value * value;
     return sum;
 }
 

@@ -29,10 +29,8 @@ class Symmetric {  // lower triangle, row by row
 class Cholesky {
   public:
     explicit Cholesky(Symmetric matrix);
-    [[nodiscard]] std::vector<double> solve(std::vector<double> right) const;    // S^-1 b
-    [[nodiscard]] std::vector<double> forward(std::vector<double> right) const;  // L^-1 b
+    [[nodiscard]] std::vector<double> solve(std::vector<double> right) const;  // S^-1 b
     [[nodiscard]] double log_determinant() const;
-    [[nodiscard]] double inverse_quadratic(std::span<const double> x) const;  // x' S^-1 x
 
   private:
     Symmetric factor_;

@@ -31,10 +31,6 @@ std::string_view name_of(Scope scope) { return scopes[static_cast<std::size_t>(s
 std::optional<Kind> kind_from(std::string_view name) { return find<Kind>(kinds, name); }
 std::optional<Scope> scope_from(std::string_view name) { return find<Scope>(scopes, name); }
 
-bool Channel::same_source(const Channel& other) const {
-    return meter == other.meter && device == other.device && scope == other.scope && kind == other.kind;
-}
-
 Provenance Channel::provenance() const {
     return {meter.starts_with("model") ? Provenance::Kind::estimated : Provenance::Kind::measured, meter};
 }

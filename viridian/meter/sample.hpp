@@ -34,8 +34,7 @@ struct Channel {
 
     bool operator==(const Channel&) const = default;
     [[nodiscard]] bool is_power() const { return kind <= Kind::average_uw; }
-    [[nodiscard]] bool same_source(const Channel& other) const;  // equal but for wrap_uj
-    [[nodiscard]] Provenance provenance() const;                 // measured:<meter> or estimated:<meter>
+    [[nodiscard]] Provenance provenance() const;  // measured:<meter> or estimated:<meter>
 };
 
 struct Sample {

@@ -22,12 +22,6 @@ Assignment at_levels(const Network& network, std::vector<int> level) {
     return out;
 }
 
-std::vector<int> fastest_levels(const Network& network) {
-    std::vector<int> level(at(network.size()));
-    for (int u = 0; u < network.size(); ++u) level[at(u)] = network.curve(u).point.back();
-    return level;
-}
-
 Joules unit_energy(const Network& network, const Assignment& assignment, int unit) {
     const Curve& curve = network.curve(unit);
     if (!assignment.energy.empty()) return assignment.energy[at(unit)];

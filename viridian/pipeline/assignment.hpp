@@ -24,7 +24,6 @@ struct Assignment {
 
 // Durations of all units at their levels.
 [[nodiscard]] Assignment at_levels(const Network& network, std::vector<int> level);
-[[nodiscard]] std::vector<int> fastest_levels(const Network& network);
 
 [[nodiscard]] Joules unit_energy(const Network& network, const Assignment& assignment, int unit);
 // Σ unit energies + waiting power × waiting time of every rank until `end`.

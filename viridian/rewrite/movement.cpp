@@ -21,14 +21,6 @@ Dims inverse(const Dims& permutation) {
     return back;
 }
 
-bool swaps_last_two(const Dims& permutation) {
-    if (permutation.size() < 2) return false;
-    Dims swapped(permutation.size());
-    std::iota(swapped.begin(), swapped.end(), 0);
-    std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-    return permutation == swapped;
-}
-
 std::optional<std::int64_t> axis_of(const Editor& editor, const Node& node, std::int64_t otherwise) {
     const auto rank = editor.rank(node.inputs[0]);
     const std::int64_t axis = node.integer("axis", otherwise);

@@ -7,8 +7,6 @@ namespace viridian::rewrite {
 // A Transpose's permutation; the default reverses. None where the rank is unknown.
 [[nodiscard]] std::optional<Dims> permutation_of(const Editor& editor, const Node& transpose);
 [[nodiscard]] Dims inverse(const Dims& permutation);
-// Keeps every axis before the last two, and exchanges those.
-[[nodiscard]] bool swaps_last_two(const Dims& permutation);
 
 // The node's attribute `axis`, counted from the front of its first input. None where its rank is unknown.
 [[nodiscard]] std::optional<std::int64_t> axis_of(const Editor& editor, const Node& node,

@@ -59,8 +59,6 @@ Nanoseconds Recorder::convert(Stamp stamp, Point last) const {
     return first_.unix_time + static_cast<Nanoseconds>(static_cast<double>(since) * scale);
 }
 
-Nanoseconds Recorder::to_unix(Stamp stamp) const { return convert(stamp, calibrate()); }
-
 void Recorder::clear() {
     for (Buffer& buffer : buffers_) buffer.used = 0, buffer.lost = 0;
 }

@@ -44,7 +44,6 @@ class Recorder {
     void clear();  // forgets the events, keeps names and buffers: for the next repetition
     // The events so far as a trace (device cpu:0, one lane per thread); the recorder stays usable.
     [[nodiscard]] std::unique_ptr<Source> finish() const;
-    [[nodiscard]] Nanoseconds to_unix(Stamp stamp) const;  // by the calibration so far
 
   private:
     struct Record {
