@@ -58,7 +58,7 @@ std::string frontier_text(const FrontierResult& frontier) {
     if ((count - 1) % step != 0)
         text += fmt::format("  {:>12.6f}  {:>14.4f}\n", frontier.points.back().time.value,
                             frontier.points.back().energy.value);
-    if (step > 1) text += fmt::format("  (every {}th; --json prints all)\n", step);
+    if (step > 1) text += fmt::format("  (one in {} is shown; --json prints all)\n", step);
     for (const auto& [name, point] : frontier.planners)
         text += fmt::format("  {:>12.6f}  {:>14.4f}  {}\n", point.time.value, point.energy.value, name);
     return text;

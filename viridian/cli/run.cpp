@@ -266,6 +266,7 @@ Command run_command() {
             [](CLI::App& app) {
                 auto options = std::make_shared<Options>();
                 add_model_options(app, options->model);
+                app.get_option("MODEL")->description("An .onnx file, or a .plan.json of `optimize`");
                 add_cost_options(app, options->model);
                 app.add_option("--device", options->device, "cpu, or reference (slow, plain)")
                     ->check(CLI::IsMember({"cpu", "reference"}))
