@@ -3,10 +3,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/support/greedy.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/cli/run_cli.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/greedy.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/zoo/zoo.hpp"

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "tests/support/greedy.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/greedy.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/plan/precision.hpp"

@@ -70,6 +70,7 @@ Graph network(Random& random) {
     y = graph.add("Gemm", {y, graph.add_constant("fc", random_tensor(random, {10, 48}))},
                   {{"transB", std::int64_t{1}}});
     graph.set_outputs({graph.add("Softmax", {y})});
+    EXPECT_TRUE(infer_types(graph).ok());
     return graph;
 }
 
@@ -94,8 +95,7 @@ Prepared prepare(Device& device, const Graph& graph, const Pick& pick) {
 
 TEST(Executable, ChainsInRandomFormatsAgree) {
     Random random(1);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto inputs = random_inputs(graph, random);
     const auto expected = evaluate(graph, inputs);
     ASSERT_TRUE(expected.ok());
@@ -117,8 +117,7 @@ TEST(Executable, ChainsInRandomFormatsAgree) {
 
 TEST(Executable, SteadyStateAllocatesNothing) {
     Random random(2);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto inputs = random_inputs(graph, random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
@@ -135,8 +134,7 @@ TEST(Executable, SteadyStateAllocatesNothing) {
 
 TEST(Executable, RecordsEveryStep) {
     Random random(3);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto inputs = random_inputs(graph, random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
@@ -167,8 +165,7 @@ TEST(Executable, RecordsEveryStep) {
 
 TEST(Executable, RunsAreDoneAtTheMarkBehindThem) {
     Random random(7);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     const auto inputs = random_inputs(graph, random);
@@ -183,8 +180,7 @@ TEST(Executable, RunsAreDoneAtTheMarkBehindThem) {
 
 TEST(Executable, RefusesActivationsBeyondTheMemoryThereIs) {
     Random random(8);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto device = test_device(1);
     plan::Plan plan = prepare(*device, graph, {}).plan;
     plan.arena_bytes = device->capacity().value + 1;
@@ -195,8 +191,7 @@ TEST(Executable, RefusesActivationsBeyondTheMemoryThereIs) {
 
 TEST(Executable, RefusesForeignTensors) {
     Random random(4);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     std::vector<graph::Tensor> inputs = {graph::Tensor(graph::ElementType::f32, {1, 3, 18, 17})};
@@ -207,8 +202,7 @@ TEST(Executable, RefusesForeignTensors) {
 
 TEST(Executable, ConsumedWeightsAreLetGo) {
     Random random(6);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto device = test_device(1);
     Prepared kept = prepare(*device, graph, {});
     const auto inputs = random_inputs(graph, random);
@@ -230,8 +224,7 @@ TEST(Executable, ConsumedWeightsAreLetGo) {
 
 TEST(Executable, RefusesUnknownKernels) {
     Random random(5);
-    Graph graph = network(random);
-    ASSERT_TRUE(infer_types(graph).ok());
+    const Graph graph = network(random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     prepared.plan.steps.front().choice.kernel = "dnnl:conv:direct:of_tomorrow";

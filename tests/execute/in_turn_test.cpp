@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/greedy.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/greedy.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::execute {

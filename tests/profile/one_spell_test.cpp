@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/forwarding_device.hpp"
+#include "tests/support/greedy.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/greedy.hpp"
 #include "viridian/execute/inputs.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/infer.hpp"

@@ -149,13 +149,8 @@ def main():
     os.makedirs(options.output, exist_ok=True)
     gpu, environment = None, {}
     if options.simulated:
-        from load_file import LoadFile
-        from simulated_gpu import SimulatedGpu
-        load = os.path.abspath(os.path.join(options.output, "load"))
-        open(load, "wb").close()
-        gpu = SimulatedGpu(LoadFile(load), options.pace)
-        gpu.idle()
-        environment["VIRIDIAN_FAKE_NVML"] = f"load={load} {options.sensor}"
+        from simulated_gpu import simulated
+        gpu, environment = simulated(options)
     work = workload(options.workload, "tiny" if options.simulated else "paper", device)
     work.first_step()
     found = capture(torch, work)

@@ -3,6 +3,7 @@ as a rule says for its name and shapes; the watts go to the load file of the scr
 fake_load.hpp), the kernels into a list that stands for what the profiler would have seen. Its clock runs by itself: when
 this processor is late, the queue runs empty, but no kernel gets longer. Nothing here is measured on hardware."""
 import hashlib
+import os
 import random
 import time
 
@@ -10,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from event_timer import operator
-from load_file import HOST_WATTS, IDLE_WATTS
+from load_file import HOST_WATTS, IDLE_WATTS, LoadFile
 
 LAUNCH_NS, QUEUED_NS = 10_000, 200_000_000  # from the call to the kernel; how much work waits at most
 JITTER = 0.02  # of a kernel's time
@@ -79,3 +80,12 @@ class SimulatedGpu(TorchDispatchMode):
     def take(self):
         taken, self.kernels = self.kernels, []
         return taken
+
+
+def simulated(options):
+    """One that idles, with its load in options.output, and the environment in which the scripted NVML plays that."""
+    load = os.path.abspath(os.path.join(options.output, "load"))
+    open(load, "wb").close()
+    gpu = SimulatedGpu(LoadFile(load), options.pace)
+    gpu.idle()
+    return gpu, {"VIRIDIAN_FAKE_NVML": f"load={load} {options.sensor}"}

@@ -80,6 +80,16 @@ Result<Entry> read_entry(const Statement& row) {
     return entry;
 }
 
+// What every key begins with.
+template <class AnyKey>
+Statement& bind_conditions(Statement& statement, const AnyKey& key) {
+    return statement.bind(key.subject)
+        .bind(key.device)
+        .bind(key.library)
+        .bind(key.threads)
+        .bind(key.protocol);
+}
+
 }  // namespace
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
@@ -128,12 +138,7 @@ Result<std::optional<Entry>> Database::get(const Key& key) const {
                                     fmt::format("select {} from entry where subject = ? and device = ? and "
                                                 "library = ? and threads = ? and protocol = ? and choice = ?",
                                                 entry_columns)));
-    find.bind(key.subject)
-        .bind(key.device)
-        .bind(key.library)
-        .bind(key.threads)
-        .bind(key.protocol)
-        .bind(key.choice);
+    bind_conditions(find, key).bind(key.choice);
     VIRIDIAN_TRY(const bool found, find.step());
     if (!found) return std::optional<Entry>();
     VIRIDIAN_TRY(Entry entry, read_entry(find));
@@ -146,7 +151,7 @@ Result<std::vector<std::pair<std::string, Entry>>> Database::get_all(const Key& 
                                     fmt::format("select {} from entry where subject = ? and device = ? and "
                                                 "library = ? and threads = ? and protocol = ?",
                                                 entry_columns)));
-    find.bind(key.subject).bind(key.device).bind(key.library).bind(key.threads).bind(key.protocol);
+    bind_conditions(find, key);
     std::vector<std::pair<std::string, Entry>> entries;
     for (;;) {
         VIRIDIAN_TRY(const bool found, find.step());
@@ -161,12 +166,7 @@ Result<void> Database::put(const Key& key, const Entry& entry) {
         Statement put,
         Statement::prepare(handle_.get(),
                            "insert or replace into entry values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-    put.bind(key.subject)
-        .bind(key.device)
-        .bind(key.library)
-        .bind(key.threads)
-        .bind(key.protocol)
-        .bind(key.choice);
+    bind_conditions(put, key).bind(key.choice);
     put.bind(entry.minimum.value)
         .bind(entry.median.value)
         .bind(entry.low.value)
@@ -183,12 +183,7 @@ Result<std::optional<std::vector<plan::Choice>>> Database::choices(const ListKey
                  Statement::prepare(handle_.get(),
                                     "select choices from choice_list where subject = ? and device = ? "
                                     "and library = ? and threads = ? and protocol = ? and allowances = ?"));
-    find.bind(key.subject)
-        .bind(key.device)
-        .bind(key.library)
-        .bind(key.threads)
-        .bind(key.protocol)
-        .bind(key.allowances);
+    bind_conditions(find, key).bind(key.allowances);
     VIRIDIAN_TRY(const bool found, find.step());
     if (!found) return std::optional<std::vector<plan::Choice>>();
     VIRIDIAN_TRY(const Json list, parse_json(find.text(0), "the cost database"));
@@ -206,13 +201,7 @@ Result<void> Database::put_choices(const ListKey& key, const std::vector<plan::C
     VIRIDIAN_TRY(
         Statement put,
         Statement::prepare(handle_.get(), "insert or replace into choice_list values (?,?,?,?,?,?,?)"));
-    put.bind(key.subject)
-        .bind(key.device)
-        .bind(key.library)
-        .bind(key.threads)
-        .bind(key.protocol)
-        .bind(key.allowances)
-        .bind(list.dump());
+    bind_conditions(put, key).bind(key.allowances).bind(list.dump());
     VIRIDIAN_TRY(put.step());
     return {};
 }

@@ -6,6 +6,7 @@
 #include "viridian/base/hash.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/types_of.hpp"
 
 namespace viridian::cost {
 namespace {
@@ -80,11 +81,7 @@ Work work_of(const Graph& graph, const plan::Region& region) {
     for (const NodeId id : region.nodes) {
         const Node& node = graph.node(id);
         if (find_operator(node) == nullptr) continue;
-        std::vector<graph::TensorType> inputs, outputs;
-        for (const ValueId v : node.inputs)
-            inputs.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
-        for (const ValueId v : node.outputs)
-            outputs.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
+        const auto inputs = types_of(graph, node.inputs), outputs = types_of(graph, node.outputs);
         work.flop += static_cast<double>(graph::flop({node, inputs, outputs}).value);
     }
     return work;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include "viridian/graph/types_of.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -25,18 +26,6 @@ Result<void> check_size(const Value& value) {
                         "`{}`, {}, would take more than 16 TiB", value.name, text(value.type));
     }
     return {};
-}
-
-bool all_known(const std::vector<TensorType>& types) {
-    return std::all_of(types.begin(), types.end(), [](const TensorType& type) {
-        return type.element == ElementType::undefined || type.known();
-    });
-}
-
-std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>& ids) {
-    std::vector<TensorType> types;
-    for (const ValueId id : ids) types.push_back(id == ValueId::none ? TensorType() : graph.value(id).type);
-    return types;
 }
 
 Error too_much() {

@@ -4,6 +4,7 @@
 
 #include "viridian/graph/infer_bodies.hpp"
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/types_of.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -26,12 +27,9 @@ Result<void> infer_node(Graph& graph, NodeId id) {
     const Node node = graph.node(id);
     const OperatorRow* row = find_operator(node);
     if (row != nullptr) VIRIDIAN_TRY(check_inputs(*row, node));
-    std::vector<TensorType> inputs;
+    std::vector<TensorType> inputs = types_of(graph, node.inputs);
     std::vector<const Tensor*> constants;
-    for (const ValueId input : node.inputs) {
-        inputs.push_back(input == ValueId::none ? TensorType() : graph.value(input).type);
-        constants.push_back(graph.constant(input));
-    }
+    for (const ValueId input : node.inputs) constants.push_back(graph.constant(input));
     const auto set = [&](std::size_t i, const TensorType& type) {
         if (i < node.outputs.size() && node.outputs[i] != ValueId::none &&
             type.element != ElementType::undefined && graph.value(node.outputs[i]).type != type)

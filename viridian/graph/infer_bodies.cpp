@@ -1,6 +1,7 @@
 #include "viridian/graph/infer_bodies.hpp"
 
 #include "viridian/graph/infer.hpp"
+#include "viridian/graph/types_of.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -99,12 +100,7 @@ TensorType meet(const TensorType& a, const TensorType& b) {
     return either;
 }
 
-std::vector<TensorType> output_types(const Graph& body) {
-    std::vector<TensorType> types;
-    for (const ValueId id : body.outputs())
-        types.push_back(id == ValueId::none ? TensorType() : body.value(id).type);
-    return types;
-}
+std::vector<TensorType> output_types(const Graph& body) { return types_of(body, body.outputs()); }
 
 Result<Node> infer_bodies(Node node, const std::vector<TensorType>& inputs) {
     if (node.op == "Loop" && node.bodies.size() == 1) {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "viridian/meter/read_each.hpp"
+
 namespace viridian::meter {
 namespace {
 
@@ -162,17 +164,8 @@ Result<Meter> open_amdsmi(const Places& places) {
     meter.update = Seconds(0.001);  // the driver keeps what it read for so long
     meter.shortest = Seconds(0.001);
     meter.read = [found = std::move(found)](std::vector<Sample>& samples) -> Result<void> {
-        std::optional<Error> lost;
-        for (std::uint32_t i = 0; i < found.gpus.size(); ++i) {
-            const Result<std::int64_t> energy = read_energy(*found.library, found.gpus[i]);
-            const Stamp now = stamp_now();
-            if (energy.ok())
-                samples.push_back({i, now.time_ns, now.monotonic_ns, *energy, 0});
-            else
-                lost = energy.error();
-        }
-        if (lost) return *lost;
-        return {};
+        return read_each(static_cast<std::uint32_t>(found.gpus.size()), samples,
+                         [&](std::uint32_t i) { return read_energy(*found.library, found.gpus[i]); });
     };
     return meter;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "viridian/meter/read_each.hpp"
 #include "viridian/meter/read_number.hpp"
 
 namespace viridian::meter {
@@ -67,25 +68,19 @@ Result<Meter> open_hwmon(const Places& places) {
     if (found.empty())
         return fail(ErrorCode::no_device, "run `viridian doctor`", "no GPU here reports power through hwmon");
     Meter meter{"hwmon", {}, {}};
-    std::vector<std::pair<NumberFile, std::int64_t>> files;
+    std::vector<NumberFile> files;
+    std::vector<std::int64_t> windows;
     for (const Entry& entry : found) {
         VIRIDIAN_TRY(NumberFile file, NumberFile::open(entry.file));
-        files.emplace_back(std::move(file), entry.window_ns);
+        files.push_back(std::move(file));
+        windows.push_back(entry.window_ns);
         meter.channels.push_back(entry.channel);
     }
     meter.update = Seconds(0.01);
-    meter.read = [files](std::vector<Sample>& samples) -> Result<void> {
-        std::optional<Error> lost;
-        for (std::uint32_t i = 0; i < files.size(); ++i) {
-            const Result<std::int64_t> value = files[i].first.read();
-            const Stamp now = stamp_now();
-            if (value.ok())
-                samples.push_back({i, now.time_ns, now.monotonic_ns, *value, files[i].second});
-            else
-                lost = value.error();
-        }
-        if (lost) return *lost;
-        return {};
+    meter.read = [files, windows](std::vector<Sample>& samples) -> Result<void> {
+        return read_each(
+            static_cast<std::uint32_t>(files.size()), samples,
+            [&](std::uint32_t i) { return files[i].read(); }, windows);
     };
     return meter;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "viridian/meter/read_each.hpp"
 #include "viridian/meter/read_number.hpp"
 
 namespace viridian::meter {
@@ -121,17 +122,8 @@ Result<Meter> open_powercap(const Places& places) {
         meter.channels.push_back({zone.meter, zone.device, zone.scope, Kind::energy_uj, zone.wrap_uj});
     }
     meter.read = [files = std::move(files)](std::vector<Sample>& samples) -> Result<void> {
-        std::optional<Error> lost;
-        for (std::uint32_t i = 0; i < files.size(); ++i) {
-            const Result<std::int64_t> value = files[i].read();
-            const Stamp now = stamp_now();
-            if (value.ok())
-                samples.push_back({i, now.time_ns, now.monotonic_ns, *value, 0});
-            else
-                lost = value.error();
-        }
-        if (lost) return *lost;
-        return {};
+        return read_each(static_cast<std::uint32_t>(files.size()), samples,
+                         [&](std::uint32_t i) { return files[i].read(); });
     };
     return meter;
 }

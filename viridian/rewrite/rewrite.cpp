@@ -55,6 +55,18 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// What has been done to `graph`, whose hash becomes that of the result.
+Application application(const Rule& rule, NodeId at, const Graph& graph, const Attempt& done,
+                        std::uint64_t& hash) {
+    const std::uint64_t before = std::exchange(hash, structural_hash(*done.graph));
+    return {.rule = std::string(rule.name),
+            .at = at,
+            .node = graph.node(at).name,
+            .removed = done.removed,
+            .before = before,
+            .after = hash};
+}
+
 // One pass of one rule over the nodes in order. Returns how often it was applied.
 Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, const Options& options,
                           Certificate& certificate) {
@@ -65,14 +77,7 @@ Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, c
         if (!graph.alive(id)) continue;
         VIRIDIAN_TRY(Attempt done, attempt(rule, graph, uses, id, options));
         if (!done.graph) continue;
-        Application entry{.rule = std::string(rule.name),
-                          .at = id,
-                          .node = graph.node(id).name,
-                          .removed = std::move(done.removed),
-                          .before = hash,
-                          .after = structural_hash(*done.graph)};
-        hash = entry.after;
-        certificate.push_back(std::move(entry));
+        certificate.push_back(application(rule, id, graph, done, hash));
         graph = *std::move(done.graph);
         uses = graph::uses(graph);
         ++applied;
@@ -194,14 +199,7 @@ Result<Certificate> simplify_near(Graph& graph, std::vector<NodeId> changed, con
                 VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options));
                 if (!done.graph) continue;
                 if (hash == 0) hash = structural_hash(graph);
-                Application entry{.rule = std::string(rule->name),
-                                  .at = id,
-                                  .node = graph.node(id).name,
-                                  .removed = std::move(done.removed),
-                                  .before = hash,
-                                  .after = structural_hash(*done.graph)};
-                hash = entry.after;
-                certificate.push_back(std::move(entry));
+                certificate.push_back(application(*rule, id, graph, done, hash));
                 for (const NodeId fresh : changed_nodes(graph, *done.graph)) {
                     next.push_back(fresh);
                     changed.push_back(fresh);

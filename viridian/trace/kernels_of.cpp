@@ -41,12 +41,7 @@ class Kernels : public Source {
     }
     void finish() {
         const Trace& from = full_->about();
-        about_.format = from.format;
-        about_.source = from.source;
-        about_.clock = from.clock;
-        about_.warnings = from.warnings;
-        about_.lost_events = from.lost_events;
-        about_.capped = from.capped;
+        about_.take_origin(from);
         about_.unowned = about_.events;
     }
 

@@ -112,13 +112,8 @@ class Labelled : public Source {
     }
     void finish() {
         const Trace& from = plain_->about();
-        about_.format = from.format;
-        about_.source = from.source;
-        about_.clock = from.clock;
-        about_.warnings = from.warnings;
+        about_.take_origin(from);
         about_.events = from.events;
-        about_.lost_events = from.lost_events;
-        about_.capped = from.capped;
         about_.begin = from.begin;
         about_.end = from.end;
         about_.unowned = unowned_;

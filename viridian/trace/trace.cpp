@@ -24,6 +24,15 @@ LaneId Trace::lane(DeviceId on, std::int64_t process, std::int64_t thread) {
     return static_cast<LaneId>(found - lanes.begin());
 }
 
+void Trace::take_origin(const Trace& from) {
+    format = from.format;
+    source = from.source;
+    clock = from.clock;
+    warnings = from.warnings;
+    lost_events = from.lost_events;
+    capped = from.capped;
+}
+
 void Trace::warn(std::string_view what, std::string_view first, std::uint64_t count) {
     const auto found = std::ranges::find(warnings, what, &Warning::what);
     if (found == warnings.end())

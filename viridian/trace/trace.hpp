@@ -59,6 +59,8 @@ struct Trace {
 
     DeviceId device(std::string_view name);  // adds it where new
     LaneId lane(DeviceId device, std::int64_t process, std::int64_t thread);
+    // Of a trace that this one is made of: where it came from, its clock, and what was wrong with it.
+    void take_origin(const Trace& from);
     void warn(std::string_view what, std::string_view first, std::uint64_t count = 1);
     [[nodiscard]] std::string qualified(PathId path) const { return paths.text(path, names); }
 };

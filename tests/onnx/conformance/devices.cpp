@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "conformance/case.hpp"
+#include "tests/support/greedy.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/greedy.hpp"
 #include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"

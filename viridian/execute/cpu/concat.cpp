@@ -123,10 +123,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
                         static_cast<std::size_t>(part.bytes));
         };
         if (rows * row < 32768 || rows == 1) return copy(0, rows);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(rows, thread, threads);
-            copy(first, last);
-        });
+        in_shares(threads, rows, copy);
     };
     return kernel;
 }

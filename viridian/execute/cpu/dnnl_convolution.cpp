@@ -137,12 +137,7 @@ std::vector<plan::Choice> offers(const Task& task) {
                     choice.inputs[source] = {from, precision.source, {}};
                     choice.outputs[0] = {to, precision.result, {}};
                     set_operand_formats(task, *steps, shape->result, choice.outputs[0], choice);
-                    if (operations.summed) {
-                        choice.aliasing = plan::Aliasing::overwrite;
-                        choice.overwritten = *operations.summed;
-                    }
-                    choice.workspace =
-                        Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
+                    set_memory(operations, implementation.scratchpad_desc(), choice);
                     if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
                     return false;
                 });

@@ -95,18 +95,19 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!steps) return {};
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
-    each_implementation(
-        task, *shape, *steps, [&](const Layout& layout, const auto& implementation, const PostOps&) {
-            const std::string name = implementation.impl_info_str();
-            if (!worth_offering(name)) return false;
-            plan::Choice choice = task.plain_choice(fmt::format("{}:{}", family, name));
-            choice.inputs[*task.input_index(task.node().inputs[0])].layout = layout;
-            choice.outputs[0].layout = layout;
-            set_operand_formats(task, *steps, shape->result, {layout, ElementType::f32, {}}, choice);
-            choice.workspace = Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
-            if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
-            return false;
-        });
+    each_implementation(task, *shape, *steps,
+                        [&](const Layout& layout, const auto& implementation, const PostOps& operations) {
+                            const std::string name = implementation.impl_info_str();
+                            if (!worth_offering(name)) return false;
+                            plan::Choice choice = task.plain_choice(fmt::format("{}:{}", family, name));
+                            choice.inputs[*task.input_index(task.node().inputs[0])].layout = layout;
+                            choice.outputs[0].layout = layout;
+                            set_operand_formats(task, *steps, shape->result, {layout, ElementType::f32, {}},
+                                                choice);
+                            set_memory(operations, implementation.scratchpad_desc(), choice);
+                            if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
+                            return false;
+                        });
     return choices;
 }
 

@@ -134,28 +134,24 @@ std::vector<plan::Choice> offers(const Task& task) {
     std::set<std::string> seen;
     for (const Formats& formats : format_list(task, *product))
         for (const bool sum_in_place : {true, false})
-            each_implementation(
-                task, *product, *steps, formats, sum_in_place,
-                [&](const auto& implementation, const PostOps& operations) {
-                    const std::string name = implementation.impl_info_str();
-                    if (!worth_offering(name)) return false;
-                    plan::Choice choice = task.plain_choice(fmt::format("{}:{}", family, name));
-                    const auto [source, target] = formats.precision;
-                    choice.inputs[*task.input_index(product->a)] = {formats.a, source, {}};
-                    if (const auto b = task.input_index(product->b))
-                        choice.inputs[*b] = {formats.b, source, {}};
-                    choice.outputs[0] = {formats.result, target, {}};
-                    set_operand_formats(task, *steps, task.dims(task.node().outputs[0]), choice.outputs[0],
-                                        choice);
-                    if (operations.summed) {
-                        choice.aliasing = plan::Aliasing::overwrite;
-                        choice.overwritten = *operations.summed;
-                    }
-                    choice.workspace =
-                        Bytes(static_cast<std::int64_t>(implementation.scratchpad_desc().get_size()));
-                    if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
-                    return false;
-                });
+            each_implementation(task, *product, *steps, formats, sum_in_place,
+                                [&](const auto& implementation, const PostOps& operations) {
+                                    const std::string name = implementation.impl_info_str();
+                                    if (!worth_offering(name)) return false;
+                                    plan::Choice choice =
+                                        task.plain_choice(fmt::format("{}:{}", family, name));
+                                    const auto [source, target] = formats.precision;
+                                    choice.inputs[*task.input_index(product->a)] = {formats.a, source, {}};
+                                    if (const auto b = task.input_index(product->b))
+                                        choice.inputs[*b] = {formats.b, source, {}};
+                                    choice.outputs[0] = {formats.result, target, {}};
+                                    set_operand_formats(task, *steps, task.dims(task.node().outputs[0]),
+                                                        choice.outputs[0], choice);
+                                    set_memory(operations, implementation.scratchpad_desc(), choice);
+                                    if (seen.insert(choice.key()).second)
+                                        choices.push_back(std::move(choice));
+                                    return false;
+                                });
     return choices;
 }
 

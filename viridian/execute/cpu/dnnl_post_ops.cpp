@@ -138,4 +138,12 @@ void set_operand_formats(const Task& task, const std::vector<Step>& steps, const
                 choice.inputs[*input] = format;
 }
 
+void set_memory(const PostOps& operations, const dnnl::memory::desc& scratchpad, plan::Choice& choice) {
+    if (operations.summed) {
+        choice.aliasing = plan::Aliasing::overwrite;
+        choice.overwritten = *operations.summed;
+    }
+    choice.workspace = Bytes(static_cast<std::int64_t>(scratchpad.get_size()));
+}
+
 }  // namespace viridian::execute::cpu

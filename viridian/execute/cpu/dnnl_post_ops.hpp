@@ -25,6 +25,9 @@ struct PostOps {
 void set_operand_formats(const Task& task, const std::vector<Step>& steps, const graph::Dims& dims,
                          const plan::Format& format, plan::Choice& choice);
 
+// Sets what an implementation with these operations overwrites, and its scratch.
+void set_memory(const PostOps& operations, const dnnl::memory::desc& scratchpad, plan::Choice& choice);
+
 // One step as an oneDNN eltwise algorithm: {algorithm, alpha, beta}.
 struct Eltwise {
     dnnl::algorithm algorithm;

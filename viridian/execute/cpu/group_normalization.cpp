@@ -86,10 +86,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
             }
         };
         if (g.rows * length < 16384 || g.rows < threads) return work_on(0, g.rows);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(g.rows, thread, threads);
-            work_on(first, last);
-        });
+        in_shares(threads, g.rows, work_on);
     };
     return kernel;
 }

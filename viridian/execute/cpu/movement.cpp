@@ -145,10 +145,7 @@ void move(const Moves& moves, const std::byte* source, std::byte* target, std::u
         }
     };
     if (moves.count < 16384) return work_on(0, pieces);
-    parallel(threads, [&](int thread) {
-        const auto [first, last] = share(pieces, thread, threads);
-        work_on(first, last);
-    });
+    in_shares(threads, pieces, work_on);
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {

@@ -117,10 +117,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
             }
         };
         if (rows * inner.to * tile < 16384) return work_on(0, rows);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(rows, thread, threads);
-            work_on(first, last);
-        });
+        in_shares(threads, rows, work_on);
     };
     const float value = padding->value;
     if (in_bf16(choice.outputs[0]))

@@ -177,10 +177,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
                 work.inner_kept(from, to, first, last);
         };
         if (work.rows * work.folded * of.inner < 16384 || parts < threads) return work_on(0, parts);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(parts, thread, threads);
-            work_on(first, last);
-        });
+        in_shares(threads, parts, work_on);
     };
     return kernel;
 }

@@ -126,10 +126,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
         };
         const std::int64_t count = to[0] * per_image;
         if (count * (channels + 4) < 4096) return work_on(0, count);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(count, thread, threads);
-            work_on(first, last);
-        });
+        in_shares(threads, count, work_on);
     };
     return kernel;
 }

@@ -41,4 +41,13 @@ inline void barrier(int threads) {
     return {count * part / parts, count * (part + 1) / parts};
 }
 
+// Runs f(first, last) for each thread's share of [0, count).
+template <class Function>
+void in_shares(int threads, std::int64_t count, const Function& f) {
+    parallel(threads, [&](int thread) {
+        const auto [first, last] = share(count, thread, threads);
+        f(first, last);
+    });
+}
+
 }  // namespace viridian::execute::cpu

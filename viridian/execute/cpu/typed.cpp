@@ -242,10 +242,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
                 work.run(pointers, c * chunk, std::min(chunk, count - c * chunk));
         };
         if (chunks < 16) return work_on(0, chunks);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(chunks, thread, threads);
-            work_on(first, last);
-        });
+        in_shares(threads, chunks, work_on);
     };
     return kernel;
 }

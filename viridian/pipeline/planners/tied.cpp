@@ -60,11 +60,9 @@ Int128 cost_of(const Network& network, std::span<const Nanoseconds> duration) {
     return total;
 }
 
-}  // namespace
-
-std::vector<Nanoseconds> fill_forward(const Network& network, std::span<const Nanoseconds> target,
-                                      Nanoseconds deadline) {
-    std::vector<Nanoseconds> duration = fastest_durations(network);
+// Front to back, each unit as long as asked, as far as the latest finishes and its curve allow.
+void lengthen(const Network& network, std::vector<Nanoseconds>& duration, Nanoseconds deadline,
+              const auto& asked) {
     const std::vector<Nanoseconds> latest = latest_finish(network, duration, deadline);
     std::vector<Nanoseconds> finish(duration.size());
     for (const std::int32_t u : network.order) {
@@ -74,24 +72,22 @@ std::vector<Nanoseconds> fill_forward(const Network& network, std::span<const Na
             start = std::max(start, finish[at(d)] + network.delay[at(u)]);
         const Curve& curve = network.curve(u);
         duration[at(u)] =
-            std::clamp(std::min(target[at(u)], latest[at(u)] - start), curve.fastest(), curve.slowest());
+            std::clamp(std::min(asked(u), latest[at(u)] - start), curve.fastest(), curve.slowest());
         finish[at(u)] = start + duration[at(u)];
     }
+}
+
+}  // namespace
+
+std::vector<Nanoseconds> fill_forward(const Network& network, std::span<const Nanoseconds> target,
+                                      Nanoseconds deadline) {
+    std::vector<Nanoseconds> duration = fastest_durations(network);
+    lengthen(network, duration, deadline, [&](std::int32_t u) { return target[at(u)]; });
     return duration;
 }
 
 void stretch(const Network& network, std::vector<Nanoseconds>& duration, Nanoseconds deadline) {
-    const std::vector<Nanoseconds> latest = latest_finish(network, duration, deadline);
-    std::vector<Nanoseconds> finish(duration.size());
-    for (const std::int32_t u : network.order) {
-        Nanoseconds start = 0;
-        if (const int p = network.before(u); p >= 0) start = finish[at(p)];
-        if (const auto d = network.dependency[at(u)]; d >= 0)
-            start = std::max(start, finish[at(d)] + network.delay[at(u)]);
-        const Curve& curve = network.curve(u);
-        duration[at(u)] = std::clamp(latest[at(u)] - start, curve.fastest(), curve.slowest());
-        finish[at(u)] = start + duration[at(u)];
-    }
+    lengthen(network, duration, deadline, [&](std::int32_t u) { return network.curve(u).slowest(); });
 }
 
 std::vector<Nanoseconds> share_slack(const Network& network, Nanoseconds deadline, int rounds) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/types_of.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
 
@@ -21,27 +22,20 @@ bool random(const Node& node) {
 // Whether the results are known to be small enough to keep and cheap enough to compute here.
 bool affordable(const Graph& graph, const Node& node) {
     std::int64_t given = 0;
-    std::vector<TensorType> inputs;
-    std::vector<TensorType> outputs;
-    for (const ValueId input : node.inputs) {
-        inputs.push_back(input == ValueId::none ? TensorType() : graph.value(input).type);
+    for (const ValueId input : node.inputs)
         if (const Tensor* tensor = graph.constant(input)) given += tensor->byte_count();
-    }
     std::int64_t made = 0;
     for (const ValueId output : node.outputs) {
-        outputs.push_back(output == ValueId::none ? TensorType() : graph.value(output).type);
         if (output == ValueId::none) continue;
-        const TensorType& type = outputs.back();
+        const TensorType& type = graph.value(output).type;
         if (!type.known()) return given <= (1 << 16);  // NonZero and the like, of small tensors only
         const auto count = graph::element_count(type.dims());
         if (!count.ok()) return false;
         made += *count * size_of(type.element);
     }
     if (made > std::max(byte_limit, given)) return false;
-    const bool counted = std::all_of(inputs.begin(), inputs.end(), [](const TensorType& type) {
-        return type.element == ElementType::undefined || type.known();
-    });
-    return counted && graph::flop({node, inputs, outputs}) <= Flop(flop_limit);
+    const auto inputs = types_of(graph, node.inputs), outputs = types_of(graph, node.outputs);
+    return all_known(inputs) && graph::flop({node, inputs, outputs}) <= Flop(flop_limit);
 }
 
 bool apply(Editor& editor, NodeId at) {

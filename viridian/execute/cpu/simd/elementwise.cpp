@@ -117,10 +117,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
             }
         };
         if (chunks < 8) return work_on(0, chunks);
-        parallel(threads, [&](int thread) {
-            const auto [first, last] = share(chunks, thread, threads);
-            work_on(first, last);
-        });
+        in_shares(threads, chunks, work_on);
     };
     return kernel;
 }
