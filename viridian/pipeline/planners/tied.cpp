@@ -121,12 +121,11 @@ Result<PlannerAnswer> plan_tied(const Schedule& schedule, const Profile& profile
     constexpr int rounds = 20;
     best = fill_forward(network, share_slack(network, deadline, rounds), deadline);
     stretch(network, best, deadline);
-    Int128 least = cost_of(network, best);
     const double slowdown = static_cast<double>(deadline) / static_cast<double>(fastest);
     if (const std::vector<Nanoseconds> tied = tie(schedule, profile, slowdown); !tied.empty()) {
         std::vector<Nanoseconds> other = fill_forward(network, tied, deadline);
         stretch(network, other, deadline);
-        if (const Int128 cost = cost_of(network, other); cost < least) least = cost, best = std::move(other);
+        if (cost_of(network, other) < cost_of(network, best)) best = std::move(other);
     }
     answer.bound = any_order_bound(schedule, profile, network, deadline);
     return answer;
