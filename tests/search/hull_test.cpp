@@ -7,6 +7,7 @@
 
 #include "random_network.hpp"
 #include "structures.hpp"
+#include "viridian/search/least_ratio.hpp"
 
 namespace viridian::search {
 namespace {
@@ -122,6 +123,38 @@ TEST(Hull, mixes_with_power_are_solved_to_proof) {
     check("0.4*power+0.4*time+0.2*energy", 500);
     check("0.5*power+0.5*time @ energy<=0.9x", 300);
     check("0.5*power+0.5*energy @ time<=1.2x", 300);
+}
+
+TEST(Hull, no_plan_undercuts_the_least_ratio) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Network net = small(seed);
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok());
+        const double ratio = least_ratio(*instance, Metric::time, Metric::energy);
+        EXPECT_GT(ratio, 0);
+        for (const Metrics& totals : every_plan(*instance))
+            EXPECT_GE(totals.joules, ratio * totals.seconds * (1 - 1e-9)) << "seed " << seed;
+    }
+}
+
+// Cut short, least power is bounded by it.
+TEST(Hull, without_time_power_is_bounded_by_the_least_ratio) {
+    int open = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        Random random(seed);
+        const Network net =
+            tests::random_network(random, {.nodes = 40, .formats = 6, .choices = 8, .fusion = false});
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok());
+        AssignOptions brief;
+        brief.exact.time_limit = Seconds(0);
+        const auto found = solve(*instance, *parse_objective("power"), brief);
+        if (!found.ok()) continue;  // nothing was found in no time
+        EXPECT_GE(found->assignment.bound, least_ratio(*instance, Metric::time, Metric::energy) * (1 - 1e-6));
+        EXPECT_LE(found->assignment.bound, found->assignment.value);
+        open += found->assignment.gap() > 0 ? 1 : 0;
+    }
+    EXPECT_GT(open, 10);
 }
 
 // Outer searches leave the last bit of a gap open; what they then say is true.

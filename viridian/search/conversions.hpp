@@ -32,6 +32,8 @@ class Conversions {
     [[nodiscard]] const std::vector<FormatId>& wanted() const { return wanted_; }
     [[nodiscard]] std::size_t made_index(FormatId format) const;
     [[nodiscard]] Set bit(FormatId wanted) const;
+    // By source (made, then wanted), by wanted; infinite seconds: impossible.
+    [[nodiscard]] const std::vector<std::vector<Metrics>>& prices() const { return prices_; }
     [[nodiscard]] bool trees() const { return wanted_.size() <= most_formats; }
 
     [[nodiscard]] const Metrics& direct(FormatId from, FormatId to) const;  // 0 where they are equal
@@ -53,8 +55,8 @@ class Conversions {
     void grow(std::size_t root);
 
     std::vector<FormatId> made_, wanted_;
-    std::vector<std::vector<Metrics>> prices_;  // by source (made, then wanted), by wanted
-    std::vector<std::vector<Cell>> cells_;      // by made, by set
+    std::vector<std::vector<Metrics>> prices_;
+    std::vector<std::vector<Cell>> cells_;  // by made, by set
 };
 
 }  // namespace viridian::search

@@ -6,6 +6,7 @@
 
 #include "viridian/search/baselines.hpp"
 #include "viridian/search/close_gap.hpp"
+#include "viridian/search/least_ratio.hpp"
 #include "viridian/search/level_set.hpp"
 #include "viridian/search/lower_hull.hpp"
 
@@ -201,10 +202,11 @@ class HullSearch {
     // Where not every vertex is the optimum of its problem, these problems' bounds still hold.
     double bound_by_lines(const LowerHull& hull) const {
         (void)hull.support(0, 1);  // far to the right it is all that bounds y
-        const auto& lines = hull.lines();
+        std::vector<SupportLine> lines = hull.lines();
         if (lines.empty() || lines.front().wy != 0) return -infinite;
         const double from = lines.front().bound, to = 20 * hull.vertices().back().x;
         if (!(from > 0)) return -infinite;
+        lines.push_back({-least_ratio(instance_, x_, y_) * (1 - 1e-9), 1, 0});
         return least_above(lines, LevelSet(objective_, start_, x_, from, to, 0), from, to);
     }
 
