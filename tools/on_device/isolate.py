@@ -211,7 +211,7 @@ def main():
                   file, indent=1)
         file.write("\n")
     if options.simulated:
-        os.remove(load)
+        os.remove(os.path.join(options.output, "load"))
     print(f"{len(rows)} operators alone, {left_out} left out; wrote {options.output}/truth.json")
 
 

@@ -245,7 +245,7 @@ def main():
     files["kernels"] = os.path.basename(vtrace.write(os.path.join(options.output, "kernels.vtrace"), recorder.kernels,
                                                      options.workload))
     if options.simulated:
-        os.remove(load)
+        os.remove(os.path.join(options.output, "load"))
     with open(path, encoding="utf-8") as file:
         gpu_name = next((line[6:].strip() for line in file if line.startswith("# gpu ")), "unknown")
     known = [bound for bound in recorder.offsets if bound[0] is not None]
