@@ -41,8 +41,49 @@ Graph softmax(Sketch& s, const Dims& first, const Dims& second) {
     return s.finish({s.add("Div", {powers, s.add("ReduceSum", {powers, s.integers(second)})})});
 }
 
+// Neg, then `op` on samples along axis 0 of {2, 3, 4}, then Neg: one node alone is not worth splitting.
+Case mixes(const char* why, std::function<ValueId(Sketch&, ValueId)> op, Dims dims = {2, 3, 4}) {
+    return {"split_batch", why, [op = std::move(op), dims](Sketch& s) {
+                return s.finish({s.add("Neg", {op(s, s.add("Neg", {s.input(dims)}))})});
+            }};
+}
+
 std::vector<Case> cases() {
     return {
+        mixes("softmax over the samples",
+              [](Sketch& s, ValueId x) { return s.add("Softmax", {x}, {{"axis", std::int64_t{-3}}}); }),
+        mixes("samples that go behind",
+              [](Sketch& s, ValueId x) { return s.add("Transpose", {x}, {{"perm", Dims{1, 0, 2}}}); }),
+        mixes("rows that samples share",
+              [](Sketch& s, ValueId x) { return s.add("Reshape", {x, s.integers({3, 8})}); }),
+        mixes("samples that are summed over",
+              [](Sketch& s, ValueId x) { return s.add("MatMul", {s.constant({5, 2}), x}); }, {2, 3}),
+        mixes("a transposed product",
+              [](Sketch& s, ValueId x) {
+                  return s.add("Gemm", {x, s.constant({2, 4})}, {{"transA", std::int64_t{1}}});
+              },
+              {2, 3}),
+        mixes("a matrix for each sample",
+              [](Sketch& s, ValueId x) { return s.add("MatMul", {x, s.constant({2, 4, 5})}); }),
+        mixes("something else for each sample",
+              [](Sketch& s, ValueId x) { return s.add("Add", {x, s.constant({2, 1, 1})}); }),
+        mixes("samples that are chosen",
+              [](Sketch& s, ValueId x) { return s.add("Gather", {x, s.integers({1, 0})}); }),
+        mixes("more samples than before",
+              [](Sketch& s, ValueId x) { return s.add("Concat", {x, x}, {{"axis", std::int64_t{-3}}}); }),
+        mixes("the largest of all samples",
+              [](Sketch& s, ValueId x) { return s.add("ReduceMax", {x, s.integers({2, -3})}); }),
+        mixes("samples that lose their axis",
+              [](Sketch& s, ValueId x) { return s.add("Unsqueeze", {x, s.integers({-4})}); }),
+        mixes("normalised over the samples",
+              [](Sketch& s, ValueId x) {
+                  return s.add("LayerNormalization", {x, s.constant({2, 3, 4})}, {{"axis", std::int64_t{0}}});
+              }),
+        mixes("samples that become one",
+              [](Sketch& s, ValueId x) { return s.add("Flatten", {x}, {{"axis", std::int64_t{0}}}); }),
+        mixes("a single sample", [](Sketch& s, ValueId x) { return s.add("Tanh", {x}); }, {1, 3, 4}),
+        mixes("17 samples, which have no equal parts",
+              [](Sketch& s, ValueId x) { return s.add("Tanh", {x}); }, {17, 3, 4}),
         {"recognise_softmax", "exponentials that may overflow",
          [](Sketch& s) { return softmax(s, {}, {-1}); }},
         {"recognise_softmax", "a maximum over other elements",

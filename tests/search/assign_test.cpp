@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
+#include "viridian/search/encode.hpp"
+#include "viridian/search/exact/solve.hpp"
 
 namespace viridian::search {
 namespace {
@@ -52,6 +54,28 @@ TEST(Assign, equals_brute_force_for_mixes) {
         check_against_everything(seed,
                                  {.nodes = 5, .formats = 4, .choices = 3, .fusion = true, .in_place = true},
                                  seed % 2 == 0 ? "energy" : "0.3*energy+0.7*time");
+}
+
+// As least power asks for them: sets of formats are then exactly those that are read.
+TEST(Assign, equals_brute_force_under_negative_weights) {
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+        Random random(seed);
+        const Network net = tests::random_network(
+            random,
+            {.nodes = 6, .formats = 3, .choices = 3, .fusion = seed % 2 == 0, .in_place = seed % 4 < 2});
+        const auto instance = search::Instance::make(net.graph, net.regions, net.source());
+        ASSERT_TRUE(instance.ok());
+        const Weights weights{-random.uniform(0.1, 1), 1, 0, 0, 0};
+        const Encoding encoding(*instance, weights);
+        EXPECT_EQ(encoding.restricted_values(), 0U);
+        const Solution solution = solve_exact(encoding.problem(), {});
+        const double truth = tests::brute_force(net, weights);
+        EXPECT_NEAR(solution.value, truth, 1e-9) << "seed " << seed;
+        if (solution.states.empty()) continue;
+        const Encoding::Decoded decoded = encoding.decode(solution.states);
+        EXPECT_NEAR(weights.of(decoded.totals), truth, 1e-9) << "seed " << seed;
+        EXPECT_NEAR(tests::price_of(net, decoded.assignment, weights), truth, 1e-9) << "seed " << seed;
+    }
 }
 
 TEST(Assign, says_which_node_no_kernel_does) {

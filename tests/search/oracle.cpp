@@ -161,8 +161,10 @@ class Oracle {
                             if (legal_alone(region, priced.choice))
                                 askable |= std::size_t{1} << number(priced.choice.inputs[k]);
             double least = infinite;
+            // Where a conversion may earn something, nothing is converted for nobody.
+            const bool exactly = weights_.seconds < 0 || weights_.joules < 0;
             for (std::size_t set = 0; set < (std::size_t{1} << net_.formats.size()); ++set)
-                if ((set & demand) == demand && (set & askable) == set &&
+                if ((exactly ? set == demand : (set & demand) == demand) && (set & askable) == set &&
                     static_cast<std::size_t>(std::popcount(set)) <= most)
                     least = std::min(least, reach(number(*from), set, askable));
             sum += least;

@@ -97,6 +97,55 @@ TEST_P(Outer, large_weights_are_computed_in_the_graph_that_is_kept) {
     for (std::int64_t i = 0; i < 1200; ++i) ASSERT_NEAR((*before)[0].number(i), (*after)[0].number(i), 1e-3);
 }
 
+// What one node of `elements` costs: a launch, and more by element where they do not fit the cache.
+cost::Source caches(double launch) {
+    const cost::Source plain = launches();
+    return {[=](const graph::Graph& graph,
+                const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+                VIRIDIAN_TRY(auto choices, plain.choices(graph, region));
+                for (cost::PricedChoice& priced : choices) {
+                    const bool moves = graph.node(region.nodes[0]).op == "Split" ||
+                                       graph.node(region.nodes[0]).op == "Concat";
+                    double elements = 0;
+                    for (const graph::ValueId v : region.outputs)
+                        elements += static_cast<double>(*graph::element_count(graph.value(v).type.dims()));
+                    const double seconds = moves ? 0.01 : launch + elements * (elements > 100 ? 2 : 1);
+                    priced.price = tests::price(seconds, 1);
+                }
+                return choices;
+            },
+            plain.conversion};
+}
+
+TEST_P(Outer, samples_go_through_one_by_one_where_that_pays) {
+    for (const auto& [launch, samples, pays] :
+         {std::tuple{1.0, 8, true}, std::tuple{22.37, 8, false}, std::tuple{1.0, 1, false}}) {
+        Random random(5);
+        graph::Graph graph;
+        graph::ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({samples, 20})});
+        for (const char* op : {"Tanh", "Exp", "Tanh", "Sin", "Tanh"}) x = graph.add(op, {x});
+        graph.set_outputs({x});
+        ASSERT_TRUE(graph::infer_types(graph).ok());
+        OuterOptions options;
+        options.method = GetParam();
+        const auto found = outer_search(graph, caches(launch), Objective{}, options);
+        ASSERT_TRUE(found.ok()) << found.error().text();
+        EXPECT_EQ(found->graph.nodes().size() > 5, pays) << "a launch of " << launch;
+        if (!pays) continue;
+        EXPECT_EQ(found->graph.nodes().size(), 8U * 5 + 2);
+        ASSERT_EQ(found->certificate.size(), 1U);
+        EXPECT_EQ(found->certificate[0].rule, "split_batch");
+        const auto replayed = rewrite::replay(graph, found->certificate);
+        ASSERT_TRUE(replayed.ok()) << replayed.error().text();
+        EXPECT_EQ(structural_hash(*replayed), structural_hash(found->graph));
+        options.rules.without = {"split_batch"};
+        EXPECT_EQ(outer_search(graph, caches(launch), Objective{}, options)->graph.nodes().size(), 5U);
+        options = {};
+        options.method = OuterMethod::none;
+        EXPECT_EQ(outer_search(graph, caches(launch), Objective{}, options)->graph.nodes().size(), 5U);
+    }
+}
+
 // A source that takes its time is not asked any more once the budget is spent.
 TEST_P(Outer, ends_in_time_whatever_a_price_takes) {
     Random random(7);

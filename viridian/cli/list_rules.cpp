@@ -10,15 +10,19 @@ Answer list_rules() {
         "# Rewrite rules\n\n"
         "Written by `viridian optimize --list-rules`. Rules that always pay are applied until nothing "
         "changes; "
-        "alternatives are\ntried by the outer search. Each is tested on random graphs that it matches "
+        "alternatives are\ntried by the outer search, those of the whole network after it. Each is tested on "
+        "random graphs that it matches "
         "(docs/rewrite.md).\n";
-    for (const rewrite::Kind kind : {rewrite::Kind::always, rewrite::Kind::alternative}) {
-        const bool always = kind == rewrite::Kind::always;
-        text += always ? "\n## Always\n" : "\n## Alternatives\n";
+    const std::tuple<rewrite::Kind, const char*, const char*> kinds[] = {
+        {rewrite::Kind::always, "always", "Always"},
+        {rewrite::Kind::alternative, "alternative", "Alternatives"},
+        {rewrite::Kind::whole, "whole", "Of the whole network"}};
+    for (const auto& [kind, name, title] : kinds) {
+        text += fmt::format("\n## {}\n", title);
         for (const rewrite::Rule& rule : rewrite::rules()) {
             if (rule.kind != kind) continue;
             list.push_back({{"name", rule.name},
-                            {"kind", always ? "always" : "alternative"},
+                            {"kind", name},
                             {"equation", rule.equation},
                             {"guards", rule.guards},
                             {"source", rule.source},

@@ -102,10 +102,11 @@ Result<Answer> optimize(const Options& options) {
     VIRIDIAN_TRY(const PriceForecast forecast, PriceForecast::make({folded, rewritten}, costs, {}));
     if (forecast.missing() > 0) {
         progress.clear();
-        fmt::print(stderr,
-                   "{}; Ctrl-C keeps what was measured. Then the search, which measures what its graphs need "
-                   "(--budget {})\n",
-                   forecast.text(), options.search.budget);
+        fmt::print(stderr, "{}; Ctrl-C keeps what was measured{}\n", forecast.text(),
+                   options.search.method == "none"
+                       ? ""
+                       : fmt::format(". Then the search, which measures what its graphs need (--budget {})",
+                                     options.search.budget));
     }
     costs.progress = [&, begin = std::chrono::steady_clock::now()](const std::string& what) {
         progress.show(fmt::format("{}: {}", forecast.progress(costs.counts().misses, begin), what));

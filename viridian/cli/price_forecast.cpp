@@ -8,9 +8,11 @@
 namespace viridian::cli {
 namespace {
 
-// Of the protocol's budget: a price took 5 to 20 ms on the zoo's networks (docs/profile.md). No bound: a
-// kernel that is slow itself, or a busy machine, takes longer.
-constexpr double usual_share = 0.06;
+// What a price takes (fitted to seven of the zoo's networks, within a factor of 2.7: docs/profile.md):
+// buffers are made, filled and moved between the threads again and again. No bound: a busy machine takes
+// longer.
+constexpr Seconds least_each{2e-3};
+constexpr double seconds_per_byte = 2.7e-9;
 
 }  // namespace
 
@@ -27,8 +29,10 @@ Result<PriceForecast> PriceForecast::make(const std::vector<graph::Graph>& graph
     PriceForecast forecast;
     VIRIDIAN_TRY(ask_for_all(graphs, costs.counting(forecast.survey_)));
     const auto missing = static_cast<double>(forecast.missing());
-    forecast.each_ = usual_share * protocol.budget;
-    forecast.expected_ = missing * forecast.each_;
+    forecast.expected_ =
+        std::min(missing * least_each + Seconds(forecast.survey_.missing_bytes * seconds_per_byte),
+                 missing * protocol.budget);
+    forecast.each_ = missing > 0 ? forecast.expected_ / missing : Seconds(0);
     return forecast;
 }
 

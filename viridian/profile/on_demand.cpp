@@ -231,6 +231,27 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
     return conversions_.emplace(subject, entry->price()).first->second;
 }
 
+namespace {
+
+double bytes_of(const graph::Graph& graph, const plan::Region& region) {
+    double bytes = 0;
+    for (const auto* values : {&region.inputs, &region.outputs, &region.constants})
+        for (const graph::ValueId id : *values)
+            if (const graph::TensorType& type = graph.value(id).type; type.known())
+                bytes += static_cast<double>(
+                    plan::buffer_bytes({plan::plain(type.dims().size()), type.element, {}}, type.dims()));
+    return bytes;
+}
+
+void count(Survey& survey, bool known, const std::string& price, double bytes) {
+    if (known)
+        survey.known.insert(price);
+    else if (survey.missing.insert(price).second)
+        survey.missing_bytes += bytes;
+}
+
+}  // namespace
+
 cost::Source OnDemand::counting(Survey& survey) {
     return {[this, &survey](const graph::Graph& graph,
                             const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
@@ -242,7 +263,8 @@ cost::Source OnDemand::counting(Survey& survey) {
                 for (std::size_t i = 0; i < list.size(); ++i) {
                     const plan::Choice& choice = list[i];
                     if (!is_free(choice))
-                        (entries[i] ? survey.known : survey.missing).insert(subject + '\n' + choice.key());
+                        count(survey, entries[i].has_value(), subject + '\n' + choice.key(),
+                              bytes_of(graph, region));
                     if (choice.aliasing != plan::Aliasing::overwrite || region.dies[choice.overwritten])
                         priced.push_back({choice, entries[i] ? entries[i]->price() : cost::Price()});
                 }
@@ -253,7 +275,8 @@ cost::Source OnDemand::counting(Survey& survey) {
                 if (from == to) return cost::Price{};
                 const std::string subject = conversion_subject(dims, from, to);
                 VIRIDIAN_TRY(const std::optional<cost::Entry> entry, database_.get(key(subject, "")));
-                (entry ? survey.known : survey.missing).insert(subject);
+                count(survey, entry.has_value(), subject,
+                      static_cast<double>(plan::buffer_bytes(from, dims) + plan::buffer_bytes(to, dims)));
                 return entry ? entry->price() : cost::Price();
             }};
 }

@@ -31,6 +31,8 @@ struct OnDemandCounts {
 // What the database holds of the prices that were asked for, and what it lacks; each once.
 struct Survey {
     std::set<std::string> known, missing;
+    double missing_bytes =
+        0;  // of what their kernels read and write, once: how long a price takes grows with it
 };
 
 class OnDemand {

@@ -162,6 +162,7 @@ Graph Editor::finish(std::vector<std::string>& removed) && {
             removed.push_back(before_.node(id).name);
             collect(before_.node(id));
         }
+    if (keep_origins_) origins.clear();
     if (origins.empty() && before_.alive(at_)) collect(before_.node(at_));
     const auto hand_on = [&](NodeId id, bool keep) {
         Node node = after.node(id);
@@ -172,7 +173,9 @@ Graph Editor::finish(std::vector<std::string>& removed) && {
         after.set_node(id, std::move(node));
     };
     for (std::size_t slot = before_.node_slots(); slot < after.node_slots(); ++slot)
-        if (const auto id = static_cast<NodeId>(slot); after.alive(id)) hand_on(id, false);
+        if (const auto id = static_cast<NodeId>(slot);
+            after.alive(id) && !(keep_origins_ && !after.node(id).origin.empty()))
+            hand_on(id, false);
     if (heir_ != ValueId::none && after.producer(heir_) != nullptr)
         hand_on(after.value(heir_).producer, true);
     return after;

@@ -64,6 +64,8 @@ class Editor {
     ValueId scalar_like(ValueId value, double number);  // of value's element type, rank 0
     // Every use of `value` reads `with` instead; outputs keep their names. Both computed the same.
     void replace(ValueId value, ValueId with);
+    // New nodes that come with origins stand for those alone, not for all that is removed.
+    void keep_origins() { keep_origins_ = true; }
     // The producer of `with` also stands for what is removed (common subexpressions).
     void inherit(ValueId with) { heir_ = with; }
 
@@ -82,6 +84,7 @@ class Editor {
     FoldCache* folds_ = nullptr;
     NodeId at_ = NodeId::none;
     ValueId heir_ = ValueId::none;
+    bool keep_origins_ = false;
     std::optional<Graph> draft_;
     std::optional<Error> failure_;
 };

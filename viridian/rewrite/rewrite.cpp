@@ -12,19 +12,6 @@ namespace {
 
 constexpr int round_limit = 100;
 
-Result<std::vector<const Rule*>> chosen(Kind kind, const Options& options) {
-    for (const std::string& name : options.without)
-        if (find_rule(name) == nullptr)
-            return fail(ErrorCode::invalid_argument, "see `viridian optimize --list-rules`",
-                        "there is no rule `{}`", name);
-    std::vector<const Rule*> list;
-    for (const Rule& rule : rules())
-        if (rule.kind == kind &&
-            std::find(options.without.begin(), options.without.end(), rule.name) == options.without.end())
-            list.push_back(&rule);
-    return list;
-}
-
 // What one rule does to a graph whose uses are known. Hashing is left to the caller.
 struct Attempt {
     std::optional<Graph> graph;
@@ -87,8 +74,21 @@ Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, c
 
 }  // namespace
 
+Result<std::vector<const Rule*>> rules_of(Kind kind, const Options& options) {
+    for (const std::string& name : options.without)
+        if (find_rule(name) == nullptr)
+            return fail(ErrorCode::invalid_argument, "see `viridian optimize --list-rules`",
+                        "there is no rule `{}`", name);
+    std::vector<const Rule*> list;
+    for (const Rule& rule : rules())
+        if (rule.kind == kind &&
+            std::find(options.without.begin(), options.without.end(), rule.name) == options.without.end())
+            list.push_back(&rule);
+    return list;
+}
+
 Result<Outcome> simplify(Graph& graph, const Options& options) {
-    VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::always, options));
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, rules_of(Kind::always, options));
     Outcome outcome;
     for (const Rule* rule : list) outcome.times.push_back({rule->name, 0, Seconds(0)});
     VIRIDIAN_TRY(infer_types(graph));
@@ -128,7 +128,7 @@ namespace {
 
 Result<std::vector<Alternative>> alternatives_at(const Graph& graph, std::span<const NodeId> nodes,
                                                  const Options& options) {
-    VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::alternative, options));
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, rules_of(Kind::alternative, options));
     const graph::Uses uses = graph::uses(graph);
     const std::uint64_t before = structural_hash(graph);
     std::vector<Alternative> found;
@@ -187,7 +187,7 @@ std::vector<NodeId> changed_nodes(const Graph& before, const Graph& after) {
 }
 
 Result<Certificate> simplify_near(Graph& graph, std::vector<NodeId> changed, const Options& options) {
-    VIRIDIAN_TRY(const std::vector<const Rule*> list, chosen(Kind::always, options));
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, rules_of(Kind::always, options));
     Certificate certificate;
     graph::Uses uses = graph::uses(graph);
     std::uint64_t hash = 0;

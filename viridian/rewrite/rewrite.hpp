@@ -65,6 +65,9 @@ struct Alternative {
                                                                  const std::vector<NodeId>& changed,
                                                                  const Options& options = {});
 
+// Of one kind, but for those not to be used. Errors: invalid_argument (no rule of a name in `without`).
+[[nodiscard]] Result<std::vector<const Rule*>> rules_of(Kind kind, const Options& options = {});
+
 // The graph that `certificate` makes of `graph`. Errors: mismatch, naming the entry that cannot be followed.
 [[nodiscard]] Result<Graph> replay(Graph graph, const Certificate& certificate);
 

@@ -101,6 +101,8 @@ const auto& list() {
         average_before_convolution(),
         average_as_convolution(),
         recognise_attention(),
+        // the whole network at once
+        split_batch(),
     };
     return all;
 }

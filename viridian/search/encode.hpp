@@ -14,6 +14,8 @@ namespace viridian::search {
 struct EncodeOptions {
     // Values with more sets of formats than this get one variable per format, and direct conversions only.
     std::size_t most_sets = 256;
+    // Where sets must be exactly those asked for: values with more states at a reader get one format only.
+    std::size_t most_asked = 1024;
 };
 
 class Encoding {
@@ -47,22 +49,30 @@ class Encoding {
         } kind = Kind::set;
         Conversions::Set set = 0;
         Pick pick;
-        // With exact sets: the reader that asks for each format, so that none is made for nobody.
-        std::vector<std::pair<std::uint32_t, Conversions::Set>> witnesses = {};
+        // With exact sets: what the readers before this one ask for, and what it asks for itself.
+        Conversions::Set before = 0;
+        std::optional<Conversions::Set> asked = {};
     };
     struct ValueVariables {
         bool booleans = false;  // one variable per wanted format from `first` on
         Variable first = 0;
-        std::vector<ValueState> states;  // not with booleans
+        // Not with booleans. One variable for all readers; with exact sets one per reader, each knowing what
+        // was asked for up to there, so that the last one's set holds nothing that nobody reads.
+        std::vector<std::vector<ValueState>> links;
+        [[nodiscard]] Variable last() const { return first + static_cast<Variable>(links.size()) - 1; }
     };
 
     void choose_options(std::span<const Weights> comparing);
     void add_node_variables(const Weights& weights);
     void add_value(std::size_t flow, const Weights& weights, const EncodeOptions& options);
+    [[nodiscard]] std::vector<ValueState> inside(const Flow& flow) const;
+    [[nodiscard]] std::vector<ValueState> own(const Flow& flow) const;
     [[nodiscard]] std::vector<ValueState> value_states(const Flow& flow, std::size_t most,
                                                        bool& too_many) const;
-    [[nodiscard]] std::vector<ValueState> with_witnesses(const Flow& flow, std::vector<ValueState> states,
-                                                         std::size_t most, bool& too_many) const;
+    [[nodiscard]] std::vector<Conversions::Set> asked_by(const Flow& flow, graph::NodeId reader) const;
+    [[nodiscard]] std::vector<std::vector<ValueState>> links(const Flow& flow, std::size_t most,
+                                                             bool& too_many) const;
+    void connect_links(const ValueVariables& variables);
     void connect_sets(const Flow& flow, const ValueVariables& variables, const Weights& weights);
     void connect_booleans(const Flow& flow, const ValueVariables& variables, const Weights& weights);
     void tie_regions();

@@ -44,8 +44,33 @@ std::string_view name_of(EndedBy reason) {
     return "";
 }
 
+namespace {
+
+// Whether changes of the whole network pay; what that took is taken off the budget.
+Result<bool> scout(const graph::Graph& graph, std::vector<Place> changes, const cost::Source& source,
+                   const Objective& objective, OuterOptions& options) {
+    OuterOptions alone = options;
+    alone.visited = nullptr;
+    OuterRun run(source, objective, alone);
+    VIRIDIAN_TRY(run.begin(graph));
+    VIRIDIAN_TRY(const bool pays, try_changes(run, std::move(changes)));
+    options.time_limit = std::max(run.left(), Seconds(0));
+    options.most_graphs -= std::min(options.most_graphs - 1, run.graphs() - 1);
+    return pays;
+}
+
+}  // namespace
+
 Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& source,
-                                 const Objective& objective, const OuterOptions& options) {
+                                 const Objective& objective, const OuterOptions& given) {
+    OuterOptions options = given;
+    bool whole = false;
+    if (options.method != OuterMethod::none) {
+        VIRIDIAN_TRY(std::vector<Place> changes, whole_changes({graph, {}}, options.rules));
+        if (!changes.empty()) {
+            VIRIDIAN_TRY(whole, scout(graph, std::move(changes), source, objective, options));
+        }
+    }
     OuterRun run(source, objective, options);
     VIRIDIAN_TRY(run.begin(graph));
     std::optional<OuterRun> beside;
@@ -63,6 +88,11 @@ Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& 
     if (options.method != OuterMethod::none) {
         run.wait_for(run.best());
         VIRIDIAN_TRY(backtrack(run));
+    }
+    if (whole) {
+        run.ask_freely();  // little is left to ask
+        VIRIDIAN_TRY(std::vector<Place> changes, whole_changes(run.best(), run.rules()));
+        VIRIDIAN_TRY([[maybe_unused]] const bool better, try_changes(run, std::move(changes)));
     }
     return std::move(run).finish();
 }

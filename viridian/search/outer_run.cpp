@@ -125,7 +125,7 @@ Result<bool> OuterRun::stand_on(Place& place) {
     return true;
 }
 
-Result<bool> OuterRun::price_whole(Place& place) {
+Result<bool> OuterRun::price_whole(Place& place, double below) {
     place.hash = structural_hash(place.graph);
     const auto [seen, fresh] = seen_.try_emplace(place.hash, infinite);
     if (!fresh) return false;
@@ -136,7 +136,7 @@ Result<bool> OuterRun::price_whole(Place& place) {
     if (options_.visited) options_.visited(place.graph, *outcome);
     place.cost = cost = outcome->assignment.value;
     place.exact = true;
-    if (place.cost < best_cost()) {
+    if (place.cost < std::min(best_cost(), below)) {
         best_.graph = place.graph;
         best_.outcome = std::move(*outcome);
         best_.certificate = place.certificate;

@@ -49,13 +49,16 @@ class OuterRun {
     Result<bool> price(Place& place);
     // The same, but that a new best stays an estimate, and that a graph seen before has the cost it had then.
     Result<bool> estimate(Place& place);
-    // The same as price(), assigned as a whole.
-    Result<bool> price_whole(Place& place);
+    // The same as price(), assigned as a whole; the best only where it costs less than `below`.
+    Result<bool> price_whole(Place& place, double below = infinite);
 
     // What the search may go on from.
     void wait_for(Place place) { waiting_.insert({place.cost, 0, std::move(place)}); }
     // The cheapest that waits.
     std::optional<Place> next();
+
+    // From here on prices are asked for whatever time is left.
+    void ask_freely() { searching_ = false; }
 
     // The best, simplified once more with all rules that always pay, and assigned without haste.
     Result<OuterResult> finish() &&;
@@ -112,5 +115,10 @@ Result<void> backtrack(OuterRun& run);
 // Joint changes from here, in turns with Algorithm 1 in a run of its own, until neither finds more or a
 // budget ends it. What was priced on the way waits.
 Result<void> improve_jointly(OuterRun& run, Place from, OuterRun& beside);
+
+// Rules of the whole network, applied to one graph at a few of its nodes, from the last to the first.
+Result<std::vector<Place>> whole_changes(const Place& from, const rewrite::Options& options);
+// Prices them; true where one of them is now the best, by a margin.
+Result<bool> try_changes(OuterRun& run, std::vector<Place> changes);
 
 }  // namespace viridian::search

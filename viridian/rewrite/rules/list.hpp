@@ -72,6 +72,7 @@ Rule scale_after_matmul();
 Rule scale_after_relu();
 Rule scale_before_matmul();
 Rule softmax_before_transpose();
+Rule split_batch();
 Rule split_batch_norm();
 Rule split_concat();
 Rule split_convolution();
