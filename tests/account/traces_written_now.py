@@ -75,7 +75,8 @@ def main():
         for file in whole:
             data = file.read_bytes()
             (folder / f"packed_{file.name}.gz").write_bytes(gzip.compress(data))
-            (folder / f"cut_{file.name}").write_bytes(data[:len(data) * 2 // 3])
+            inside = data.index(b'"name"', len(data) * 2 // 3) + 4  # between two events a bare list may end
+            (folder / f"cut_{file.name}").write_bytes(data[:inside])
             (folder / f"holed_{file.name}").write_bytes(data[:len(data) // 3] + b"\0" * 100 + data[len(data) // 2:])
         run = subprocess.run([sys.executable, str(ROOT / "tools/foreign_traces"), name, "--viridian", viridian], capture_output=True, text=True)
         print(run.stdout, run.stderr)
