@@ -9,6 +9,7 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21U;
+constexpr std::size_t chunk_bytes = 16 * huge_page;
 
 }  // namespace
 
@@ -33,17 +34,27 @@ Buffer::Buffer(std::size_t bytes) : size_(bytes) {
         }
         madvise(start, bytes, MADV_HUGEPAGE);
     }
-    data_ = std::unique_ptr<std::byte, Unmap>(start, Unmap{bytes});
+    data_ = std::shared_ptr<std::byte>(start, [bytes](std::byte* data) { munmap(data, bytes); });
 }
 
-void Buffer::Unmap::operator()(std::byte* data) const { munmap(data, bytes); }
+// A chunk goes when the last constant in it does.
+Packed PackedConstants::place(std::size_t bytes) {
+    if (bytes > chunk_bytes / 4) return std::make_shared<Buffer>(bytes);
+    if (used_ + bytes > chunk_.size()) {
+        chunk_ = Buffer(chunk_bytes);
+        used_ = 0;
+    }
+    auto buffer = std::make_shared<Buffer>(chunk_, used_, bytes);
+    used_ += (bytes + 63) / 64 * 64;
+    return buffer;
+}
 
 Packed PackedConstants::find_or_make(const std::string& key, std::size_t bytes,
                                      const std::function<void(std::byte*)>& make) {
     if (const auto found = known_.find(key); found != known_.end())
         if (Packed live = found->second.lock()) return live;
     std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-    auto buffer = std::make_shared<Buffer>(bytes);
+    Packed buffer = place(bytes);
     make(buffer->data());
     known_[key] = buffer;
     return buffer;

@@ -15,21 +15,21 @@ class Buffer {
   public:
     Buffer() = default;
     explicit Buffer(std::size_t bytes);
+    // A part of another's memory, which lives as long.
+    Buffer(const Buffer& whole, std::size_t offset, std::size_t bytes)
+        : data_(whole.data_, whole.data() + offset), size_(bytes) {}
     [[nodiscard]] std::byte* data() const { return data_.get(); }
     [[nodiscard]] std::size_t size() const { return size_; }
 
   private:
-    struct Unmap {
-        std::size_t bytes;
-        void operator()(std::byte* data) const;
-    };
-    std::unique_ptr<std::byte, Unmap> data_;
+    std::shared_ptr<std::byte> data_;
     std::size_t size_ = 0;
 };
 
 using Packed = std::shared_ptr<const Buffer>;
 
-// Packed constants that some kernel still holds, by content and packing: equal ones are made once.
+// Packed constants that some kernel still holds, by content and packing: equal ones are made once. They lie one
+// after the other, as they are made: kernels read them in that order, and huge pages hold many.
 class PackedConstants {
   public:
     // `make` fills a buffer of `bytes`.
@@ -37,7 +37,11 @@ class PackedConstants {
                         const std::function<void(std::byte*)>& make);
 
   private:
+    Packed place(std::size_t bytes);
+
     std::map<std::string, std::weak_ptr<const Buffer>> known_;
+    Buffer chunk_;
+    std::size_t used_ = 0;  // of the chunk
 };
 
 }  // namespace viridian::execute::cpu

@@ -13,6 +13,8 @@ Family simd_grouped_convolution_family();
 Family simd_winograd_family();
 Family simd_matmul_family();
 Family simd_bf16_matmul_family();
+Family simd_tile_convolution_family();
+Family simd_tile_matmul_family();
 Family simd_elementwise_family();
 Family pad_family();
 Family simd_rows_family();

@@ -16,6 +16,8 @@ std::span<const Family> families() {
         dnnl_pooling_family(),
         simd_matmul_family(),
         simd_bf16_matmul_family(),
+        simd_tile_convolution_family(),
+        simd_tile_matmul_family(),
         dnnl_matmul_family(),
         simd_rows_family(),
         dnnl_softmax_family(),
