@@ -9,10 +9,10 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::int64_t copied_bytes = 512 * 1024;  // of a slice of the source
-constexpr std::int64_t first_cache = 24 * 1024, second_cache = 1024 * 1024;
-constexpr std::int64_t chain_rows = 128;  // of a slice whose results wait in f32
-constexpr std::int64_t chunk = 8;         // groups of columns that wait
-constexpr int together = 2;               // blocks of columns of a group
+constexpr std::int64_t stays = 512 * 1024;         // bytes of weights, in a second cache
+constexpr std::int64_t chain_rows = 128;           // of a slice whose results wait in f32
+constexpr std::int64_t chunk = 8;                  // groups of columns that wait
+constexpr int together = 2;                        // blocks of columns of a group
 
 // The most channels that a block can have where all blocks of a run have equally many.
 std::int64_t block_of(std::int64_t run) {
@@ -135,14 +135,14 @@ void TileProduct::copy(const std::byte* image, std::uint16_t* to, std::int64_t f
         std::uint16_t* at = line + left * unit;
         if (row_major) {
             const auto* from = reinterpret_cast<const float*>(image) + y * width + start;
-            std::fill_n(at, there * unit, std::uint16_t{0});
-            alignas(64) std::uint16_t plane[512];
-            for (std::int64_t c = 0; c < channels; ++c)
-                for (std::int64_t x = 0; x < there; x += 512) {
-                    const std::int64_t n = std::min<std::int64_t>(512, there - x);
-                    simd::narrow(from + c * height * width + x, plane, n);
-                    for (std::int64_t i = 0; i < n; ++i) at[(x + i) * unit + c] = plane[i];
-                }
+            if (unit == 4 && sample_x == 1)
+                simd::narrow_planes(from, channels, height * width, at, there);
+            else
+                for (std::int64_t x = 0; x < there; ++x)
+                    for (std::int64_t c = 0; c < unit; ++c)
+                        at[x * unit + c] = c < channels
+                                               ? graph::to_bfloat16(from[c * height * width + x * sample_x])
+                                               : std::uint16_t{0};
         } else {
             const auto* from = reinterpret_cast<const std::uint16_t*>(image) + (y * width + start) * channels;
             if (unit == channels && sample_x == 1)
@@ -188,40 +188,25 @@ void TileProduct::multiply(const Pointers& pointers, const Slice& slice, std::in
     s.run_blocks = run_length / block;
     s.channels = block;
     s.clip = fused.clip, s.low = fused.low, s.high = fused.high;
-    const auto strip = [&](std::int64_t g, std::int64_t first, std::int64_t rows) {
-        const std::int64_t column = g * together * 16;
-        const std::int64_t at = (slice.first_result * all + column) * element;
-        s.first = first, s.rows = rows;
-        s.columns = groups.width(g);
-        s.last_width = std::min<std::int64_t>(16, all - column - (s.columns - 1) * 16);
-        s.weights = reinterpret_cast<const std::uint16_t*>(pointers.constants[0]) +
-                    groups.offset(g, blocks() * block * 16);
-        s.ahead = g + 1 < end;
-        if (biased) s.bias = reinterpret_cast<const float*>(pointers.constants[1]) + column;
-        if (fused.added) s.add = pointers.inputs[*fused.added] + at;
-        if (fused.chain) {
-            s.result = waiting + (g - group) * together * 16;
-            s.result_row = chunk * together * 16;
-        } else {
-            s.result = pointers.outputs[0] + at;
-            s.result_row = all;
-            s.narrow = narrow;
-        }
-        simd::run(s);
-    };
-    // Either all rows for each group of columns, or all groups for as many rows as stay in the first cache:
-    // whichever reads less again.
-    const std::int64_t panel = blocks() * block * together * 32, row = blocks() * block * 2;
-    const std::int64_t near = std::max<std::int64_t>(1, first_cache / (row * 32)) * 32;
-    const std::int64_t weights = panel * (end - group), rows = slice.rows * unit * stride_x * stride_y * 2;
-    const bool rows_first = weights <= second_cache && slice.rows > near && panel > first_cache / 4 &&
-                            weights * divided(slice.rows, near) + rows < rows * (end - group) + weights;
-    if (!rows_first) {
-        for (std::int64_t g = group; g < end; ++g) strip(g, 0, slice.rows);
-        return;
+    const std::int64_t column = group * together * 16, at = (slice.first_result * all + column) * element;
+    s.rows = slice.rows;
+    s.columns = std::min(groups.blocks(), end * together) - group * together;
+    s.last_width = std::min<std::int64_t>(16, all - column - (s.columns - 1) * 16);
+    s.weights = reinterpret_cast<const std::uint16_t*>(pointers.constants[0]) +
+                groups.offset(group, blocks() * block * 16);
+    if (biased) s.bias = reinterpret_cast<const float*>(pointers.constants[1]) + column;
+    if (fused.added) s.add = pointers.inputs[*fused.added] + at;
+    if (fused.chain) {
+        s.result = waiting;
+        s.result_row = chunk * together * 16;
+    } else {
+        s.result = pointers.outputs[0] + at;
+        s.result_row = all;
+        s.narrow = narrow;
     }
-    for (std::int64_t r = 0; r < slice.rows; r += near)
-        for (std::int64_t g = group; g < end; ++g) strip(g, r, std::min(near, slice.rows - r));
+    // Weights that stay in the second cache pass by the rows in the first; others are read once, ahead.
+    if (!by_channels && s.columns * blocks() * block * 32 <= stays) s.rows_at_once = 2 * simd::tile_rows;
+    simd::run(s);
 }
 
 void TileProduct::run(const Pointers& pointers) const {

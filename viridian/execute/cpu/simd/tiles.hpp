@@ -10,29 +10,31 @@ inline constexpr std::int64_t tile_rows = 16, tile_channels = 32;  // of a tile 
 // Whether there is one that this process may use. Asks the system for its registers the first time.
 [[nodiscard]] bool matrix_unit();
 
-// Rows [first, first + rows) of a result, `columns` blocks of 16 wide (1 or 2).
+// `rows` rows of a result, `columns` blocks of 16 wide.
 //   result[r][b·16 + i] = bias[…] + Σ over runs, channels c of a run:
 //                           source[r·source_row + runs[…] + c] · weights[…][b·16 + i]
 // then + add[…], then min(max(·, low), high). Of every `pitch` rows the first `width` are results, the others
 // (they straddle two lines of an image) are left out and not counted in the result's memory.
 struct TileStrip {
-    std::int64_t first = 0, rows = 0;
+    std::int64_t rows = 0;
     std::int64_t pitch = 1, width = 1;
-    int columns = 2;
+    std::int64_t columns = 2;
+    std::int64_t rows_at_once =
+        0;  // so many for all columns, then the next; 0: all rows for two blocks of columns
     const std::uint16_t* source = nullptr;
     std::int64_t source_row = 0;
     const std::int64_t* runs = nullptr;  // offsets in elements
     std::int64_t run_count = 1;
     std::int64_t run_blocks = 1;
-    std::int64_t channels = tile_channels;   // of a block of a run: even, at most 32
-    const std::uint16_t* weights = nullptr;  // [run][block][column block][channels/2][16][2]
-    bool ahead = false;                      // as many weights again follow and are needed next
-    const float* bias = nullptr;             // [columns·16] or null
-    const void* add = nullptr;               // or null; lies as the result
-    void* result = nullptr;                  // of row 0
-    bool narrow = false;                     // result and what is added in bf16, else f32
-    std::int64_t result_row = 0;             // elements between rows
-    std::int64_t last_width = 16;            // valid lanes of the last column block
+    std::int64_t channels = tile_channels;  // of a block of a run: even, at most 32
+    const std::uint16_t* weights =
+        nullptr;                   // by two blocks of columns: [run][block][1 or 2][channels/2][16][2]
+    const float* bias = nullptr;   // [columns·16] or null
+    const void* add = nullptr;     // or null; lies as the result
+    void* result = nullptr;        // of row 0
+    bool narrow = false;           // result and what is added in bf16, else f32
+    std::int64_t result_row = 0;   // elements between rows
+    std::int64_t last_width = 16;  // valid lanes of the last column block
     bool clip = false;
     float low = 0, high = 0;
 };
