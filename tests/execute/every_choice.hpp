@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "tests/support/greedy.hpp"
 #include "viridian/base/random.hpp"
@@ -60,12 +62,15 @@ inline double tolerance_of(const plan::Choice& choice, double tolerance) {
 
 // Runs the graph once per choice of the region made of all its nodes (one chain). Returns the kernels tried.
 // `bf16_tolerance`, where given: inputs and constants are bf16 numbers, and only choices that round are
-// tried.
+// tried. `only`: the kernels whose names begin so.
 inline std::vector<std::string> check_region(Device& device, graph::Graph graph, Random& random,
                                              double tolerance,
-                                             std::optional<double> bf16_tolerance = std::nullopt) {
+                                             std::optional<double> bf16_tolerance = std::nullopt,
+                                             std::string_view only = "",
+                                             const std::function<void(graph::Tensor&)>& change_first = {}) {
     EXPECT_TRUE(infer_types(graph).ok());
     auto inputs = random_inputs(graph, random);
+    if (change_first) change_first(inputs[0]);
     if (bf16_tolerance) {
         for (auto& input : inputs) input = rounded_to_bf16(std::move(input));
         for (std::size_t i = 0; i < graph.value_count(); ++i)
@@ -83,6 +88,7 @@ inline std::vector<std::string> check_region(Device& device, graph::Graph graph,
         const auto key = (*choices)[c].key();
         const bool rounds = plan::rounds(graph, region, (*choices)[c]);
         if (bf16_tolerance && !rounds) continue;
+        if (!key.starts_with(only)) continue;
         auto assignment = assign(device, graph, {region}, [&](const auto&, const auto&) { return c; });
         EXPECT_TRUE(assignment.ok());
         const auto plan = plan::make_plan(graph, *std::move(assignment));

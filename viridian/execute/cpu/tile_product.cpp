@@ -195,7 +195,11 @@ void TileProduct::multiply(const Pointers& pointers, const Slice& slice, std::in
     s.weights = reinterpret_cast<const std::uint16_t*>(pointers.constants[0]) +
                 groups.offset(group, blocks() * block * 16);
     if (biased) s.bias = reinterpret_cast<const float*>(pointers.constants[1]) + column;
-    if (fused.added) s.add = pointers.inputs[*fused.added] + at;
+    if (fused.added) {
+        s.add = pointers.inputs[*fused.added] + at;
+        s.add_narrow = narrow;
+        s.add_row = all;
+    }
     if (fused.chain) {
         s.result = waiting;
         s.result_row = chunk * together * 16;

@@ -73,6 +73,7 @@ class Pending {
         x_ = s_.pitch == 1 ? 0 : row % s_.pitch;
         const std::int64_t line = s_.pitch == 1 ? row : row / s_.pitch * s_.width + std::min(x_, s_.width);
         at_ = line * s_.result_row + column * 16;
+        added_ = line * s_.add_row + column * 16;
         for (int v = 0; v < 2; ++v)
             bias_[v] = s_.bias == nullptr || v >= columns ? _mm512_setzero_ps()
                                                           : _mm512_loadu_ps(s_.bias + (column + v) * 16);
@@ -96,12 +97,12 @@ class Pending {
         void* const result = s_.result;
         const void* const add = s_.add;
         const std::int64_t width = s_.width, pitch = s_.pitch, apart = s_.result_row;
-        const bool narrow = Whole || s_.narrow, clip = s_.clip, two = Whole || two_;
+        const bool narrow = s_.narrow, add_narrow = s_.add_narrow, clip = s_.clip, two = Whole || two_;
         const __mmask16 last = Whole ? every : last_, first = two ? every : last;
-        std::int64_t x = x_, at = at_;
+        std::int64_t x = x_, at = at_, added = added_;
         const auto made = [&](int v, __mmask16 valid) {
             __m512 y = _mm512_add_ps(_mm512_load_ps(sums + v * 16), bias[v]);
-            if (add != nullptr) y = _mm512_add_ps(y, load(add, narrow, at + v * 16, valid));
+            if (add != nullptr) y = _mm512_add_ps(y, load(add, add_narrow, added + v * 16, valid));
             // NaN stays: of two the second is the answer.
             if (clip) y = _mm512_maskz_min_ps(every, high, _mm512_maskz_max_ps(every, low, y));
             return y;
@@ -118,15 +119,15 @@ class Pending {
                 store(made(0, first), result, narrow, at, first);
                 if (two) store(made(1, last), result, narrow, at + 16, last);
             }
-            at += apart;
+            at += apart, added += s_.add_row;
         }
-        sums_ = sums, x_ = x, at_ = at, left_ -= rows;
+        sums_ = sums, x_ = x, at_ = at, added_ = added, left_ -= rows;
     }
 
     const TileStrip& s_;
     __m512 bias_[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()}, low_, high_;
     const float* sums_ = nullptr;
-    std::int64_t left_ = 0, x_ = 0, at_ = 0;
+    std::int64_t left_ = 0, x_ = 0, at_ = 0, added_ = 0;
     __mmask16 last_ = every;
     bool two_ = true, whole_ = true;
 };

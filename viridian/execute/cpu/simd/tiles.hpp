@@ -28,11 +28,13 @@ struct TileStrip {
     std::int64_t run_blocks = 1;
     std::int64_t channels = tile_channels;  // of a block of a run: even, at most 32
     const std::uint16_t* weights =
-        nullptr;                   // by two blocks of columns: [run][block][1 or 2][channels/2][16][2]
-    const float* bias = nullptr;   // [columns·16] or null
-    const void* add = nullptr;     // or null; lies as the result
+        nullptr;                  // by two blocks of columns: [run][block][1 or 2][channels/2][16][2]
+    const float* bias = nullptr;  // [columns·16] or null
+    const void* add = nullptr;    // of row 0, or null
+    bool add_narrow = false;      // in bf16, else f32
+    std::int64_t add_row = 0;
     void* result = nullptr;        // of row 0
-    bool narrow = false;           // result and what is added in bf16, else f32
+    bool narrow = false;           // in bf16, else f32
     std::int64_t result_row = 0;   // elements between rows
     std::int64_t last_width = 16;  // valid lanes of the last column block
     bool clip = false;
