@@ -57,6 +57,39 @@ TEST_F(Bf16, Convolutions) {
     EXPECT_THAT(tried_, testing::Contains(testing::HasSubstr("bf16")));
 }
 
+// Kernels beyond every border, with strides and holes, on channels that fill no vector.
+TEST_F(Bf16, DepthwiseConvolutions) {
+    for (int i = 0; i < 60; ++i) {
+        const std::int64_t channels[] = {3, 8, 16, 24, 32, 40, 96, 144};
+        const std::int64_t c = channels[random_.between(0, 7)], side = i % 3 == 0 ? 5 : 3;
+        const Dims kernel =
+            i % 5 == 4 ? Dims{random_.between(1, 7), random_.between(2, 7)} : Dims{side, side};
+        const bool holes = i % 7 == 6;
+        Graph graph;
+        const ValueId x = graph.add_input(
+            "x", f32({random_.between(1, 2), c, random_.between(13, 20), random_.between(13, 40)}));
+        std::vector<ValueId> inputs = {x, constant(graph, {c, 1, kernel[0], kernel[1]})};
+        if (random_.chance(0.7)) inputs.push_back(constant(graph, {c}));
+        const auto pad = [&](std::size_t axis) { return random_.between(0, kernel[axis] / 2); };
+        ValueId y = graph.add("Conv", inputs,
+                              {{"pads", Dims{pad(0), pad(1), pad(0), pad(1)}},
+                               {"strides", i % 5 == 3 ? Dims{3, 1} : Dims(2, random_.between(1, 2))},
+                               {"dilations", Dims(2, holes ? 2 : 1)},
+                               {"group", c}});
+        if (random_.chance(0.4)) {
+            ASSERT_TRUE(infer_types(graph).ok());
+            y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        }
+        if (i % 4 == 1) y = graph.add("Relu", {y});
+        if (i % 4 == 2)
+            y = graph.add("Clip", {y, graph.add_constant("low", graph::Tensor::scalar(-0.5F)),
+                                   graph.add_constant("high", graph::Tensor::scalar(0.75F))});
+        if (i % 4 == 3) y = graph.add("HardSwish", {y});
+        graph.set_outputs({y});
+        EXPECT_THAT(check(graph, rounded_twice), testing::Contains("simd:depthwise")) << i;
+    }
+}
+
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.
 TEST_F(Bf16, MinimalFiltering) {
     for (const Dims& kernel : {Dims{3, 3}, Dims{1, 3}, Dims{5, 1}, Dims{1, 7}, Dims{7, 1}})
@@ -113,17 +146,45 @@ TEST_F(Bf16, Products) {
 }
 
 TEST_F(Bf16, Pools) {
-    for (const char* op : {"MaxPool", "AveragePool", "GlobalAveragePool"}) {
+    for (const char* op : {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"})
+        for (const std::int64_t c : {3, 8, 16, 24, 40, 144}) {
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({2, c, 9, 11}));
+            const bool global = std::string_view(op).starts_with("Global");
+            graph.set_outputs({global ? graph.add(op, {x})
+                                      : graph.add(op, {x},
+                                                  {{"kernel_shape", Dims{3, 3}},
+                                                   {"strides", Dims{2, 2}},
+                                                   {"pads", Dims{1, 1, 1, 1}}})});
+            EXPECT_THAT(check(graph), testing::Contains("simd:pool")) << op << ' ' << c;
+        }
+}
+
+// Windows that hang over borders, leave cells out, have holes, and rows too long for one slice of channels.
+TEST_F(Bf16, WindowsOfPools) {
+    for (int i = 0; i < 60; ++i) {
+        const bool maximum = random_.chance(0.5);
+        const Dims kernel = {random_.between(1, 5), random_.between(1, 5)};
+        const Dims dilations = {random_.between(1, 2), random_.between(1, maximum ? 3 : 1)};
+        Dims pads;
+        for (const int side : {0, 1, 0, 1}) {
+            const auto axis = static_cast<std::size_t>(side);
+            pads.push_back(random_.between(0, kernel[axis] - 1));
+        }
+        graph::Attributes attributes = {{"kernel_shape", kernel},
+                                        {"strides", Dims{random_.between(1, 3), random_.between(1, 3)}},
+                                        {"pads", pads},
+                                        {"ceil_mode", random_.between(0, 1)}};
+        if (maximum) attributes["dilations"] = dilations;
+        if (!maximum) attributes["count_include_pad"] = random_.between(0, 1);
         Graph graph;
-        const ValueId x = graph.add_input("x", f32({1, 32, 9, 9}));
-        const bool global = std::string_view(op).starts_with("Global");
-        graph.set_outputs({global ? graph.add(op, {x})
-                                  : graph.add(op, {x},
-                                              {{"kernel_shape", Dims{3, 3}},
-                                               {"strides", Dims{2, 2}},
-                                               {"pads", Dims{1, 1, 1, 1}}})});
-        EXPECT_FALSE(check(graph).empty()) << op;
+        const Dims dims = {random_.between(1, 2), i % 3 == 0 ? 200 : random_.between(1, 70),
+                           random_.between(9, 20), random_.between(13, 70)};
+        graph.set_outputs({graph.add(maximum ? "MaxPool" : "AveragePool", {graph.add_input("x", f32(dims))},
+                                     std::move(attributes))});
+        check(graph);
     }
+    EXPECT_THAT(tried_, testing::Contains("simd:pool"));
 }
 
 TEST_F(Bf16, ElementwiseChains) {

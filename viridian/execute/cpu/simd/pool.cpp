@@ -1,0 +1,135 @@
+#include "viridian/execute/cpu/simd/pool.hpp"
+
+#include <algorithm>
+
+#include "viridian/execute/cpu/simd/brain_lanes.hpp"
+
+HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")
+namespace viridian::execute::cpu::simd {
+namespace {
+
+constexpr std::int64_t lanes = brain_lanes;
+constexpr std::int64_t cached_bytes = 24 * 1024;  // of what waits: it stays in the first cache
+
+// Numbers as integers of the same order, every NaN above infinity: negative magnitudes are turned round, and
+// what is then below -infinity wraps to the top.
+struct Greatest {
+    static constexpr std::int64_t bytes = 64;
+    __m512i key;
+
+    HWY_INLINE static __m512i turned(__m512i x) {  // x ^ (x < 0 ? 0x7fff : 0)
+        return _mm512_ternarylogic_epi32(x, _mm512_srai_epi16(x, 15), _mm512_set1_epi16(0x7fff), 0x78);
+    }
+    HWY_INLINE static Greatest of(__m512i x) {
+        return {_mm512_sub_epi16(turned(x), _mm512_set1_epi16(0x7f))};
+    }
+    HWY_INLINE static Greatest load(const std::byte* at) { return {_mm512_load_si512(at)}; }
+    HWY_INLINE void store(std::byte* to) const { _mm512_store_si512(to, key); }
+    HWY_INLINE void take(const Greatest& other) { key = _mm512_max_epi16(key, other.key); }
+    HWY_INLINE __m512i result(float /*share*/) const {
+        return turned(_mm512_add_epi16(key, _mm512_set1_epi16(0x7f)));
+    }
+};
+
+// Sums in f32 of even and of odd channels.
+struct Mean {
+    static constexpr std::int64_t bytes = 128;
+    __m512 even, odd;
+
+    HWY_INLINE static Mean of(__m512i x) { return {even_lanes(x), odd_lanes(x)}; }
+    HWY_INLINE static Mean load(const std::byte* at) { return {_mm512_load_ps(at), _mm512_load_ps(at + 64)}; }
+    HWY_INLINE void store(std::byte* to) const {
+        _mm512_store_ps(to, even);
+        _mm512_store_ps(to + 64, odd);
+    }
+    HWY_INLINE void take(const Mean& other) {
+        even = _mm512_add_ps(even, other.even);
+        odd = _mm512_add_ps(odd, other.odd);
+    }
+    HWY_INLINE __m512i result(float share) const {
+        const __m512 s = _mm512_set1_ps(share);
+        return brain_pairs(_mm512_mul_ps(even, s), _mm512_mul_ps(odd, s));
+    }
+};
+
+// Channels [first, first + n) of the columns' greatest or sums, all pixels. Rows 0: as many as the row says.
+template <class Value, int Rows>
+void down(const PoolRow& s, std::int64_t first, std::int64_t n) {
+    const std::int64_t rows = Rows > 0 ? Rows : s.rows;
+    std::byte* to = s.waiting;
+    for (std::int64_t x = 0; x < s.width; ++x) {
+        const std::uint16_t* from = s.source + x * s.channels + first;
+        for (std::int64_t c = 0; c < n; c += lanes, to += Value::bytes) {
+            const __mmask32 there = first_lanes(n - c);
+            Value value = Value::of(_mm512_maskz_loadu_epi16(there, from + c));
+            for (std::int64_t r = 1; r < rows; ++r)
+                value.take(Value::of(_mm512_maskz_loadu_epi16(there, from + r * s.source_row + c)));
+            value.store(to);
+        }
+    }
+}
+
+// One pixel of results. Taps 0: as many as it is told.
+template <class Value, int Taps>
+HWY_INLINE void across(const std::byte* from, std::int64_t taps, std::int64_t step, float share,
+                       std::uint16_t* to, std::int64_t n) {
+    if constexpr (Taps > 0) taps = Taps;
+    for (std::int64_t c = 0; c < n; c += lanes, from += Value::bytes) {
+        Value value = Value::load(from);
+        for (std::int64_t t = 1; t < taps; ++t) value.take(Value::load(from + t * step));
+        _mm512_mask_storeu_epi16(to + c, first_lanes(n - c), value.result(share));
+    }
+}
+
+template <class Value, int Taps>
+void across(const PoolRow& s, std::int64_t first, std::int64_t n) {
+    const std::int64_t pixel = (n + lanes - 1) / lanes * Value::bytes;
+    for (std::int64_t p = 0; p < s.pixels; ++p) {
+        const std::int64_t begin = p * s.stride - s.pad;
+        std::int64_t t = 0, end = s.columns;
+        if (begin < 0) t = (s.dilation - 1 - begin) / s.dilation;
+        if (begin + (s.columns - 1) * s.dilation >= s.width)
+            end = (s.width - begin + s.dilation - 1) / s.dilation;
+        const std::byte* from = s.waiting + (begin + t * s.dilation) * pixel;
+        const std::int64_t counted = s.divisor > 0 ? s.divisor : (end - t) * s.rows;
+        const float share = 1.0F / static_cast<float>(counted);
+        std::uint16_t* to = s.result + p * s.channels + first;
+        if (Taps > 0 && end - t == Taps)
+            across<Value, Taps>(from, Taps, s.dilation * pixel, share, to, n);
+        else
+            across<Value, 0>(from, end - t, s.dilation * pixel, share, to, n);
+    }
+}
+
+std::int64_t slice_of(std::int64_t bytes, std::int64_t width, std::int64_t channels) {
+    const std::int64_t pieces = std::max<std::int64_t>(1, cached_bytes / (width * bytes));
+    return std::min(pieces, (channels + lanes - 1) / lanes) * lanes;
+}
+
+template <class Value>
+void row_of(const PoolRow& s) {
+    const std::int64_t slice = slice_of(Value::bytes, s.width, s.channels);
+    for (std::int64_t first = 0; first < s.channels; first += slice) {
+        const std::int64_t n = std::min(slice, s.channels - first);
+        if (s.rows == 3)
+            down<Value, 3>(s, first, n);
+        else
+            s.rows == 2 ? down<Value, 2>(s, first, n) : down<Value, 0>(s, first, n);
+        if (s.columns == 3)
+            across<Value, 3>(s, first, n);
+        else
+            s.columns == 2 ? across<Value, 2>(s, first, n) : across<Value, 0>(s, first, n);
+    }
+}
+
+}  // namespace
+
+void run(const PoolRow& row) { row.maximum ? row_of<Greatest>(row) : row_of<Mean>(row); }
+
+std::int64_t waiting_bytes(bool maximum, std::int64_t width, std::int64_t channels) {
+    const std::int64_t bytes = maximum ? Greatest::bytes : Mean::bytes;
+    return slice_of(bytes, width, channels) / lanes * width * bytes;
+}
+
+}  // namespace viridian::execute::cpu::simd
+HWY_POP_ATTRIBUTES
