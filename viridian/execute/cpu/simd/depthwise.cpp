@@ -37,34 +37,39 @@ HWY_INLINE Lanes load(const void* from, bool narrow, std::int64_t at, __mmask32 
             _mm512_permutex2var_ps(low, every_second(1), high)};
 }
 
-HWY_INLINE void store(const Lanes& x, void* to, bool narrow, std::int64_t at, __mmask32 there) {
-    if (narrow)
-        return _mm512_mask_storeu_epi16(static_cast<std::uint16_t*>(to) + at, there,
-                                        brain_pairs(x.even, x.odd));
-    float* floats = static_cast<float*>(to) + at;
-    _mm512_mask_storeu_ps(floats, static_cast<__mmask16>(there),
-                          _mm512_permutex2var_ps(x.even, turns(0), x.odd));
-    _mm512_mask_storeu_ps(floats + 16, static_cast<__mmask16>(there >> 16U),
+HWY_INLINE void store(const Lanes& x, float* to, __mmask32 there) {
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(there), _mm512_permutex2var_ps(x.even, turns(0), x.odd));
+    _mm512_mask_storeu_ps(to + 16, static_cast<__mmask16>(there >> 16U),
                           _mm512_permutex2var_ps(x.even, turns(8), x.odd));
 }
 
 template <int Pixels>
-HWY_INLINE void finish(const DepthwiseTile& s, std::int64_t c, __mmask32 there, const Lanes (&sum)[Pixels]) {
-    const __m512 low = _mm512_set1_ps(s.low), high = _mm512_set1_ps(s.high);
-    // NaN stays: of two the second is the answer.
-    const auto clipped = [&](__m512 x) {
-        return _mm512_maskz_min_ps(every_lane, high, _mm512_maskz_max_ps(every_lane, low, x));
-    };
+HWY_INLINE void finish(const DepthwiseTile& s, std::int64_t c, __mmask32 there, Lanes (&sum)[Pixels]) {
+    if (s.add != nullptr) {
 #pragma GCC unroll 8
-    for (int p = 0; p < Pixels; ++p) {
-        const std::int64_t at = p * s.channels + c;
-        Lanes x = sum[p];
-        if (s.add != nullptr) {
-            const Lanes add = load(s.add, s.add_narrow, at, there);
-            x = {_mm512_add_ps(x.even, add.even), _mm512_add_ps(x.odd, add.odd)};
+        for (int p = 0; p < Pixels; ++p) {
+            const Lanes add = load(s.add, s.add_narrow, p * s.channels + c, there);
+            sum[p] = {_mm512_add_ps(sum[p].even, add.even), _mm512_add_ps(sum[p].odd, add.odd)};
         }
-        if (s.clip) x = {clipped(x.even), clipped(x.odd)};
-        store(x, s.result, s.narrow, at, there);
+    }
+    if (s.clip) {
+        const __m512 low = _mm512_set1_ps(s.low), high = _mm512_set1_ps(s.high);
+        // NaN stays: of two the second is the answer.
+        const auto clipped = [&](__m512 x) {
+            return _mm512_maskz_min_ps(every_lane, high, _mm512_maskz_max_ps(every_lane, low, x));
+        };
+#pragma GCC unroll 8
+        for (int p = 0; p < Pixels; ++p) sum[p] = {clipped(sum[p].even), clipped(sum[p].odd)};
+    }
+    if (s.narrow) {
+        std::uint16_t* to = static_cast<std::uint16_t*>(s.result) + c;
+#pragma GCC unroll 8
+        for (int p = 0; p < Pixels; ++p, to += s.channels)
+            _mm512_mask_storeu_epi16(to, there, brain_pairs(sum[p].even, sum[p].odd));
+    } else {
+        float* to = static_cast<float*>(s.result) + c;
+#pragma GCC unroll 8
+        for (int p = 0; p < Pixels; ++p, to += s.channels) store(sum[p], to, there);
     }
 }
 
