@@ -86,8 +86,9 @@ TEST_F(Bf16, DepthwiseConvolutions) {
                                    graph.add_constant("high", graph::Tensor::scalar(0.75F))});
         if (i % 4 == 3) y = graph.add("HardSwish", {y});
         graph.set_outputs({y});
-        EXPECT_THAT(check(graph, rounded_twice), testing::Contains("simd:depthwise")) << i;
+        EXPECT_THAT(check(graph, rounded_twice), testing::Contains("simd:depthwise:pixels")) << i;
     }
+    EXPECT_THAT(tried_, testing::Contains("simd:depthwise:channels"));
 }
 
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.

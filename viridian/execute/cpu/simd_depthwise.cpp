@@ -1,6 +1,8 @@
-// Conv of one channel a group on nhwc, bf16 → bf16 or f32. Threads share the tiles of all rows; borders are
-// kept out by the taps that lie inside, so that nothing is copied.
+// Conv of one channel a group on nhwc, bf16 → bf16 or f32. Borders are kept out by the taps that lie inside,
+// so that nothing is copied. `pixels`: threads share the tiles of all rows; `channels`: each weight is read
+// by one thread only.
 #include <algorithm>
+#include <tuple>
 
 #include "viridian/execute/cpu/convolution.hpp"
 #include "viridian/execute/cpu/families.hpp"
@@ -23,10 +25,12 @@ struct Work {
     ConvolutionShape shape;
     simd::Fused fused;
     std::size_t source = 0;
+    bool by_channels = false;
     bool narrow = false;  // the result in bf16
     int threads = 1;
 
     [[nodiscard]] std::int64_t channels() const { return shape.source[1]; }
+    [[nodiscard]] std::int64_t blocks() const { return (channels() + block - 1) / block; }
     [[nodiscard]] std::int64_t tiles() const {  // of a row
         return (shape.result[3] + tile_pixels - 1) / tile_pixels;
     }
@@ -81,7 +85,11 @@ void run(const Work& w, const Pointers& pointers) {
     parallel(w.threads, [&](int thread) {
         float* waiting = reinterpret_cast<float*>(pointers.workspace) + thread * w.waiting_floats();
         simd::DepthwiseTile s = tile_of(w, pointers);
-        const auto [begin, end] = share(w.shape.result[0] * w.shape.result[2] * w.tiles(), thread, w.threads);
+        const std::int64_t tiles = w.shape.result[0] * w.shape.result[2] * w.tiles();
+        const auto [begin, end] =
+            w.by_channels ? std::pair{std::int64_t{0}, tiles} : share(tiles, thread, w.threads);
+        std::tie(s.first_block, s.last_block) =
+            w.by_channels ? share(w.blocks(), thread, w.threads) : std::pair{std::int64_t{0}, w.blocks()};
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t row = i / w.tiles(), tile = i % w.tiles();
             if (i == begin || tile == 0) place_rows(w, pointers, row, s);
@@ -127,18 +135,23 @@ std::vector<plan::Choice> offers(const Task& task) {
     if (!plan) return {};
     const Work& work = plan->work;
     std::vector<plan::Choice> choices;
-    for (const ElementType result : {ElementType::bf16, ElementType::f32}) {
-        plan::Choice choice = task.plain_choice(std::string(family));
-        choice.inputs[work.source] = {plan::channels_last(4), ElementType::bf16, {}};
-        choice.outputs[0] = {plan::channels_last(4), result, {}};
-        for (const Step& step : plan->steps)
-            if (const auto input = task.input_index(step.operand);
-                input && task.dims(step.operand) == work.shape.result)
-                choice.inputs[*input].layout = plan::channels_last(4);
-        if (work.fused.added) choice.inputs[*work.fused.added].element = result;
-        choice.workspace = work.workspace();
-        simd::offer_with_residual(task, plan->steps, work.shape.result, std::move(choice), choices);
-    }
+    for (const bool by_channels : {false, true})
+        for (const ElementType result : {ElementType::bf16, ElementType::f32}) {
+            // A chain wants whole pixels; a few blocks are no work for several threads.
+            if (by_channels && (work.fused.chain || work.threads == 1 || work.blocks() < 2 * work.threads))
+                continue;
+            plan::Choice choice =
+                task.plain_choice(fmt::format("{}:{}", family, by_channels ? "channels" : "pixels"));
+            choice.inputs[work.source] = {plan::channels_last(4), ElementType::bf16, {}};
+            choice.outputs[0] = {plan::channels_last(4), result, {}};
+            for (const Step& step : plan->steps)
+                if (const auto input = task.input_index(step.operand);
+                    input && task.dims(step.operand) == work.shape.result)
+                    choice.inputs[*input].layout = plan::channels_last(4);
+            if (work.fused.added) choice.inputs[*work.fused.added].element = result;
+            choice.workspace = work.workspace();
+            simd::offer_with_residual(task, plan->steps, work.shape.result, std::move(choice), choices);
+        }
     return choices;
 }
 
@@ -169,6 +182,7 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     if (shape->bias) kernel.constants.push_back(pack(task, node.inputs[2], channels, 1));
     auto plan = plan_of(task, kernel.constants);
     if (!plan) return unknown_kernel(choice);
+    plan->work.by_channels = choice.kernel.ends_with("channels");
     plan->work.narrow = in_bf16(choice.outputs[0]);
     kernel.workspace = plan->work.workspace();
     kernel.run = [work = std::move(plan->work)](const Pointers& pointers) { run(work, pointers); };

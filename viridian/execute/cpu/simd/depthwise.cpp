@@ -131,7 +131,7 @@ template <int Pixels, int Columns, int Stride>
 void tile_of(const DepthwiseTile& s) {
     const std::int64_t begin = s.first * s.stride - s.pad;
     const bool inner = Columns > 0 && begin >= 0 && begin + (Pixels - 1) * Stride + Columns <= s.width;
-    for (std::int64_t c = 0; c < s.channels; c += lanes) {
+    for (std::int64_t c = s.first_block * lanes; c < s.last_block * lanes; c += lanes) {
         if (inner && c + lanes <= s.channels)
             tile<Pixels, Columns, Stride, Columns != 0>(s, c);
         else

@@ -5,12 +5,14 @@
 
 namespace viridian::execute::cpu::simd {
 
-// `pixels` results of one row, at most tile_pixels, every channel: the first at `first`.
+// `pixels` results of one row, at most tile_pixels, from pixel `first` on; of all channels those of blocks
+// [first_block, last_block), 32 each.
 //   result[p][c] = bias[c] + Σ over rows r, columns t: weights[…][r][t][c] · source[r·source_row +
 //                  ((first + p)·stride − pad + t·dilation)·channels + c], zero outside the row
 // then + add[p][c], then min(max(·, low), high).
 struct DepthwiseTile {
     std::int64_t channels = 0;
+    std::int64_t first_block = 0, last_block = 0;
     std::int64_t width = 0;  // of the source
     std::int64_t first = 0, pixels = 0;
     std::int64_t rows = 1;  // of the kernel, all inside the source

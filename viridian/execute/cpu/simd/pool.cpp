@@ -9,31 +9,32 @@ namespace viridian::execute::cpu::simd {
 namespace {
 
 constexpr std::int64_t lanes = brain_lanes;
-constexpr std::int64_t cached_bytes = 24 * 1024;  // of what waits: it stays in the first cache
 
-// Numbers as integers of the same order, every NaN above infinity: negative magnitudes are turned round, and
-// what is then below -infinity wraps to the top.
+// Numbers as integers of the same order, every NaN above infinity: negative ones are mirrored, and what is
+// then below -infinity wraps to the top.
 struct Greatest {
     static constexpr std::int64_t bytes = 64;
+    static constexpr std::int64_t cached = 24 * 1024;  // of what waits: it stays in the first cache
     __m512i key;
 
-    HWY_INLINE static __m512i turned(__m512i x) {  // x ^ (x < 0 ? 0x7fff : 0)
-        return _mm512_ternarylogic_epi32(x, _mm512_srai_epi16(x, 15), _mm512_set1_epi16(0x7fff), 0x78);
-    }
     HWY_INLINE static Greatest of(__m512i x) {
-        return {_mm512_sub_epi16(turned(x), _mm512_set1_epi16(0x7f))};
+        const __mmask32 negative = _mm512_test_epi16_mask(x, _mm512_set1_epi16(-0x8000));
+        const __m512i key = _mm512_sub_epi16(x, _mm512_set1_epi16(0x7f));
+        return {_mm512_mask_sub_epi16(key, negative, _mm512_set1_epi16(0x7f80), x)};
     }
     HWY_INLINE static Greatest load(const std::byte* at) { return {_mm512_load_si512(at)}; }
     HWY_INLINE void store(std::byte* to) const { _mm512_store_si512(to, key); }
     HWY_INLINE void take(const Greatest& other) { key = _mm512_max_epi16(key, other.key); }
     HWY_INLINE __m512i result(float /*share*/) const {
-        return turned(_mm512_add_epi16(key, _mm512_set1_epi16(0x7f)));
+        const __m512i x = _mm512_add_epi16(key, _mm512_set1_epi16(0x7f));
+        return _mm512_mask_sub_epi16(x, _mm512_movepi16_mask(x), _mm512_set1_epi16(0x7fff), x);
     }
 };
 
 // Sums in f32 of even and of odd channels.
 struct Mean {
     static constexpr std::int64_t bytes = 128;
+    static constexpr std::int64_t cached = 16 * 1024;
     __m512 even, odd;
 
     HWY_INLINE static Mean of(__m512i x) { return {even_lanes(x), odd_lanes(x)}; }
@@ -52,6 +53,14 @@ struct Mean {
     }
 };
 
+// f(c, which are there) for every 32 channels of n.
+template <class Function>
+HWY_INLINE void each(std::int64_t n, const Function& f) {
+    std::int64_t c = 0;
+    for (; c + lanes <= n; c += lanes) f(c, first_lanes(lanes));
+    if (c < n) f(c, first_lanes(n - c));
+}
+
 // Channels [first, first + n) of the columns' greatest or sums, all pixels. Rows 0: as many as the row says.
 template <class Value, int Rows>
 void down(const PoolRow& s, std::int64_t first, std::int64_t n) {
@@ -59,13 +68,13 @@ void down(const PoolRow& s, std::int64_t first, std::int64_t n) {
     std::byte* to = s.waiting;
     for (std::int64_t x = 0; x < s.width; ++x) {
         const std::uint16_t* from = s.source + x * s.channels + first;
-        for (std::int64_t c = 0; c < n; c += lanes, to += Value::bytes) {
-            const __mmask32 there = first_lanes(n - c);
+        each(n, [&](std::int64_t c, __mmask32 there) {
             Value value = Value::of(_mm512_maskz_loadu_epi16(there, from + c));
             for (std::int64_t r = 1; r < rows; ++r)
                 value.take(Value::of(_mm512_maskz_loadu_epi16(there, from + r * s.source_row + c)));
             value.store(to);
-        }
+            to += Value::bytes;
+        });
     }
 }
 
@@ -74,11 +83,12 @@ template <class Value, int Taps>
 HWY_INLINE void across(const std::byte* from, std::int64_t taps, std::int64_t step, float share,
                        std::uint16_t* to, std::int64_t n) {
     if constexpr (Taps > 0) taps = Taps;
-    for (std::int64_t c = 0; c < n; c += lanes, from += Value::bytes) {
+    each(n, [&](std::int64_t c, __mmask32 there) {
         Value value = Value::load(from);
         for (std::int64_t t = 1; t < taps; ++t) value.take(Value::load(from + t * step));
-        _mm512_mask_storeu_epi16(to + c, first_lanes(n - c), value.result(share));
-    }
+        _mm512_mask_storeu_epi16(to + c, there, value.result(share));
+        from += Value::bytes;
+    });
 }
 
 template <class Value, int Taps>
@@ -101,14 +111,15 @@ void across(const PoolRow& s, std::int64_t first, std::int64_t n) {
     }
 }
 
-std::int64_t slice_of(std::int64_t bytes, std::int64_t width, std::int64_t channels) {
-    const std::int64_t pieces = std::max<std::int64_t>(1, cached_bytes / (width * bytes));
+template <class Value>
+std::int64_t slice_of(std::int64_t width, std::int64_t channels) {
+    const std::int64_t pieces = std::max<std::int64_t>(1, Value::cached / (width * Value::bytes));
     return std::min(pieces, (channels + lanes - 1) / lanes) * lanes;
 }
 
 template <class Value>
 void row_of(const PoolRow& s) {
-    const std::int64_t slice = slice_of(Value::bytes, s.width, s.channels);
+    const std::int64_t slice = slice_of<Value>(s.width, s.channels);
     for (std::int64_t first = 0; first < s.channels; first += slice) {
         const std::int64_t n = std::min(slice, s.channels - first);
         if (s.rows == 3)
@@ -127,8 +138,8 @@ void row_of(const PoolRow& s) {
 void run(const PoolRow& row) { row.maximum ? row_of<Greatest>(row) : row_of<Mean>(row); }
 
 std::int64_t waiting_bytes(bool maximum, std::int64_t width, std::int64_t channels) {
-    const std::int64_t bytes = maximum ? Greatest::bytes : Mean::bytes;
-    return slice_of(bytes, width, channels) / lanes * width * bytes;
+    return maximum ? slice_of<Greatest>(width, channels) / lanes * width * Greatest::bytes
+                   : slice_of<Mean>(width, channels) / lanes * width * Mean::bytes;
 }
 
 }  // namespace viridian::execute::cpu::simd
