@@ -66,6 +66,7 @@ void place_rows(const Work& w, const Pointers& pointers, std::int64_t row, simd:
     const std::int64_t room = height - begin;
     const std::int64_t last = std::min(shape.weights[2], room > 0 ? (room + step - 1) / step : 0);
     s.rows = std::max<std::int64_t>(0, last - first);
+    s.ahead = shape.strides[0] == 1 && step == 1 && last == shape.weights[2] && room > last;
     s.source = reinterpret_cast<const std::uint16_t*>(pointers.inputs[w.source]) +
                (image * height + begin + first * step) * s.width * s.channels;
     s.weights = reinterpret_cast<const float*>(pointers.constants[0]) + first * s.columns * block;

@@ -1,4 +1,5 @@
-// MaxPool, AveragePool and their global forms on nhwc in bf16, both sides. Threads share the rows of results.
+// MaxPool, AveragePool and their global forms on nhwc in bf16, both sides. Threads share the rows of results,
+// or the channels where there are fewer rows than threads.
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
@@ -10,6 +11,7 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::string_view family = "simd:pool";
+constexpr std::int64_t piece = 32;  // channels of the micro-kernel
 
 // The window's cells along an axis that lie inside the source, for the result at `place`: [first, last).
 std::pair<std::int64_t, std::int64_t> inside(const PoolingShape& shape, std::size_t axis,
@@ -51,7 +53,12 @@ void run(const PoolingShape& shape, int threads, const Pointers& pointers) {
     parallel(threads, [&](int thread) {
         simd::PoolRow s = row_of(shape);
         s.waiting = pointers.workspace + thread * waiting_bytes(shape);
-        const auto [from, to] = share(shape.result[0] * height, thread, threads);
+        const std::int64_t rows = shape.result[0] * height;
+        const bool by_rows = rows >= threads;
+        const auto [from, to] = by_rows ? share(rows, thread, threads) : std::pair{std::int64_t{0}, rows};
+        const auto [first_piece, last_piece] = share((s.channels + piece - 1) / piece, thread, threads);
+        s.first = by_rows ? 0 : first_piece * piece;
+        s.last = by_rows ? s.channels : std::min(s.channels, last_piece * piece);
         for (std::int64_t row = from; row < to; ++row) {
             const std::int64_t image = row / height, place = row % height;
             const auto [first, last] = inside(shape, 0, place);

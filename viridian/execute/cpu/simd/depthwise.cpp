@@ -103,6 +103,11 @@ HWY_NOINLINE void tile(const DepthwiseTile& s, std::int64_t c) {
     const auto add = [](Lanes& to, const Lanes& x, const Lanes& w) {
         to = {_mm512_fmadd_ps(x.even, w.even, to.even), _mm512_fmadd_ps(x.odd, w.odd, to.odd)};
     };
+    if (Columns > 0 && s.ahead) {
+        const std::uint16_t* next = from + s.rows * s.source_row;
+#pragma GCC unroll 8
+        for (int p = 0; p < Pixels; ++p) _mm_prefetch(next + p * s.channels, _MM_HINT_T0);
+    }
     for (std::int64_t r = 0; r < s.rows; ++r, from += s.source_row) {
         if constexpr (Columns > 0) {
             Lanes w[Columns];

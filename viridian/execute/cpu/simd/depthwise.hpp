@@ -19,6 +19,7 @@ struct DepthwiseTile {
     std::int64_t columns = 1, stride = 1, dilation = 1, pad = 0;
     const std::uint16_t* source = nullptr;
     std::int64_t source_row = 0;
+    bool ahead = false;              // the row behind the kernel's is read ahead
     const float* weights = nullptr;  // [32 channels][row][column][even channels, odd channels]
     std::int64_t weights_block = 0;
     const float* bias = nullptr;  // [32 channels][even channels, odd channels] or null

@@ -120,8 +120,8 @@ std::int64_t slice_of(std::int64_t width, std::int64_t channels) {
 template <class Value>
 void row_of(const PoolRow& s) {
     const std::int64_t slice = slice_of<Value>(s.width, s.channels);
-    for (std::int64_t first = 0; first < s.channels; first += slice) {
-        const std::int64_t n = std::min(slice, s.channels - first);
+    for (std::int64_t first = s.first; first < s.last; first += slice) {
+        const std::int64_t n = std::min(slice, s.last - first);
         if (s.rows == 3)
             down<Value, 3>(s, first, n);
         else

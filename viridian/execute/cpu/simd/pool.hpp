@@ -6,12 +6,13 @@
 
 namespace viridian::execute::cpu::simd {
 
-// One row of `pixels` results, each over the part of its window that lies inside the source:
+// Channels [first, last) of one row of `pixels` results, each over the part of its window that lies inside
+// the source:
 //   result[p][c] = the greatest, or the mean in f32, of source[r·source_row + (p·stride − pad + t·dilation)·
 //                  channels + c] over rows r and columns t. The greatest of numbers and NaN is NaN.
 struct PoolRow {
     bool maximum = true;
-    std::int64_t channels = 0;
+    std::int64_t channels = 0, first = 0, last = 0;
     std::int64_t width = 0, pixels = 0;  // of the source, of the result
     std::int64_t rows = 1;               // of the window, all inside the source
     std::int64_t columns = 1, stride = 1, dilation = 1, pad = 0;
