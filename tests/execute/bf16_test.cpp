@@ -188,6 +188,52 @@ TEST_F(Bf16, WindowsOfPools) {
     EXPECT_THAT(tried_, testing::Contains("simd:pool"));
 }
 
+// NaN of either sign is what a window with one is; infinities and zeroes of either sign are as in f32.
+TEST_F(Bf16, PoolsKeepNanAndInfinities) {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), endless = HUGE_VALF;
+    const std::vector<float> odd = {nan, -nan, endless, -endless, 0.0F, -0.0F};
+    for (const char* op : {"MaxPool", "AveragePool"})
+        for (const std::int64_t stride : {1, 2}) {
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({2, 40, 12, 13}));
+            graph.set_outputs({graph.add(op, {x},
+                                         {{"kernel_shape", Dims{3, 3}},
+                                          {"strides", Dims{stride, stride}},
+                                          {"pads", Dims{1, 1, 1, 1}}})});
+            ASSERT_TRUE(infer_types(graph).ok());
+            graph::Tensor source = rounded_to_bf16(random_tensor(random_, {2, 40, 12, 13}));
+            // A plane of negative numbers, one of nothing but the odd ones, the rest with some.
+            auto values = source.mutable_values<float>();
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                if (i < 156) values[i] = i % 3 == 0 ? -endless : -std::abs(values[i]);
+                if (i >= 156 && (i < 312 || random_.chance(0.05)))
+                    values[i] = odd[static_cast<std::size_t>(random_.between(0, 5))];
+            }
+            const auto expected = evaluate(graph, {source});
+            ASSERT_TRUE(expected.ok());
+            const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+            auto assignment = assign(*device_, graph, {region}, [](const auto&, const auto& choices) {
+                const auto ours = [](const plan::Choice& choice) { return choice.kernel == "simd:pool"; };
+                return static_cast<std::size_t>(std::ranges::find_if(choices, ours) - choices.begin());
+            });
+            ASSERT_TRUE(assignment.ok());
+            const auto plan = plan::make_plan(graph, *std::move(assignment));
+            ASSERT_TRUE(plan.ok());
+            auto executable = device_->prepare(graph, *plan);
+            ASSERT_TRUE(executable.ok());
+            std::vector<graph::Tensor> outputs = {{graph::ElementType::f32, (*expected)[0].dims()}};
+            ASSERT_TRUE((*executable)->run(std::vector{source}, outputs).ok());
+            for (std::int64_t i = 0; i < outputs[0].count(); ++i) {
+                const double made = outputs[0].number(i), wanted = (*expected)[0].number(i);
+                if (std::isfinite(wanted))
+                    EXPECT_NEAR(made, wanted, 0.004) << op << ' ' << i;
+                else
+                    EXPECT_TRUE(std::isnan(wanted) ? std::isnan(made) : made == wanted)
+                        << op << ' ' << i << ": " << made << ", not " << wanted;
+            }
+        }
+}
+
 TEST_F(Bf16, ElementwiseChains) {
     for (int i = 0; i < 24; ++i) {
         const Dims dims = i % 2 == 0 ? Dims{2, 16, 5, 7} : Dims{3, random_.between(1, 2500)};
