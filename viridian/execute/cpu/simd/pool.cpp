@@ -111,10 +111,13 @@ void across(const PoolRow& s, std::int64_t first, std::int64_t n) {
     }
 }
 
+// Channels of nearly equal slices whose columns stay in the first cache.
 template <class Value>
 std::int64_t slice_of(std::int64_t width, std::int64_t channels) {
-    const std::int64_t pieces = std::max<std::int64_t>(1, Value::cached / (width * Value::bytes));
-    return std::min(pieces, (channels + lanes - 1) / lanes) * lanes;
+    const std::int64_t pieces = (channels + lanes - 1) / lanes;
+    const std::int64_t most = std::max<std::int64_t>(1, Value::cached / (width * Value::bytes));
+    const std::int64_t slices = (pieces + most - 1) / most;
+    return (pieces + slices - 1) / slices * lanes;
 }
 
 template <class Value>
