@@ -28,12 +28,11 @@ struct Work {
     bool by_channels = false;
     bool narrow = false;  // the result in bf16
     int threads = 1;
+    std::vector<std::int64_t> bounds;  // of a row's tiles
 
     [[nodiscard]] std::int64_t channels() const { return shape.source[1]; }
     [[nodiscard]] std::int64_t blocks() const { return (channels() + block - 1) / block; }
-    [[nodiscard]] std::int64_t tiles() const {  // of a row
-        return (shape.result[3] + tile_pixels - 1) / tile_pixels;
-    }
+    [[nodiscard]] std::int64_t tiles() const { return static_cast<std::int64_t>(bounds.size()) - 1; }
     // Of a thread, where a chain follows: results, then the chain's scratch.
     [[nodiscard]] std::int64_t waiting_floats() const {
         return fused.chain ? 2 * tile_pixels * channels() : 0;
@@ -91,11 +90,12 @@ void run(const Work& w, const Pointers& pointers) {
             w.by_channels ? std::pair{std::int64_t{0}, tiles} : share(tiles, thread, w.threads);
         std::tie(s.first_block, s.last_block) =
             w.by_channels ? share(w.blocks(), thread, w.threads) : std::pair{std::int64_t{0}, w.blocks()};
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t row = i / w.tiles(), tile = i % w.tiles();
+        std::int64_t row = begin / w.tiles(), tile = begin % w.tiles();
+        for (std::int64_t i = begin; i < end; ++i, ++tile) {
+            if (tile == w.tiles()) ++row, tile = 0;
             if (i == begin || tile == 0) place_rows(w, pointers, row, s);
-            const auto [first, last] = share(w.shape.result[3], tile, w.tiles());
-            s.first = first, s.pixels = last - first;
+            const std::int64_t first = w.bounds[static_cast<std::size_t>(tile)];
+            s.first = first, s.pixels = w.bounds[static_cast<std::size_t>(tile) + 1] - first;
             const std::int64_t at = (row * w.shape.result[3] + first) * s.channels;
             if (w.fused.added) s.add = pointers.inputs[*w.fused.added] + at * size;
             s.result = w.fused.chain ? static_cast<void*>(waiting) : pointers.outputs[0] + at * size;
@@ -127,6 +127,8 @@ std::optional<Plan> plan_of(const Task& task, std::vector<Packed>& constants) {
     plan.work.fused = *std::move(fused);
     plan.work.source = *task.input_index(task.node().inputs[0]);
     plan.work.threads = task.context.threads;
+    const std::int64_t width = plan.work.shape.result[3], tiles = (width + tile_pixels - 1) / tile_pixels;
+    for (std::int64_t t = 0; t <= tiles; ++t) plan.work.bounds.push_back(width * t / tiles);
     return plan;
 }
 
