@@ -57,6 +57,40 @@ TEST_F(Bf16, Convolutions) {
     EXPECT_THAT(tried_, testing::Contains(testing::HasSubstr("bf16")));
 }
 
+// Kernels beyond every border, with strides and holes, on channels that fill no vector.
+TEST_F(Bf16, DepthwiseConvolutions) {
+    for (int i = 0; i < 60; ++i) {
+        const std::int64_t channels[] = {3, 8, 16, 24, 32, 40, 96, 144};
+        const std::int64_t c = channels[random_.between(0, 7)], side = i % 3 == 0 ? 5 : 3;
+        const Dims kernel =
+            i % 5 == 4 ? Dims{random_.between(1, 7), random_.between(2, 7)} : Dims{side, side};
+        const bool holes = i % 7 == 6;
+        Graph graph;
+        const ValueId x = graph.add_input(
+            "x", f32({random_.between(1, 2), c, random_.between(13, 20), random_.between(13, 40)}));
+        std::vector<ValueId> inputs = {x, constant(graph, {c, 1, kernel[0], kernel[1]})};
+        if (random_.chance(0.7)) inputs.push_back(constant(graph, {c}));
+        const auto pad = [&](std::size_t axis) { return random_.between(0, kernel[axis] / 2); };
+        ValueId y = graph.add("Conv", inputs,
+                              {{"pads", Dims{pad(0), pad(1), pad(0), pad(1)}},
+                               {"strides", i % 5 == 3 ? Dims{3, 1} : Dims(2, random_.between(1, 2))},
+                               {"dilations", Dims(2, holes ? 2 : 1)},
+                               {"group", c}});
+        if (random_.chance(0.4)) {
+            ASSERT_TRUE(infer_types(graph).ok());
+            y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        }
+        if (i % 4 == 1) y = graph.add("Relu", {y});
+        if (i % 4 == 2)
+            y = graph.add("Clip", {y, graph.add_constant("low", graph::Tensor::scalar(-0.5F)),
+                                   graph.add_constant("high", graph::Tensor::scalar(0.75F))});
+        if (i % 4 == 3) y = graph.add("HardSwish", {y});
+        graph.set_outputs({y});
+        EXPECT_THAT(check(graph, rounded_twice), testing::Contains("simd:depthwise:pixels")) << i;
+    }
+    EXPECT_THAT(tried_, testing::Contains("simd:depthwise:channels"));
+}
+
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.
 TEST_F(Bf16, MinimalFiltering) {
     for (const Dims& kernel : {Dims{3, 3}, Dims{1, 3}, Dims{5, 1}, Dims{1, 7}, Dims{7, 1}})
@@ -113,17 +147,91 @@ TEST_F(Bf16, Products) {
 }
 
 TEST_F(Bf16, Pools) {
-    for (const char* op : {"MaxPool", "AveragePool", "GlobalAveragePool"}) {
+    for (const char* op : {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"})
+        for (const std::int64_t c : {3, 8, 16, 24, 40, 144}) {
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({2, c, 9, 11}));
+            const bool global = std::string_view(op).starts_with("Global");
+            graph.set_outputs({global ? graph.add(op, {x})
+                                      : graph.add(op, {x},
+                                                  {{"kernel_shape", Dims{3, 3}},
+                                                   {"strides", Dims{2, 2}},
+                                                   {"pads", Dims{1, 1, 1, 1}}})});
+            EXPECT_THAT(check(graph), testing::Contains("simd:pool")) << op << ' ' << c;
+        }
+}
+
+// Windows that hang over borders, leave cells out, have holes, and rows too long for one slice of channels.
+TEST_F(Bf16, WindowsOfPools) {
+    for (int i = 0; i < 60; ++i) {
+        const bool maximum = random_.chance(0.5);
+        const Dims kernel = {random_.between(1, 5), random_.between(1, 5)};
+        const Dims dilations = {random_.between(1, 2), random_.between(1, maximum ? 3 : 1)};
+        Dims pads;
+        for (const int side : {0, 1, 0, 1}) {
+            const auto axis = static_cast<std::size_t>(side);
+            pads.push_back(random_.between(0, kernel[axis] - 1));
+        }
+        graph::Attributes attributes = {{"kernel_shape", kernel},
+                                        {"strides", Dims{random_.between(1, 3), random_.between(1, 3)}},
+                                        {"pads", pads},
+                                        {"ceil_mode", random_.between(0, 1)}};
+        if (maximum) attributes["dilations"] = dilations;
+        if (!maximum) attributes["count_include_pad"] = random_.between(0, 1);
         Graph graph;
-        const ValueId x = graph.add_input("x", f32({1, 32, 9, 9}));
-        const bool global = std::string_view(op).starts_with("Global");
-        graph.set_outputs({global ? graph.add(op, {x})
-                                  : graph.add(op, {x},
-                                              {{"kernel_shape", Dims{3, 3}},
-                                               {"strides", Dims{2, 2}},
-                                               {"pads", Dims{1, 1, 1, 1}}})});
-        EXPECT_FALSE(check(graph).empty()) << op;
+        const Dims dims = {random_.between(1, 2), i % 3 == 0 ? 200 : random_.between(1, 70),
+                           random_.between(9, 20), random_.between(13, 70)};
+        graph.set_outputs({graph.add(maximum ? "MaxPool" : "AveragePool", {graph.add_input("x", f32(dims))},
+                                     std::move(attributes))});
+        check(graph);
     }
+    EXPECT_THAT(tried_, testing::Contains("simd:pool"));
+}
+
+// NaN of either sign is what a window with one is; infinities and zeroes of either sign are as in f32.
+TEST_F(Bf16, PoolsKeepNanAndInfinities) {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), endless = HUGE_VALF;
+    const std::vector<float> odd = {nan, -nan, endless, -endless, 0.0F, -0.0F};
+    for (const char* op : {"MaxPool", "AveragePool"})
+        for (const std::int64_t stride : {1, 2}) {
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({2, 40, 12, 13}));
+            graph.set_outputs({graph.add(op, {x},
+                                         {{"kernel_shape", Dims{3, 3}},
+                                          {"strides", Dims{stride, stride}},
+                                          {"pads", Dims{1, 1, 1, 1}}})});
+            ASSERT_TRUE(infer_types(graph).ok());
+            graph::Tensor source = rounded_to_bf16(random_tensor(random_, {2, 40, 12, 13}));
+            // A plane of negative numbers, one of nothing but the odd ones, the rest with some.
+            auto values = source.mutable_values<float>();
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                if (i < 156) values[i] = i % 3 == 0 ? -endless : -std::abs(values[i]);
+                if (i >= 156 && (i < 312 || random_.chance(0.05)))
+                    values[i] = odd[static_cast<std::size_t>(random_.between(0, 5))];
+            }
+            const auto expected = evaluate(graph, {source});
+            ASSERT_TRUE(expected.ok());
+            const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+            auto assignment = assign(*device_, graph, {region}, [](const auto&, const auto& choices) {
+                const auto ours = [](const plan::Choice& choice) { return choice.kernel == "simd:pool"; };
+                return static_cast<std::size_t>(std::ranges::find_if(choices, ours) - choices.begin());
+            });
+            ASSERT_TRUE(assignment.ok());
+            const auto plan = plan::make_plan(graph, *std::move(assignment));
+            ASSERT_TRUE(plan.ok());
+            auto executable = device_->prepare(graph, *plan);
+            ASSERT_TRUE(executable.ok());
+            std::vector<graph::Tensor> outputs = {{graph::ElementType::f32, (*expected)[0].dims()}};
+            ASSERT_TRUE((*executable)->run(std::vector{source}, outputs).ok());
+            for (std::int64_t i = 0; i < outputs[0].count(); ++i) {
+                const double made = outputs[0].number(i), wanted = (*expected)[0].number(i);
+                if (std::isfinite(wanted))
+                    EXPECT_NEAR(made, wanted, 0.004) << op << ' ' << i;
+                else
+                    EXPECT_TRUE(std::isnan(wanted) ? std::isnan(made) : made == wanted)
+                        << op << ' ' << i << ": " << made << ", not " << wanted;
+            }
+        }
 }
 
 TEST_F(Bf16, ElementwiseChains) {

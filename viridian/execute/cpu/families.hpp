@@ -6,6 +6,8 @@ namespace viridian::execute::cpu {
 
 Family dnnl_convolution_family();
 Family dnnl_pooling_family();
+Family simd_pooling_family();
+Family simd_depthwise_family();
 Family dnnl_matmul_family();
 Family dnnl_softmax_family();
 Family simd_convolution_family();
