@@ -33,10 +33,14 @@ class Tiles : public testing::TestWithParam<int> {
     ValueId constant(Graph& graph, const Dims& dims) {
         return graph.add_constant("c", random_tensor(random_, dims));
     }
-    // Nothing, a residual, a clip, a chain, or two of them.
+    // Nothing, a residual (once also a factor), a clip, a chain, or two of them.
     ValueId followed(Graph& graph, ValueId y, int how) {
         EXPECT_TRUE(infer_types(graph).ok());
-        if (how % 3 == 1) y = graph.add("Add", {y, graph.add_input("r", graph.value(y).type)});
+        if (how % 3 == 1) {
+            const ValueId r = graph.add_input("r", graph.value(y).type);
+            y = graph.add("Add", {y, r});
+            if (how % 6 == 4) y = graph.add("Mul", {y, r});
+        }
         if (how % 4 == 1) y = graph.add("Relu", {y});
         if (how % 4 == 2) y = graph.add("Sigmoid", {y});
         return y;

@@ -15,6 +15,11 @@ class Buffer {
   public:
     Buffer() = default;
     explicit Buffer(std::size_t bytes);
+    Buffer(Buffer&&) = default;
+    Buffer& operator=(Buffer&&) = default;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() = default;
     // A part of another's memory, which lives as long.
     Buffer(const Buffer& whole, std::size_t offset, std::size_t bytes)
         : data_(whole.data_, whole.data() + offset), size_(bytes) {}
@@ -28,8 +33,8 @@ class Buffer {
 
 using Packed = std::shared_ptr<const Buffer>;
 
-// Packed constants that some kernel still holds, by content and packing: equal ones are made once. They lie one
-// after the other, as they are made: kernels read them in that order, and huge pages hold many.
+// Packed constants that some kernel still holds, by content and packing: equal ones are made once. They lie
+// one after the other, as they are made: kernels read them in that order, and huge pages hold many.
 class PackedConstants {
   public:
     // `make` fills a buffer of `bytes`.
@@ -42,6 +47,8 @@ class PackedConstants {
     std::map<std::string, std::weak_ptr<const Buffer>> known_;
     Buffer chunk_;
     std::size_t used_ = 0;  // of the chunk
+    std::weak_ptr<const Buffer> last_;
+    std::size_t last_start_ = 0;
 };
 
 }  // namespace viridian::execute::cpu

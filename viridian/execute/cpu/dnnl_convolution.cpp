@@ -127,7 +127,9 @@ std::vector<plan::Choice> offers(const Task& task) {
                     const std::string name = implementation.impl_info_str();
                     if (!worth_offering(name)) return false;
                     // Seen to make numbers of memory that nobody wrote (one and four channels, strides of 3).
-                    if (name.starts_with("brgconv:avx512_core_amx") && shape->weights[0] < 16) return false;
+                    if (name.starts_with("brgconv") && name.find("amx") != std::string::npos &&
+                        shape->weights[0] / shape->groups < 16)
+                        return false;
                     const bool gemm = name.find("gemm") != std::string::npos;
                     // oneDNN's gemm convolution with a residual is 10 to 70 times slower than without,
                     // depthwise 16 times slower than direct, in bf16 never the best.

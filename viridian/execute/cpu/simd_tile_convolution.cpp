@@ -27,8 +27,9 @@ std::optional<Plan> plan_of(const Task& task) {
     for (const Step& step : *steps)
         if (step.operand == task.node().inputs[0]) return std::nullopt;
     std::vector<Packed> constants;
-    if (!simd::Fused::make(task, *steps, shape->result, plan::channels_last(4), constants))
-        return std::nullopt;
+    const auto fused = simd::Fused::make(task, *steps, shape->result, plan::channels_last(4), constants);
+    // Whole lines wait for a chain.
+    if (!fused || (fused->chain && shape->result[3] > 1024)) return std::nullopt;
     return Plan{*std::move(shape), *std::move(steps), *task.input_index(task.node().inputs[0])};
 }
 
@@ -53,7 +54,7 @@ TileProduct product_of(const Task& task, const Plan& plan, bool by_channels, boo
 }
 
 std::vector<plan::Choice> offers(const Task& task) {
-    if (!task.context.allowances.bf16 || !simd::matrix_unit()) return {};
+    if (!tiles_run(task)) return {};
     const auto plan = plan_of(task);
     if (!plan) return {};
     const bool image = plan->shape.source[1] <= 4;
@@ -82,7 +83,7 @@ std::vector<plan::Choice> offers(const Task& task) {
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
-    const auto plan = simd::matrix_unit() ? plan_of(task) : std::nullopt;
+    const auto plan = tiles_run(task) ? plan_of(task) : std::nullopt;
     if (!plan) return unknown_kernel(choice);
     const graph::Node& node = task.node();
     const bool row_major = choice.inputs[plan->input].element == ElementType::f32;

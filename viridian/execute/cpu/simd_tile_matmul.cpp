@@ -28,7 +28,7 @@ TileProduct product_of(const Task& task, const MatmulPlan& plan, bool by_columns
 }
 
 std::vector<plan::Choice> offers(const Task& task) {
-    if (!task.context.allowances.bf16 || !simd::matrix_unit()) return {};
+    if (!tiles_run(task)) return {};
     const auto plan = matmul_plan(task);
     if (!plan) return {};
     std::vector<plan::Choice> choices;
@@ -51,7 +51,7 @@ std::vector<plan::Choice> offers(const Task& task) {
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
-    const auto plan = simd::matrix_unit() ? matmul_plan(task) : std::nullopt;
+    const auto plan = tiles_run(task) ? matmul_plan(task) : std::nullopt;
     if (!plan) return unknown_kernel(choice);
     const bool by_columns = choice.kernel.ends_with("columns");
     std::vector<Packed> none;

@@ -33,6 +33,11 @@ struct TileProduct::Slice {
     std::int64_t first_result = 0;  // of the whole result
 };
 
+bool tiles_run(const Task& task) {
+    return task.context.allowances.bf16 && simd::matrix_unit() &&
+           dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+}
+
 void TileProduct::lay_out(std::int64_t taps_x, std::int64_t dilation_x) {
     const std::int64_t joined = dilation_x == 1 ? taps_x : 1;  // taps of a run
     const bool point = taps_y == 1 && taps_x == 1 && stride_y == 1 && stride_x == 1 && pad_y == 0 &&

@@ -1,7 +1,7 @@
 #pragma once
 // A convolution or a product with a constant matrix on the matrix unit: channels last, bf16. A matrix is an
-// image one pixel wide. What is not a plain product of rows is read from a padded copy of the image, in which a
-// kernel's line of taps is one run of channels; where lines are skipped, those of each remainder lie
+// image one pixel wide. What is not a plain product of rows is read from a padded copy of the image, in which
+// a kernel's line of taps is one run of channels; where lines are skipped, those of each remainder lie
 // together.
 #include <vector>
 
@@ -11,6 +11,9 @@
 #include "viridian/execute/cpu/simd/weights.hpp"
 
 namespace viridian::execute::cpu {
+
+// Allowed, and there is a unit that oneDNN, too, may use.
+[[nodiscard]] bool tiles_run(const Task& task);
 
 struct TileProduct {
     std::int64_t images = 1, height = 1, width = 1, channels = 1;  // of the source

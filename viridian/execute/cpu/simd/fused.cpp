@@ -6,11 +6,13 @@
 namespace viridian::execute::cpu::simd {
 namespace {
 
-// The full-size region input that the first step adds.
+// The full-size region input that the first step adds, and no other reads.
 std::optional<std::size_t> residual(const Task& task, const std::vector<Step>& steps,
                                     const graph::Dims& dims) {
     if (steps.empty() || steps[0].function != Function::add || task.dims(steps[0].operand) != dims)
         return std::nullopt;
+    const auto uses = [&](const Step& step) { return step.operand == steps[0].operand; };
+    if (std::ranges::count_if(steps, uses) > 1) return std::nullopt;
     return task.input_index(steps[0].operand);
 }
 
@@ -42,8 +44,7 @@ std::optional<Fused> Fused::make(const Task& task, const std::vector<Step>& step
 void offer_with_residual(const Task& task, const std::vector<Step>& steps, const graph::Dims& dims,
                          plan::Choice choice, std::vector<plan::Choice>& to) {
     const auto added = residual(task, steps, dims);
-    const auto uses = [&](const Step& step) { return step.operand == steps[0].operand; };
-    if (added && task.region.dies[*added] && std::ranges::count_if(steps, uses) == 1) {
+    if (added && task.region.dies[*added]) {
         plan::Choice in_place = choice;
         in_place.aliasing = plan::Aliasing::overwrite;
         in_place.overwritten = *added;
