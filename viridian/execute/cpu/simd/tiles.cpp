@@ -65,7 +65,7 @@ HWY_INLINE void store(__m512 x, void* to, bool narrow, std::int64_t at, __mmask1
 class Pending {
   public:
     explicit Pending(const TileStrip& s)
-        : s_(s), low_(_mm512_set1_ps(s.low)), high_(_mm512_set1_ps(s.high)) {}
+        : low_(_mm512_set1_ps(s.low)), high_(_mm512_set1_ps(s.high)), s_(s) {}
 
     // `count` rows from `row` on, of columns from block `column` on; those before are done.
     void set(const float* sums, std::int64_t row, std::int64_t count, std::int64_t column, int columns) {
@@ -124,8 +124,8 @@ class Pending {
         sums_ = sums, x_ = x, at_ = at, added_ = added, left_ -= rows;
     }
 
+    __m512 low_, high_, bias_[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
     const TileStrip& s_;
-    __m512 bias_[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()}, low_, high_;
     const float* sums_ = nullptr;
     std::int64_t left_ = 0, x_ = 0, at_ = 0, added_ = 0;
     __mmask16 last_ = every;
@@ -197,7 +197,7 @@ struct Rows {
 
 class Strip {
   public:
-    explicit Strip(const TileStrip& s) : s_(s), pending_(s) {}
+    explicit Strip(const TileStrip& s) : pending_(s), s_(s) {}
 
     void run() {
         const std::int64_t at_once = s_.rows_at_once > 0 ? s_.rows_at_once : s_.rows;
@@ -266,9 +266,9 @@ class Strip {
         asm volatile("ldtilecfg %0" ::"m"(c));
     }
 
+    Pending pending_;
     alignas(64) float sums_[band_tiles * tile_rows * sums_row];
     const TileStrip& s_;
-    Pending pending_;
     std::int64_t blocks_ = s_.run_count * s_.run_blocks;
     const std::uint16_t* weights_end_ = s_.weights + s_.columns * blocks_ * s_.channels * 16;
     std::int64_t configured_ = 0;
