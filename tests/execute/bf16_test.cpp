@@ -91,6 +91,25 @@ TEST_F(Bf16, DepthwiseConvolutions) {
     EXPECT_THAT(tried_, testing::Contains("simd:depthwise:channels"));
 }
 
+// Pixels between windows are skipped, or a window lies in the padding alone.
+TEST_F(Bf16, WindowsApartAndInThePadding) {
+    for (const auto& [kernel, strides, pads] :
+         std::vector<std::tuple<Dims, Dims, Dims>>{{{1, 7}, {2, 2}, {0, 7, 0, 4}},
+                                                   {{1, 7}, {3, 2}, {0, 0, 0, 0}},
+                                                   {{2, 3}, {3, 3}, {0, 0, 0, 0}},
+                                                   {{3, 3}, {1, 1}, {3, 3, 0, 3}},
+                                                   {{1, 1}, {2, 2}, {0, 0, 0, 0}},
+                                                   {{1, 1}, {1, 1}, {1, 1, 1, 1}}})
+        for (const Dims& channels : {Dims{59, 35}, Dims{95, 1}, Dims{64, 64}}) {
+            Graph graph;
+            graph.set_outputs({graph.add("Conv",
+                                         {graph.add_input("x", f32({1, channels[0], 17, 33})),
+                                          constant(graph, {channels[1], channels[0], kernel[0], kernel[1]})},
+                                         {{"strides", strides}, {"pads", pads}})});
+            EXPECT_FALSE(check(graph, rounded_twice).empty());
+        }
+}
+
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.
 TEST_F(Bf16, MinimalFiltering) {
     for (const Dims& kernel : {Dims{3, 3}, Dims{1, 3}, Dims{5, 1}, Dims{1, 7}, Dims{7, 1}})
