@@ -1,6 +1,6 @@
 #pragma once
-// 32 channels of bf16 as two vectors of f32, the even and the odd ones: each is a shift or a mask away from
-// what lies in memory. For micro-kernels that need AVX512_BF16.
+// bf16 in memory, f32 in vectors: 16 numbers in their order, or 32 channels as two vectors, the even and the
+// odd ones, each a shift or a mask away from what lies in memory. For micro-kernels that need AVX512_BF16.
 #include <immintrin.h>
 
 #include <hwy/base.h>
@@ -26,6 +26,20 @@ HWY_INLINE __m512 even_lanes(__m512i pairs) {
 
 HWY_INLINE __m512 odd_lanes(__m512i pairs) {
     return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(static_cast<int>(0xffff0000U))));
+}
+
+// 16 numbers as they lie, of bf16 (`narrow`) or f32.
+HWY_INLINE __m512 load_lanes(const void* from, bool narrow, std::int64_t at, __mmask16 valid) {
+    if (!narrow) return _mm512_maskz_loadu_ps(valid, static_cast<const float*>(from) + at);
+    const __m256i halves = _mm256_maskz_loadu_epi16(valid, static_cast<const std::uint16_t*>(from) + at);
+    return _mm512_castsi512_ps(
+        _mm512_maskz_slli_epi32(every_lane, _mm512_maskz_cvtepu16_epi32(every_lane, halves), 16));
+}
+
+HWY_INLINE void store_lanes(__m512 x, void* to, bool narrow, std::int64_t at, __mmask16 valid) {
+    if (!narrow) return _mm512_mask_storeu_ps(static_cast<float*>(to) + at, valid, x);
+    _mm256_mask_storeu_epi16(static_cast<std::uint16_t*>(to) + at, valid,
+                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
 }
 
 // Back to bf16, to nearest even.

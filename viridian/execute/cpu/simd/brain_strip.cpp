@@ -1,9 +1,8 @@
 #include "viridian/execute/cpu/simd/brain_strip.hpp"
 
-#include <immintrin.h>
-
-#include <hwy/base.h>
 #include <cstring>
+
+#include "viridian/execute/cpu/simd/brain_lanes.hpp"
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")
 namespace viridian::execute::cpu::simd {
@@ -12,23 +11,7 @@ namespace {
 // Pixels whose accumulators fit the registers beside two columns' weights.
 constexpr int most_pixels = 14;
 
-// g++ 12 takes the undefined operand of the unmasked intrinsics for an error.
-constexpr __mmask16 every = 0xffff;
-
 HWY_INLINE __m512bh pairs(__m512i words) { return reinterpret_cast<__m512bh>(words); }
-
-HWY_INLINE __m512 load(const void* from, bool narrow, std::int64_t at, __mmask16 valid) {
-    if (!narrow) return _mm512_maskz_loadu_ps(valid, static_cast<const float*>(from) + at);
-    const __m256i halves = _mm256_maskz_loadu_epi16(valid, static_cast<const std::uint16_t*>(from) + at);
-    return _mm512_castsi512_ps(
-        _mm512_maskz_slli_epi32(every, _mm512_maskz_cvtepu16_epi32(every, halves), 16));
-}
-
-HWY_INLINE void store(__m512 x, void* to, bool narrow, std::int64_t at, __mmask16 valid) {
-    if (!narrow) return _mm512_mask_storeu_ps(static_cast<float*>(to) + at, valid, x);
-    _mm256_mask_storeu_epi16(static_cast<std::uint16_t*>(to) + at, valid,
-                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
-}
 
 template <int Pixels, int Columns>
 HWY_INLINE void finish(const BrainStrip& s, std::int64_t first, const __m512 (&sum)[Pixels][Columns]) {
@@ -41,10 +24,11 @@ HWY_INLINE void finish(const BrainStrip& s, std::int64_t first, const __m512 (&s
             __m512 x = sum[p][v];
             const std::int64_t column = v * s.result_block;
             if (s.add != nullptr)
-                x = _mm512_add_ps(x, load(s.add, s.add_narrow, (first + p) * s.add_pixel + column, valid));
+                x = _mm512_add_ps(x,
+                                  load_lanes(s.add, s.add_narrow, (first + p) * s.add_pixel + column, valid));
             // NaN stays: of two the second is the answer.
-            if (s.clip) x = _mm512_maskz_min_ps(every, high, _mm512_maskz_max_ps(every, low, x));
-            store(x, s.result, s.narrow, (first + p) * s.result_pixel + column, valid);
+            if (s.clip) x = _mm512_maskz_min_ps(every_lane, high, _mm512_maskz_max_ps(every_lane, low, x));
+            store_lanes(x, s.result, s.narrow, (first + p) * s.result_pixel + column, valid);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "viridian/base/machine.hpp"
+#include "viridian/execute/cpu/simd/brain_lanes.hpp"
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")
 namespace viridian::execute::cpu::simd {
@@ -41,24 +42,10 @@ HWY_INLINE void multiply_tiles() {
     asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(Sum), "i"(Source), "i"(Weights));
 }
 
-constexpr __mmask16 every = 0xffff;
 constexpr std::int64_t sums_row = 32;  // floats
 constexpr std::int64_t band_tiles = 8;
 constexpr std::int64_t pass_lines = 256;   // of weights, 64 bytes each
 constexpr std::int64_t ahead_lines = 512;  // how far ahead weights are read
-
-HWY_INLINE __m512 load(const void* from, bool narrow, std::int64_t at, __mmask16 valid) {
-    if (!narrow) return _mm512_maskz_loadu_ps(valid, static_cast<const float*>(from) + at);
-    const __m256i halves = _mm256_maskz_loadu_epi16(valid, static_cast<const std::uint16_t*>(from) + at);
-    return _mm512_castsi512_ps(
-        _mm512_maskz_slli_epi32(every, _mm512_maskz_cvtepu16_epi32(every, halves), 16));
-}
-
-HWY_INLINE void store(__m512 x, void* to, bool narrow, std::int64_t at, __mmask16 valid) {
-    if (!narrow) return _mm512_mask_storeu_ps(static_cast<float*>(to) + at, valid, x);
-    _mm256_mask_storeu_epi16(static_cast<std::uint16_t*>(to) + at, valid,
-                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
-}
 
 // Rows of sums on their way into the result. They are finished while the unit multiplies others: it would
 // wait for them.
@@ -80,7 +67,7 @@ class Pending {
         const bool last = column + columns == s_.columns;
         last_ = static_cast<__mmask16>(last ? (1U << s_.last_width) - 1U : 0xffffU);
         two_ = columns == 2;
-        whole_ = two_ && s_.narrow && last_ == every;
+        whole_ = two_ && s_.narrow && last_ == every_lane;
     }
 
     HWY_INLINE void some(std::int64_t rows) {
@@ -98,13 +85,13 @@ class Pending {
         const void* const add = s_.add;
         const std::int64_t width = s_.width, pitch = s_.pitch, apart = s_.result_row;
         const bool narrow = s_.narrow, add_narrow = s_.add_narrow, clip = s_.clip, two = Whole || two_;
-        const __mmask16 last = Whole ? every : last_, first = two ? every : last;
+        const __mmask16 last = Whole ? every_lane : last_, first = two ? every_lane : last;
         std::int64_t x = x_, at = at_, added = added_;
         const auto made = [&](int v, __mmask16 valid) {
             __m512 y = _mm512_add_ps(_mm512_load_ps(sums + v * 16), bias[v]);
-            if (add != nullptr) y = _mm512_add_ps(y, load(add, add_narrow, added + v * 16, valid));
+            if (add != nullptr) y = _mm512_add_ps(y, load_lanes(add, add_narrow, added + v * 16, valid));
             // NaN stays: of two the second is the answer.
-            if (clip) y = _mm512_maskz_min_ps(every, high, _mm512_maskz_max_ps(every, low, y));
+            if (clip) y = _mm512_maskz_min_ps(every_lane, high, _mm512_maskz_max_ps(every_lane, low, y));
             return y;
         };
         for (std::int64_t r = 0; r < rows; ++r, sums += sums_row) {
@@ -112,12 +99,12 @@ class Pending {
             if (++x >= pitch) x = 0;
             if (!counts) continue;
             if constexpr (Whole) {
-                const __m512 left = made(0, every), right = made(1, every);
+                const __m512 left = made(0, every_lane), right = made(1, every_lane);
                 _mm512_storeu_si512(static_cast<std::uint16_t*>(result) + at,
                                     reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(right, left)));
             } else {
-                store(made(0, first), result, narrow, at, first);
-                if (two) store(made(1, last), result, narrow, at + 16, last);
+                store_lanes(made(0, first), result, narrow, at, first);
+                if (two) store_lanes(made(1, last), result, narrow, at + 16, last);
             }
             at += apart, added += s_.add_row;
         }
@@ -128,7 +115,7 @@ class Pending {
     const TileStrip& s_;
     const float* sums_ = nullptr;
     std::int64_t left_ = 0, x_ = 0, at_ = 0, added_ = 0;
-    __mmask16 last_ = every;
+    __mmask16 last_ = every_lane;
     bool two_ = true, whole_ = true;
 };
 
