@@ -12,7 +12,7 @@ namespace viridian::rewrite {
 enum class Kind : std::uint8_t {
     always,       // pays on every device: applied until nothing changes
     alternative,  // may pay: the outer search tries it
-    whole,        // changes a large part of the network at once: tried after the search, at a few nodes
+    whole,        // changes much of the network at once: scouted first, tried again in the end
 };
 
 struct Rule {

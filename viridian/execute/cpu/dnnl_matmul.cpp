@@ -10,7 +10,6 @@
 namespace viridian::execute::cpu {
 namespace {
 
-using dnnl::inner_product_forward;
 using dnnl::matmul;
 using dnnl::memory;
 using graph::Dims;

@@ -3,28 +3,47 @@
 #include <algorithm>
 
 #include "viridian/graph/operators/broadcasting.hpp"
+#include "viridian/graph/operators/multiply_tile.hpp"
 
 namespace viridian::graph {
 namespace {
 
-constexpr std::int64_t rows = 4;
-constexpr std::int64_t columns = 4;
-
-// tile += a[rows × k] · b[k × columns], both packed with k outermost.
+// The tile of sums that is made at once.
 template <class Wide>
-void multiply_tile(std::int64_t k, const Wide* a, const Wide* b, Wide (&tile)[rows][columns]) {
-    for (std::int64_t p = 0; p < k; ++p, a += rows, b += columns)
-        for (std::int64_t i = 0; i < rows; ++i)
-            for (std::int64_t j = 0; j < columns; ++j) tile[i][j] += a[i] * b[j];
+struct Tile {
+    static constexpr std::int64_t rows = 4, columns = 4;
+};
+template <>
+struct Tile<double> {
+    static constexpr std::int64_t rows = tile::rows, columns = tile::columns;
+};
+
+// sums[rows × columns] += a[rows × k] · b[k × columns], both packed with k outermost; only `wide` columns
+// matter.
+template <class Scalar, class Wide>
+void multiply_tile(std::int64_t k, [[maybe_unused]] std::int64_t wide, const Wide* a, const Wide* b,
+                   Wide* sums) {
+    if constexpr (std::is_same_v<Wide, double>) {
+        tile::multiply_add(k, wide, a, b, sums, std::is_same_v<Scalar, float>);
+    } else {
+        constexpr std::int64_t rows = Tile<Wide>::rows, columns = Tile<Wide>::columns;
+        for (std::int64_t p = 0; p < k; ++p, a += rows, b += columns)
+            for (std::int64_t i = 0; i < rows; ++i)
+                for (std::int64_t j = 0; j < columns; ++j) sums[i * columns + j] += a[i] * b[j];
+    }
 }
 
 // Columns (or rows) first … first + width of a matrix, widened, k outermost, zeros where it ends.
 template <class Wide, class Scalar>
 void pack(const Scalar* data, std::int64_t across, std::int64_t along, std::int64_t k, std::int64_t width,
           std::int64_t full, Wide* out) {
-    for (std::int64_t p = 0; p < k; ++p, out += full)
-        for (std::int64_t i = 0; i < full; ++i)
-            out[i] = i < width ? Wide(data[i * across + p * along]) : Wide(0);
+    if (width < full) std::fill_n(out, k * full, Wide(0));
+    if (across == 1)
+        for (std::int64_t p = 0; p < k; ++p)
+            for (std::int64_t i = 0; i < width; ++i) out[p * full + i] = Wide(data[p * along + i]);
+    else
+        for (std::int64_t i = 0; i < width; ++i)
+            for (std::int64_t p = 0; p < k; ++p) out[p * full + i] = Wide(data[i * across + p * along]);
 }
 
 }  // namespace
@@ -45,7 +64,8 @@ template <class Scalar>
 void multiply_add(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Scalar> a, Matrix<Scalar> b,
                   ProductSum<Scalar>* sums) {
     using Wide = ProductSum<Scalar>;
-    constexpr std::int64_t depth = 512;  // a packed block of k stays in the cache
+    constexpr std::int64_t rows = Tile<Wide>::rows, columns = Tile<Wide>::columns;
+    constexpr std::int64_t depth = 128;  // packed columns of that many rows stay in the nearest cache
     const std::int64_t bands = (m + rows - 1) / rows;
     std::vector<Wide> packed_a(static_cast<std::size_t>(bands * rows * std::min(depth, k)));
     std::vector<Wide> packed_b(static_cast<std::size_t>(columns * std::min(depth, k)));
@@ -58,10 +78,12 @@ void multiply_add(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Scalar>
             const std::int64_t wide = std::min(columns, n - j);
             pack(b.data + p * b.row + j * b.column, b.column, b.row, deep, wide, columns, packed_b.data());
             for (std::int64_t i = 0; i < m; i += rows) {
-                Wide tile[rows][columns] = {};
-                multiply_tile(deep, packed_a.data() + i * deep, packed_b.data(), tile);
-                for (std::int64_t y = 0; y < std::min(rows, m - i); ++y)
-                    for (std::int64_t x = 0; x < wide; ++x) sums[(i + y) * n + j + x] += tile[y][x];
+                const std::int64_t high = std::min(rows, m - i);
+                Wide* const corner = sums + i * n + j;
+                Wide part[rows * columns] = {};
+                for (std::int64_t y = 0; y < high; ++y) std::copy_n(corner + y * n, wide, part + y * columns);
+                multiply_tile<Scalar>(deep, wide, packed_a.data() + i * deep, packed_b.data(), part);
+                for (std::int64_t y = 0; y < high; ++y) std::copy_n(part + y * columns, wide, corner + y * n);
             }
         }
     }
