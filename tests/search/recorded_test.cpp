@@ -2,6 +2,8 @@
 // SqueezeNet 1.1 on the synthetic processor, written by `optimize --record` (docs/cost.md).
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/cost/recorded.hpp"
@@ -129,6 +131,52 @@ TEST_F(Recorded, TheFrontierIsCompleteAndConvex) {
         }
         EXPECT_EQ(outcome.assignment.gap(), 0) << text;
     }
+}
+
+TEST_F(Recorded, FlopBytesAndKernelsAreLeastUnderTheirOwnObjectives) {
+    const std::array<std::pair<const char*, double Metrics::*>, 5> metrics = {
+        {{"time", &Metrics::seconds},
+         {"energy", &Metrics::joules},
+         {"flop", &Metrics::flop},
+         {"bytes", &Metrics::bytes},
+         {"kernels", &Metrics::kernels}}};
+    for (const auto& [name, metric] : metrics) {
+        const Outcome least = best(name);
+        EXPECT_EQ(least.assignment.gap(), 0) << name;
+        EXPECT_DOUBLE_EQ(least.assignment.value, least.totals.*metric) << name;
+        for (const auto& [other, _] : metrics)
+            EXPECT_GE(best(other).totals.*metric, least.totals.*metric * (1 - 1e-12))
+                << name << ", " << other;
+        EXPECT_GT(best(name, Solver::first).totals.*metric, 0) << name;
+    }
+    // Fewest kernels: whatever can be fused is.
+    EXPECT_LT(best("kernels").totals.kernels, best("kernels", Solver::first).totals.kernels);
+}
+
+TEST_F(Recorded, SumsOfSeveralMetricsAndLimitsOnOthers) {
+    const Metrics start = best("time", Solver::first).totals;
+    const Outcome mix = best("0.3*time+0.3*energy+0.4*kernels");
+    EXPECT_EQ(mix.assignment.gap(), 0);
+    EXPECT_NEAR(mix.assignment.value,
+                0.3 * mix.totals.seconds / start.seconds + 0.3 * mix.totals.joules / start.joules +
+                    0.4 * mix.totals.kernels / start.kernels,
+                1e-12);
+    for (const Solver solver : {Solver::greedy, Solver::shortest_path, Solver::first})
+        EXPECT_GE(best("0.3*time+0.3*energy+0.4*kernels", solver).assignment.value,
+                  mix.assignment.value * (1 - 1e-12))
+            << name_of(solver);
+    const double first_watts = start.joules / start.seconds;
+    const Outcome cool = best("energy @ power<=0.8x");
+    EXPECT_LE(watts(cool), 0.8 * first_watts * (1 + 1e-12));
+    EXPECT_GE(cool.totals.joules, best("energy").totals.joules * (1 - 1e-12));
+    EXPECT_EQ(cool.assignment.gap(), 0);
+}
+
+TEST_F(Recorded, WhatNoSolverCanMinimiseIsSaidBeforeAnythingIsPriced) {
+    EXPECT_FALSE(expect_solvable(*parse_objective("0.3*power+0.3*flop+0.4*kernels"), Solver::exact).ok());
+    EXPECT_FALSE(expect_solvable(*parse_objective("energy @ time<=1.1x"), Solver::shortest_path).ok());
+    EXPECT_TRUE(expect_solvable(*parse_objective("0.3*time+0.3*flop+0.4*kernels"), Solver::exact).ok());
+    EXPECT_TRUE(expect_solvable(*parse_objective("0.5*power+0.5*energy"), Solver::exact).ok());
 }
 
 TEST_F(Recorded, LimitsAreKeptAndNearlyUsedUp) {

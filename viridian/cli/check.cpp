@@ -65,6 +65,8 @@ Result<Answer> check(const Options& options) {
     }
     ModelOptions written = options.model;
     written.model = file.string();
+    written.dimensions.clear();  // what `optimize` wrote has the sizes it was made for
+    written.batch = 0;
     VIRIDIAN_TRY(const graph::Graph optimized, load_model(written));
     const bool same = structural_hash(optimized) == structural_hash(replayed);
     double error = 0;

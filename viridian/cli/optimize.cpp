@@ -67,6 +67,7 @@ Result<Answer> optimize(const Options& options) {
     search::AssignOptions solver;
     VIRIDIAN_TRY(solver.solver, search::parse_solver(options.solver));
     solver.distance = options.distance;
+    VIRIDIAN_TRY(search::expect_solvable(objective, solver.solver));
     if (!options.recorded.empty())
         return optimize_recorded({options.model, options.search, files, options.recorded,
                                   !options.record.empty(), objective, solver},
@@ -75,7 +76,8 @@ Result<Answer> optimize(const Options& options) {
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
     rewrite::Certificate certificate;
-    VIRIDIAN_TRY(const graph::Graph folded, fold(original, certificate));
+    VIRIDIAN_TRY(const graph::Graph folded, fold(original, options.search.without, certificate));
+    const rewrite::Certificate only_folded = certificate;
     graph::Graph rewritten = folded;
     VIRIDIAN_TRY(rewrite::Outcome rewrites,
                  rewrite::simplify(rewritten, {.without = options.search.without}));
@@ -126,10 +128,25 @@ Result<Answer> optimize(const Options& options) {
     const bool stopped = found.ended_by == search::EndedBy::cancelled;
     costs.cancelled = nullptr;  // whoever stopped the search gets what it found
     if (stopped) progress.show("stopped: proving the best plan so far");
-    VIRIDIAN_TRY(const graph::Graph written, as_read_again(found.graph, options.search.without));
-    if (!stopped) VIRIDIAN_TRY(confirm_prices(written, costs, objective, solver, true));
-    progress.show("proving the plan");
-    VIRIDIAN_TRY(Proven optimized, plan_and_prove(written, question, *device, costs, objective, solver));
+    std::vector<std::string> without = options.search.without;
+    const auto proven_plan = [&](const graph::Graph& graph) -> Result<Proven> {
+        VIRIDIAN_TRY(const graph::Graph written, as_read_again(graph, without));
+        if (!stopped) VIRIDIAN_TRY(confirm_prices(written, costs, objective, solver, true));
+        progress.show("proving the plan");
+        return plan_and_prove(written, question, *device, costs, objective, solver);
+    };
+    Result<Proven> proven = proven_plan(found.graph);
+    const bool unsound = !proven.ok() && proven.error().code == ErrorCode::not_equal &&
+                         certificate.size() > only_folded.size();
+    if (unsound) {  // equal in exact numbers, but not in those this model holds: what it is without any
+                    // rewrite
+        costs.forgive();
+        without = all_but_folding(without);
+        certificate = only_folded;
+        found.graph = folded;
+        proven = proven_plan(folded);
+    }
+    VIRIDIAN_TRY(Proven optimized, std::move(proven));
 
     progress.show("running before and after and what they consist of, interleaved");
     VIRIDIAN_TRY(std::vector<Ran> ran,
@@ -167,9 +184,14 @@ Result<Answer> optimize(const Options& options) {
         {"files", files.json(execute::rounds(optimized.planned.graph, plan))}};
     if (allows_bf16(options.model))
         result["precision"] = precision_json(optimized.planned, optimized.forbidden);
+    if (unsound) result["verification"]["rewrites_dropped"] = true;
     if (options.search.frontier) {
         progress.show("best trades of time against energy");
-        VIRIDIAN_TRY(result["frontier"], frontier_of(optimized.planned.graph, costs.source(), solver));
+        search::AssignOptions limited = solver;
+        limited.keep_f32 = optimized.limits.keep_f32;
+        const cost::Source prices = costs.source();
+        VIRIDIAN_TRY(result["frontier"], frontier_of(optimized.planned.graph,
+                                                     within(prices, optimized.limits.unfiltered), limited));
     }
     result["elapsed_seconds"] =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -184,9 +206,9 @@ Result<Answer> optimize(const Options& options) {
     }
     recording.device = this_machine().cpu_model;
     VIRIDIAN_TRY(const std::string page, report::page(result));
-    const Json sidecar = sidecar_json(
-        optimized.planned.graph, plan,
-        {search::text(objective), allows_bf16(options.model), options.max_error, options.search.without});
+    const Json sidecar =
+        sidecar_json(optimized.planned.graph, plan,
+                     {search::text(objective), allows_bf16(options.model), options.max_error, without});
     OptimizeContents contents{
         .model = optimized.planned.graph,
         .bf16 = {},

@@ -9,13 +9,18 @@ void append(rewrite::Certificate& certificate, rewrite::Certificate more) {
                        std::make_move_iterator(more.end()));
 }
 
-Result<graph::Graph> fold(const graph::Graph& original, rewrite::Certificate& certificate) {
-    rewrite::Options options;
+std::vector<std::string> all_but_folding(const std::vector<std::string>& without) {
+    std::vector<std::string> names = without;
     for (const rewrite::Rule& rule : rewrite::rules())
         if (rule.name != "fold_shapes" && rule.name != "fold_constants" && rule.name != "remove_no_op")
-            options.without.emplace_back(rule.name);
+            names.emplace_back(rule.name);
+    return names;
+}
+
+Result<graph::Graph> fold(const graph::Graph& original, const std::vector<std::string>& without,
+                          rewrite::Certificate& certificate) {
     graph::Graph folded = original;
-    VIRIDIAN_TRY(rewrite::Outcome outcome, rewrite::simplify(folded, options));
+    VIRIDIAN_TRY(rewrite::Outcome outcome, rewrite::simplify(folded, {.without = all_but_folding(without)}));
     append(certificate, std::move(outcome.certificate));
     return folded;
 }

@@ -8,8 +8,13 @@ namespace viridian::cli {
 
 void append(rewrite::Certificate& certificate, rewrite::Certificate more);
 
-// Constants and shapes folded, and no more: the graph whose first kernels the plan is compared with.
-[[nodiscard]] Result<graph::Graph> fold(const graph::Graph& original, rewrite::Certificate& certificate);
+// The rules that do more than fold constants and shapes, and those in `without`.
+[[nodiscard]] std::vector<std::string> all_but_folding(const std::vector<std::string>& without);
+
+// Constants and shapes folded, and no more, by rules that are not in `without`: the graph whose first kernels
+// the plan is compared with.
+[[nodiscard]] Result<graph::Graph> fold(const graph::Graph& original, const std::vector<std::string>& without,
+                                        rewrite::Certificate& certificate);
 
 [[nodiscard]] Json rewrites_json(const rewrite::Certificate& certificate);
 

@@ -33,7 +33,7 @@ Result<Answer> optimize_recorded(const RecordedJob& job, Progress& progress, con
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(job.model));
     rewrite::Certificate certificate;
-    VIRIDIAN_TRY(const graph::Graph folded, fold(original, certificate));
+    VIRIDIAN_TRY(const graph::Graph folded, fold(original, job.search.without, certificate));
     graph::Graph rewritten = folded;
     VIRIDIAN_TRY(rewrite::Outcome rewrites, rewrite::simplify(rewritten, {.without = job.search.without}));
     append(certificate, std::move(rewrites.certificate));

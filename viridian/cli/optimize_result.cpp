@@ -251,6 +251,28 @@ std::string how_text(const Json& result) {
     return out;
 }
 
+// What else a user should know.
+std::string notes_text(const Json& result) {
+    std::string out;
+    const Json& verification = result["verification"];
+    if (verification.value("rewrites_dropped", false))
+        out += "  note     no rewrite was kept: with them the outputs differ by more than is allowed\n";
+    if (const int count = verification.value("only_reference", 0); count > 0)
+        out += fmt::format(
+            "  note     {} kinds of region run on the reference kernels: with every faster kernel, the "
+            "original's "
+            "own included, the outputs differ by more than is allowed\n",
+            count);
+    return out;
+}
+
+std::string frontier_text(const Json& result) {
+    if (!result.contains("frontier")) return "";
+    return fmt::format(
+        "  trades   {} best ones of time against energy on this graph, in the page and in --json\n",
+        result["frontier"]["vertices"].size());
+}
+
 std::string files_text(const Json& result) {
     std::string out;
     for (const char* key :
@@ -284,8 +306,8 @@ std::string optimize_text(const Json& result) {
                        result["optimized"]["ran"]["joules"]["provenance"].get<std::string>());
     out += how_text(result);
     out += precision_text(result);
-    out += "  outputs  " + proof_text(result["verification"]) + "\n";
-    return out + files_text(result);
+    out += "  outputs  " + proof_text(result["verification"]) + "\n" + notes_text(result);
+    return out + frontier_text(result) + files_text(result);
 }
 
 std::string recorded_text(const Json& result) {
@@ -308,7 +330,7 @@ std::string recorded_text(const Json& result) {
            "\n";
     out += how_text(result);
     out += "  outputs  not run: every price is from the file; `viridian check` replays the rewrites\n";
-    return out + files_text(result);
+    return out + frontier_text(result) + files_text(result);
 }
 
 }  // namespace viridian::cli

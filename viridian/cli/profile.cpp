@@ -30,7 +30,7 @@ Result<Answer> profile(const Options& options) {
     progress.show("reading the model");
     VIRIDIAN_TRY(const graph::Graph original, load_model(options.model));
     rewrite::Certificate unused;
-    VIRIDIAN_TRY(const graph::Graph folded, fold(original, unused));
+    VIRIDIAN_TRY(const graph::Graph folded, fold(original, {}, unused));
     graph::Graph rewritten = folded;
     VIRIDIAN_TRY(rewrite::simplify(rewritten));
     const std::vector<graph::Graph> graphs = {folded, rewritten};

@@ -22,29 +22,6 @@ double allowed_alone(const Planned& planned, double allowed) {
     return execute::rounds(planned.graph, planned.plan) ? std::min(allowed, 1e-3) : allowed;
 }
 
-// What the error budget takes away, by node.
-struct Limits {
-    std::vector<graph::NodeId> keep_f32;
-    std::vector<graph::NodeId> unfiltered;  // no minimal filtering in bf16
-};
-
-// `source` without the choices that `unfiltered` excludes; both must outlive it.
-cost::Source within(const cost::Source& source, const std::vector<graph::NodeId>& unfiltered) {
-    return {[&](const graph::Graph& graph,
-                const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
-                VIRIDIAN_TRY(auto choices, source.choices(graph, region));
-                const bool excluded = std::ranges::any_of(region.nodes, [&](graph::NodeId id) {
-                    return std::ranges::find(unfiltered, id) != unfiltered.end();
-                });
-                if (excluded)
-                    std::erase_if(choices, [](const cost::PricedChoice& priced) {
-                        return execute::filters_in_bf16(priced.choice.kernel);
-                    });
-                return choices;
-            },
-            source.conversion};
-}
-
 Error no_plan(const execute::RegionCheck& worst) {
     return fail(ErrorCode::not_equal, "please report it with the model; nothing was written",
                 "no plan gives the original's outputs; the worst kernel is `{}` at node `{}` (error {:.1e})",
@@ -59,17 +36,20 @@ Error not_equal_together() {
 
 // Every kernel that is wrong by itself, and the worst in any case; or all of its region but the reference.
 void forbid_wrong(const std::vector<execute::RegionCheck>& checks, const execute::RegionCheck& worst,
-                  double allowed, bool all, profile::OnDemand& costs) {
+                  double allowed, bool all, profile::OnDemand& costs, std::set<std::string>& only_reference) {
     for (const execute::RegionCheck& check : checks) {
         if (check.rounds || (check.error <= allowed && &check != &worst)) continue;
         costs.forbid(check.signature, check.choice);
-        if (all) costs.forbid_all_but_reference(check.signature);
+        if (!all) continue;
+        costs.forbid_all_but_reference(check.signature);
+        only_reference.insert(check.signature);
     }
 }
 
 // Forbids bf16 where it hurts most, minimal filtering in it first; all of it after many rounds.
 Result<void> forbid_worst(const Question& question, const Proven& proven, execute::Device& device,
-                          double allowed, int round, std::vector<Forbidden>& forbidden, Limits& limits) {
+                          double allowed, int round, std::vector<Forbidden>& forbidden,
+                          PrecisionLimits& limits) {
     constexpr int patience = 12;
     const Planned& planned = proven.planned;
     VIRIDIAN_TRY(const std::vector<execute::Blame> blames,
@@ -122,6 +102,22 @@ Error unreachable(double max_error, const OverBudget& closest) {
 
 }  // namespace
 
+cost::Source within(const cost::Source& source, const std::vector<graph::NodeId>& unfiltered) {
+    return {[&](const graph::Graph& graph,
+                const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+                VIRIDIAN_TRY(auto choices, source.choices(graph, region));
+                const bool excluded = std::ranges::any_of(region.nodes, [&](graph::NodeId id) {
+                    return std::ranges::find(unfiltered, id) != unfiltered.end();
+                });
+                if (excluded)
+                    std::erase_if(choices, [](const cost::PricedChoice& priced) {
+                        return execute::filters_in_bf16(priced.choice.kernel);
+                    });
+                return choices;
+            },
+            source.conversion};
+}
+
 Result<bool> is_large(const graph::Graph& graph) {
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(graph));
     Flop sum;
@@ -134,12 +130,13 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
                               const search::AssignOptions& solver) {
     constexpr int attempts = 8, budget_attempts = 4, before_reference = 4;
     search::AssignOptions limited = solver;
-    Limits limits{solver.keep_f32, {}};
+    PrecisionLimits limits{solver.keep_f32, {}};
     const cost::Source measured = costs.source();
     const cost::Source source = within(measured, limits.unfiltered);
     std::vector<Forbidden> forbidden;
     OverBudget closest;
     std::optional<execute::RegionCheck> suspect;  // forbidden in the last attempt
+    std::set<std::string> only_reference;
     for (int attempt = 1, round = 1;;) {
         Proven proven;
         proven.reused = question.expected.reused;
@@ -171,6 +168,8 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
         if (proven.proof.passed() &&
             (worst == nullptr || worst->error <= allowed_alone(planned, allowed.error))) {
             proven.regions = std::move(checks);
+            proven.limits = std::move(limits);
+            proven.only_reference = std::move(only_reference);
             return proven;
         }
         const bool only_budget = std::isfinite(closest.error);
@@ -179,7 +178,7 @@ Result<Proven> plan_and_prove(const graph::Graph& graph, const Question& questio
             return worst == nullptr || worst->error == 0 ? not_equal_together() : no_plan(*worst);
         }
         const bool all = attempt >= before_reference && !only_budget;
-        forbid_wrong(checks, *worst, allowed_alone(planned, allowed.error), all, costs);
+        forbid_wrong(checks, *worst, allowed_alone(planned, allowed.error), all, costs, only_reference);
         suspect = *worst;
         ++attempt;
     }
@@ -201,6 +200,7 @@ Json Proven::json() const {
                  {"inputs", proof.inputs},
                  {"reference_reused", reused},
                  {"passed", proof.passed()}};
+    if (!only_reference.empty()) json["only_reference"] = only_reference.size();
     if (!forbidden.empty()) json["forbidden"] = to_json(forbidden);
     if (const execute::RegionCheck* worst = worst_of(regions); worst != nullptr)
         json["kernels"] = {{"checked", regions.size()},

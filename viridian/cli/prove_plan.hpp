@@ -24,11 +24,22 @@ struct Question {
     std::optional<double> max_error = std::nullopt;  // --max-error; else by what the plan uses
 };
 
+// What the error budget takes away, by node.
+struct PrecisionLimits {
+    std::vector<graph::NodeId> keep_f32;
+    std::vector<graph::NodeId> unfiltered;  // no minimal filtering in bf16
+};
+
+// `source` without the choices that `unfiltered` excludes; both must outlive it.
+[[nodiscard]] cost::Source within(const cost::Source& source, const std::vector<graph::NodeId>& unfiltered);
+
 struct Proven {
     Planned planned;
     execute::Proof proof;
     std::vector<execute::RegionCheck> regions;  // of large models
     std::vector<Forbidden> forbidden;           // bf16, by the error budget
+    PrecisionLimits limits;                     // which that came to
+    std::set<std::string> only_reference;       // regions whose every faster kernel was forbidden
     int reused = 0;  // sets of inputs whose reference outputs an earlier run computed
 
     // `verification` of the result.

@@ -83,6 +83,11 @@ void OnDemand::forbid(const std::string& signature, const std::string& choice) {
 
 void OnDemand::forbid_all_but_reference(const std::string& signature) { only_reference_.insert(signature); }
 
+void OnDemand::forgive() {
+    forbidden_.clear();
+    only_reference_.clear();
+}
+
 Result<void> OnDemand::check_cancelled() const {
     if (cancelled && cancelled())
         return fail(ErrorCode::cancelled, "run it again: it goes on from there",

@@ -64,6 +64,7 @@ class OnDemand {
     // reference kernel is offered.
     void forbid(const std::string& signature, const std::string& choice);
     void forbid_all_but_reference(const std::string& signature);
+    void forgive();  // all of them are offered again: another graph was to blame
 
   private:
     Result<std::vector<cost::PricedChoice>> choices(const graph::Graph& graph, const plan::Region& region);

@@ -264,7 +264,7 @@ function frontier() {
   box.append(element('h2', {}, 'Trade-offs of time against energy'));
   const resolved = result.frontier.unresolved === 0;
   box.append(element('p', { class: 'small soft' }, `${list.length === 1 ? 'One plan is best in both: the model of joules follows time here' : `${list.length} plans, none better in both`}; ` +
-    `predicted, ${result.optimized.predicted.joules.provenance}. ${resolved ? 'Complete: no other weights of time and energy give another plan.' : `${(100 * result.frontier.unresolved).toFixed(2)} % of the area is not resolved.`}`));
+    `predicted, ${result.optimized.predicted.joules.provenance}. ${resolved ? 'Complete for this graph: no other weights of time and energy give another plan of it.' : `${(100 * result.frontier.unresolved).toFixed(2)} % of the area is not resolved.`}`));
   if (list.length > 1) {
     const width = Math.max(300, Math.min(720, box.clientWidth || 720)), height = Math.round(Math.min(360, width * 0.75));
     const left = 62, right = 14, top = 12, bottom = 44;

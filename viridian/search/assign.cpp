@@ -56,6 +56,19 @@ Result<Solver> parse_solver(std::string_view name) {
                 "no solver is called `{}`", name);
 }
 
+Result<void> expect_solvable(const Objective& objective, Solver solver) {
+    if (objective.additive()) return {};
+    if (solver == Solver::shortest_path)
+        return fail(ErrorCode::unsupported,
+                    "choose exact or greedy, or an objective without power, products and limits",
+                    "paths have no length under the objective `{}`", text(objective));
+    if (const std::size_t count = weighed(objective).size(); solver == Solver::exact && count > 2)
+        return fail(ErrorCode::unsupported, "leave out one of its metrics",
+                    "the objective `{}` is not additive and weighs {} metrics; two can be", text(objective),
+                    count);
+    return {};
+}
+
 namespace {
 
 // Where `exact` is not proven, the other solvers, or exchanges of two regions, may still find more; its bound
@@ -81,10 +94,7 @@ Outcome least_of_all(Outcome best, const Instance& instance, const Objective& ob
 
 Result<Outcome> solve_from(const Instance& instance, const Objective& objective, const Metrics& start,
                            const AssignOptions& options) {
-    if (!objective.additive() && options.solver == Solver::shortest_path)
-        return fail(ErrorCode::unsupported,
-                    "choose exact or greedy, or an objective without power and limits",
-                    "paths have no length under the objective `{}`", text(objective));
+    VIRIDIAN_TRY(expect_solvable(objective, options.solver));
     const Weights weights = objective.additive() ? objective.weights(start) : Weights{};
     switch (options.solver) {
         case Solver::exact: {

@@ -40,6 +40,10 @@ struct Outcome {
 [[nodiscard]] Result<Outcome> solve(const Instance& instance, const Objective& objective,
                                     const AssignOptions& options = {});
 
+// Whether the solver can minimise it. Errors: unsupported (paths under power, products or limits; exact,
+// where more than two metrics are not simply added).
+[[nodiscard]] Result<void> expect_solvable(const Objective& objective, Solver solver);
+
 // One assignment problem.
 [[nodiscard]] Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
                                              const AssignOptions& options);

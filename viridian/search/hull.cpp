@@ -51,9 +51,9 @@ class HullSearch {
         : instance_(instance), objective_(objective), start_(start), options_(options) {}
 
     Result<Outcome> run() {
-        VIRIDIAN_TRY(choose_axes());
+        choose_axes();
         VIRIDIAN_TRY(LowerHull hull, start_hull(instance_, options_, x_, y_));
-        if (uses(Metric::power)) VIRIDIAN_TRY(follow_ratio(hull));
+        if (objective_.uses(Metric::power)) VIRIDIAN_TRY(follow_ratio(hull));
         for (const auto& vertex : hull.vertices()) consider(vertex.outcome);
         while (hull.vertices().size() < most_vertices && !stopped(options_) && hull.left() > Seconds(0)) {
             // The open piece below which most may lie.
@@ -109,26 +109,13 @@ class HullSearch {
                     "no plan was found that keeps the limit of `{}`", text(objective_));
     }
 
-    bool uses(Metric metric) const {
-        return std::any_of(objective_.terms.begin(), objective_.terms.end(),
-                           [&](const Objective::Term& t) { return t.metric == metric; }) ||
-               (objective_.limit && objective_.limit->metric == metric);
-    }
-
-    Result<void> choose_axes() {
-        std::size_t count = 0;
-        for (const Metric m : {Metric::time, Metric::energy, Metric::flop, Metric::bytes, Metric::kernels}) {
-            const bool of_power = m == Metric::time || m == Metric::energy;
-            if (!uses(m) && !(of_power && uses(Metric::power))) continue;
-            (count == 0 ? x_ : y_) = m;
-            ++count;
-        }
-        if (count > 2)
-            return fail(ErrorCode::unsupported, "leave out one of its metrics",
-                        "the objective `{}` is not additive and weighs {} metrics; two can be",
-                        text(objective_), count);
-        if (count == 1) y_ = x_ == Metric::time ? Metric::energy : Metric::time;
-        return {};
+    void choose_axes() {
+        const std::vector<Metric> metrics = weighed(objective_);
+        x_ = metrics.front();
+        if (metrics.size() > 1)
+            y_ = metrics[1];
+        else
+            y_ = x_ == Metric::time ? Metric::energy : Metric::time;
     }
 
     // Where the bound comes this near, a better plan is not worth looking for.

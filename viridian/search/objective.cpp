@@ -50,6 +50,20 @@ double measure(Metric metric, const Metrics& totals) {
     return 0;
 }
 
+bool Objective::uses(Metric metric) const {
+    return (limit && limit->metric == metric) ||
+           std::ranges::any_of(terms, [&](const Term& term) { return term.metric == metric; });
+}
+
+std::vector<Metric> weighed(const Objective& objective) {
+    std::vector<Metric> metrics;
+    for (const Metric m : {Metric::time, Metric::energy, Metric::flop, Metric::bytes, Metric::kernels}) {
+        const bool of_power = m == Metric::time || m == Metric::energy;
+        if (objective.uses(m) || (of_power && objective.uses(Metric::power))) metrics.push_back(m);
+    }
+    return metrics;
+}
+
 bool Objective::additive() const {
     return form == Form::sum && !limit &&
            std::none_of(terms.begin(), terms.end(), [](const Term& t) { return t.metric == Metric::power; });

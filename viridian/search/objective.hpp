@@ -43,6 +43,7 @@ struct Objective {
     std::vector<Term> terms = {{}};
     std::optional<Limit> limit;
 
+    [[nodiscard]] bool uses(Metric metric) const;  // in its value or its limit
     // One assignment problem under fixed weights.
     [[nodiscard]] bool additive() const;
     [[nodiscard]] bool needs_start() const {
@@ -56,6 +57,8 @@ struct Objective {
 };
 
 [[nodiscard]] std::string text(const Objective& objective);
+// The additive metrics that decide its value and limit, each once; power counts as time and energy.
+[[nodiscard]] std::vector<Metric> weighed(const Objective& objective);
 // Errors: invalid_argument, with a caret under the place.
 [[nodiscard]] Result<Objective> parse_objective(std::string_view text);
 

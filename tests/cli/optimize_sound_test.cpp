@@ -1,0 +1,100 @@
+// What an optimised model must withstand: numbers at the ends of f32, sizes bound by hand, rules left out.
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_cli_support.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+
+class OptimizeSound : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = Path(testing::TempDir()) / fmt::format("optimize_sound_{}", ::getpid());
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    std::string at(const char* name) const { return (folder_ / name).string(); }
+
+    void save(Graph& graph, ValueId output) const {
+        graph.set_outputs({output});
+        ASSERT_TRUE(infer_types(graph).ok());
+        ASSERT_TRUE(onnx::save(graph, at("model.onnx")).ok());
+    }
+    Outcome optimize(std::vector<std::string> more) const {
+        std::vector<std::string> all = {"optimize", at("model.onnx"), "-o",    at("out.onnx"),
+                                        "--db",     at("cost.db"),    "--json"};
+        all.insert(all.end(), more.begin(), more.end());
+        return run(all);
+    }
+    static ValueId scalar(Graph& graph, float value) {
+        return graph.add_constant("c", Tensor::f32({}, std::vector<float>{value}));
+    }
+    static ValueId input(Graph& graph, graph::Dimension rows) {
+        return graph.add_input("x",
+                               {graph::ElementType::f32, graph::Shape{std::move(rows), graph::Dimension(8)}});
+    }
+    Path folder_;
+};
+
+// Scales that are harmless one by one, and overflow or vanish where they are multiplied into weights.
+TEST_F(OptimizeSound, ScalesNearTheEndsOfF32) {
+    for (const auto& [before, after, weight] :
+         {std::array{1e-30F, 1e25F, 1e20F}, std::array{1e20F, 1e-30F, 1e-15F}}) {
+        Graph graph;
+        const ValueId x = input(graph, graph::Dimension(4));
+        const ValueId active = graph.add("Relu", {graph.add("Mul", {x, scalar(graph, before)})});
+        const ValueId w = graph.add_constant("w", Tensor::f32({8, 8}, std::vector<float>(64, weight)));
+        save(graph, graph.add("MatMul", {graph.add("Mul", {active, scalar(graph, after)}), w}));
+        const Outcome outcome = optimize({});
+        ASSERT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+        EXPECT_EQ((*parse_json(outcome.out, "stdout"))["verification"]["passed"], true);
+        EXPECT_EQ(run({"check", at("model.onnx"), at("out.certificate.json")}).code, 0);
+        EXPECT_EQ(run({"run", at("out.plan.json"), "--rounds", "1"}).code, 0);
+    }
+}
+
+TEST_F(OptimizeSound, CheckBindsTheSizesOfTheOriginalAlone) {
+    Graph graph;
+    const ValueId x = input(graph, graph::Dimension("N"));
+    const ValueId w = graph.add_constant("w", Tensor::f32({8, 8}, std::vector<float>(64, 0.5F)));
+    save(graph, graph.add("Relu", {graph.add("MatMul", {graph.add("Identity", {x}), w})}));
+    ASSERT_EQ(optimize({"--dim", "N=3"}).code, 0);
+    const Outcome checked =
+        run({"check", at("model.onnx"), at("out.certificate.json"), "--dim", "N=3", "--json"});
+    ASSERT_EQ(checked.code, 0) << checked.err << checked.out;
+    EXPECT_EQ((*parse_json(checked.out, "stdout"))["optimized"]["same_graph"], true);
+}
+
+TEST_F(OptimizeSound, EveryRuleCanBeLeftOut) {
+    Graph graph;
+    const ValueId x = input(graph, graph::Dimension(4));
+    const ValueId two = graph.add("Add", {scalar(graph, 1), scalar(graph, 1)}, {}, "constant");
+    save(graph, graph.add("Mul", {graph.add("Identity", {x}, {}, "nothing"), two}));
+    const auto rules = [&](const std::vector<std::string>& more) {
+        const Outcome outcome = optimize(more);
+        EXPECT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+        std::set<std::string> names;
+        const auto result = parse_json(outcome.out, "stdout");
+        if (!result.ok()) return names;
+        for (const Json& entry : (*result)["rewrites"]) names.insert(entry["rule"].get<std::string>());
+        return names;
+    };
+    EXPECT_EQ(rules({}), (std::set<std::string>{"fold_constants", "remove_no_op"}));
+    EXPECT_EQ(rules({"--without", "fold_constants"}), std::set<std::string>{"remove_no_op"});
+    EXPECT_EQ(rules({"--without", "fold_constants", "--without", "remove_no_op"}), std::set<std::string>{});
+}
+
+TEST_F(OptimizeSound, AnObjectiveThatNothingSolvesIsRefusedBeforeTheModelIsRead) {
+    const Outcome outcome = optimize({"--objective", "0.3*power+0.3*flop+0.4*kernels"});
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_NE(outcome.out.find("two can be"), std::string::npos) << outcome.out;
+}
+
+}  // namespace
+}  // namespace viridian::cli
