@@ -69,6 +69,21 @@ TEST_F(OptimizeSound, CheckBindsTheSizesOfTheOriginalAlone) {
         run({"check", at("model.onnx"), at("out.certificate.json"), "--dim", "N=3", "--json"});
     ASSERT_EQ(checked.code, 0) << checked.err << checked.out;
     EXPECT_EQ((*parse_json(checked.out, "stdout"))["optimized"]["same_graph"], true);
+
+    // Another model of the same outputs passes by them, and not where the very graph is asked for.
+    Graph longer;
+    const ValueId again = input(longer, graph::Dimension(3));
+    const ValueId half = longer.add_constant("w", Tensor::f32({8, 8}, std::vector<float>(64, 0.5F)));
+    const ValueId product = longer.add("Relu", {longer.add("MatMul", {again, half})});
+    longer.set_outputs({longer.add("Relu", {product})});
+    ASSERT_TRUE(infer_types(longer).ok());
+    ASSERT_TRUE(onnx::save(longer, at("longer.onnx")).ok());
+    const std::vector<std::string> check = {"check", at("model.onnx"), at("out.certificate.json"), "--dim",
+                                            "N=3",   "--optimized",    at("longer.onnx")};
+    EXPECT_EQ(run(check).code, 0);
+    std::vector<std::string> strict = check;
+    strict.emplace_back("--strict");
+    EXPECT_EQ(run(strict).code, 1);
 }
 
 TEST_F(OptimizeSound, EveryRuleCanBeLeftOut) {

@@ -15,6 +15,7 @@ struct Options {
     std::string certificate;
     std::string optimized;  // "": the .onnx beside the certificate
     std::uint64_t seed = 1;
+    bool strict = false;
 };
 
 constexpr double allowed = 1e-4;  // relative L2 between two exports on the reference kernels
@@ -70,6 +71,10 @@ Result<Answer> check(const Options& options) {
     VIRIDIAN_TRY(const graph::Graph optimized, load_model(written));
     const bool same = structural_hash(optimized) == structural_hash(replayed);
     double error = 0;
+    if (!same && options.strict)
+        return fail(ErrorCode::mismatch, "leave --strict out to compare their outputs",
+                    "{} is not the graph that the certificate makes of {}", file.string(),
+                    options.model.model);
     if (!same) {
         VIRIDIAN_TRY(error, difference(replayed, optimized, options.seed));
         if (!(error <= allowed))
@@ -102,6 +107,8 @@ Command check_command() {
                                "The optimised .onnx (default: the one beside the certificate)");
                 app.add_option("--seed", options->seed, "Of the inputs where outputs are compared")
                     ->capture_default_str();
+                app.add_flag("--strict", options->strict,
+                             "Fail where the optimised model is not the certificate's graph, node by node");
                 return [options] { return check(*options); };
             }};
 }
