@@ -21,6 +21,17 @@ Graph twice(Sketch& s, const char* first, double c, const char* second, double d
     return s.finish({s.add(second, {s.add(first, {s.input({2, 3}), s.scalar(c)}), s.scalar(d)})});
 }
 
+Graph scaled_after(Sketch& s, double weight, double factor) {
+    return s.finish(
+        {s.add("Mul", {s.add("MatMul", {s.input({2, 3}), s.filled({3, 2}, weight)}), s.scalar(factor)})});
+}
+
+Graph scaled_before(Sketch& s, double factor, const char* op, ValueId w) {
+    const bool conv = std::string_view(op) == "Conv";
+    const ValueId x = s.input(conv ? Dims{1, 3, 2, 2} : Dims{2, 3});
+    return s.finish({s.add(op, {s.add("Mul", {x, s.scalar(factor)}), w})});
+}
+
 std::vector<ValueId> split(Sketch& s, ValueId x, std::int64_t axis, const Dims& sizes) {
     Node node;
     node.op = "Split";
@@ -205,6 +216,17 @@ std::vector<Case> cases() {
          [](Sketch& s) {
              return s.finish({s.add("Einsum", {s.input({3, 3})}, {{"equation", std::string("ii->i")}})});
          }},
+        {"einsum_to_matmul", "a product between that is larger than what goes in and comes out",
+         [](Sketch& s) {
+             const Dims cube = {2, 2, 2};
+             return s.finish({s.add("Einsum", {s.input(cube), s.input(cube), s.input(cube), s.input(cube)},
+                                    {{"equation", std::string("abc,ade,bdf,cef->")}})});
+         }},
+        {"einsum_to_matmul", "a diagonal beside broadcast axes",
+         [](Sketch& s) {
+             return s.finish(
+                 {s.add("Einsum", {s.input({2, 3, 3})}, {{"equation", std::string("...ii->...i")}})});
+         }},
         {"einsum_to_matmul", "an extent of one that broadcasts",
          [](Sketch& s) {
              return s.finish({s.add("Einsum", {s.input({2, 1}), s.input({3, 4})},
@@ -228,6 +250,24 @@ std::vector<Case> cases() {
         {"merge_scales", "terms that are there to round",
          [](Sketch& s) { return twice(s, "Add", 12582912, "Sub", 12582912); }},
         {"merge_scales", "division by zero", [](Sketch& s) { return twice(s, "Div", 0, "Mul", 2); }},
+        {"fold_scale", "weights that overflow", [](Sketch& s) { return scaled_after(s, 1e32, 1e10); }},
+        {"fold_scale", "weights that vanish", [](Sketch& s) { return scaled_after(s, 1e-32, 1e-10); }},
+        {"fold_scale", "a factor out of range", [](Sketch& s) { return scaled_after(s, 1, 1e-30); }},
+        {"fold_scale", "weights that vanish in 16 bits",
+         [](Sketch& s) { return scaled_after(s, 0x1p-9, 0x1p-7); }, ElementType::f16},
+        {"fold_matmul_input_scale", "weights that overflow",
+         [](Sketch& s) { return scaled_before(s, 1e10, "MatMul", s.filled({3, 2}, 1e32)); }},
+        {"fold_matmul_input_scale", "weights that vanish",
+         [](Sketch& s) { return scaled_before(s, 1e-10, "MatMul", s.filled({3, 2}, 1e-30)); }},
+        {"fold_matmul_input_scale", "a factor out of range",
+         [](Sketch& s) { return scaled_before(s, 1e25, "MatMul", s.filled({3, 2}, 1e-20)); }},
+        {"fold_input_scale", "weights that overflow",
+         [](Sketch& s) { return scaled_before(s, 1e10, "Conv", s.filled({2, 3, 1, 1}, 1e32)); }},
+        {"fold_input_scale", "weights that vanish",
+         [](Sketch& s) { return scaled_before(s, 1e-10, "Conv", s.filled({2, 3, 1, 1}, 1e-30)); }},
+        {"scale_after_matmul", "a factor out of range",
+         [](Sketch& s) { return scaled_before(s, 1e25, "MatMul", s.input({3, 2})); }},
+        {"scale_before_matmul", "a factor out of range", [](Sketch& s) { return scaled_after(s, 1, 1e25); }},
         {"distribute_scale", "whole numbers", [](Sketch& s) { return twice(s, "Add", 1, "Div", 2); },
          ElementType::i32},
         {"distribute_scale", "a term that is there to round",

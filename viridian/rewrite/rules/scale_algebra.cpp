@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/movement.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
@@ -27,22 +28,6 @@ std::optional<Term> with_constant(const Editor& editor, const Node& node) {
 }
 
 bool divides(const Node& node) { return node.op == "Div"; }
-
-// Floating constants so moderate that the order they are applied in shows in rounding alone: no product
-// leaves the type's range, no sum swallows the other terms' digits on purpose, as (x + 1.5·2²³) − 1.5·2²³
-// does to round. Whole numbers are left alone: (x / 2) · 2 is not x.
-bool moderate(const Editor& editor, ValueId value, std::string_view family, bool nonzero) {
-    const Tensor* c = editor.constant(value);
-    if (c == nullptr || !graph::is_floating(c->type())) return false;
-    const bool narrow = graph::size_of(c->type()) == 2;
-    const double most = family == "Mul" ? (narrow ? 0x1p7 : 0x1p40) : (narrow ? 0x1p3 : 0x1p11);
-    const double least = family == "Mul" ? (narrow ? 0x1p-7 : 0x1p-40) : 0;
-    for (std::int64_t i = 0; i < c->count(); ++i) {
-        const double size = std::abs(c->number(i));
-        if (!(size <= most) || (size == 0 ? nonzero : size < least)) return false;
-    }
-    return true;
-}
 
 std::string_view family(const Node& node) { return node.op == "Add" || node.op == "Sub" ? "Add" : "Mul"; }
 
