@@ -272,6 +272,41 @@ std::vector<Case> cases() {
          ElementType::i32},
         {"distribute_scale", "a term that is there to round",
          [](Sketch& s) { return twice(s, "Add", 12582912, "Mul", 2); }},
+        {"distribute_product", "a constant term and factor are distribute_scale's",
+         [](Sketch& s) {
+             const ValueId sum = s.add("Add", {s.input({2, 3}), s.constant({2, 3})});
+             return s.finish({s.add("Mul", {sum, s.scalar(2)})});
+         }},
+        {"distribute_product", "terms that overflow apart",
+         [](Sketch& s) {
+             const ValueId sum = s.add("Sub", {s.input({2, 3}), s.input({2, 3})});
+             return s.finish({s.add("Mul", {sum, s.scalar(1e38)})});
+         }},
+        {"distribute_product", "a factor that enlarges the sum",
+         [](Sketch& s) {
+             const ValueId sum = s.add("Add", {s.input({3}), s.input({3})});
+             return s.finish({s.add("Mul", {sum, s.input({2, 3})})});
+         }},
+        {"associate_product", "factors out of range",
+         [](Sketch& s) {
+             const ValueId y = s.add("Mul", {s.input({}), s.scalar(1e-38)});
+             return s.finish({s.add("Mul", {y, s.input({})})});
+         }},
+        {"associate_product", "a product between that would grow",
+         [](Sketch& s) {
+             const ValueId y = s.add("Mul", {s.input({3}), s.input({})});
+             return s.finish({s.add("Mul", {y, s.input({2, 3})})});
+         }},
+        {"associate_sum", "a term that is there to round",
+         [](Sketch& s) {
+             const ValueId y = s.add("Add", {s.input({}), s.scalar(12582912)});
+             return s.finish({s.add("Add", {y, s.input({})})});
+         }},
+        {"associate_sum", "the inner sum is read elsewhere",
+         [](Sketch& s) {
+             const ValueId y = s.add("Add", {s.input({2}), s.input({2})});
+             return s.finish({s.add("Add", {s.input({2}), y}), s.used(y)});
+         }},
         {"factor_product", "no common factor",
          [](Sketch& s) {
              const ValueId a = s.add("Mul", {s.input({2, 3}), s.input({2, 3})});

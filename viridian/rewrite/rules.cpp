@@ -90,8 +90,10 @@ const auto& list() {
         function_after_split(),
         distribute_scale(),
         factor_product(),
+        distribute_product(),
         scale_after_relu(),
         associate_sum(),
+        associate_product(),
         // pooling
         pool_before_function(),
         pool_after_function(),
