@@ -82,5 +82,18 @@ TEST(Algebra, ProductsAreMultipliedOutAndBack) {
     EXPECT_EQ(back->node(back->value(back->outputs()[0]).producer).op, "Mul");
 }
 
+TEST(Algebra, OneOfTwoConvolutionsHasTheBias) {
+    Random random(1);
+    Sketch s(random, ElementType::f32);
+    const ValueId x = s.add("Add", {s.input({1, 2, 5, 5}), s.input({1, 2, 5, 5})});
+    const auto graph = after("add_after_convolution",
+                             s.finish({s.add("Conv", {x, s.constant({3, 2, 3, 3}), s.constant({3})})}));
+    ASSERT_TRUE(graph.has_value());
+    std::multiset<std::size_t> inputs;
+    for (const NodeId id : graph->nodes())
+        if (graph->node(id).op == "Conv") inputs.insert(graph->node(id).inputs.size());
+    EXPECT_EQ(inputs, (std::multiset<std::size_t>{2, 3}));
+}
+
 }  // namespace
 }  // namespace viridian::rewrite

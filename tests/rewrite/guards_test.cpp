@@ -32,6 +32,15 @@ Graph scaled_before(Sketch& s, double factor, const char* op, ValueId w) {
     return s.finish({s.add(op, {s.add("Mul", {x, s.scalar(factor)}), w})});
 }
 
+// Two rows of [2, 5], cut at a and b, joined along `axis`.
+Graph rows(Sketch& s, std::int64_t a, std::int64_t b, std::int64_t axis) {
+    std::vector<ValueId> both;
+    for (const std::int64_t cut : {a, b})
+        both.push_back(
+            s.add("Concat", {s.input({2, cut}), s.input({2, 5 - cut})}, {{"axis", std::int64_t{1}}}));
+    return s.finish({s.add("Concat", both, {{"axis", axis}})});
+}
+
 std::vector<ValueId> split(Sketch& s, ValueId x, std::int64_t axis, const Dims& sizes) {
     Node node;
     node.op = "Split";
@@ -161,6 +170,24 @@ std::vector<Case> cases() {
              const auto parts = split(s, s.input({4, 5}), 1, {2, 3});
              const auto pieces = split(s, parts[1], 0, {1, 3});
              return s.finish({s.used(parts[0]), s.used(pieces[0]), s.used(pieces[1])});
+         }},
+        {"exchange_concats", "the same axis twice", [](Sketch& s) { return rows(s, 2, 2, -1); }},
+        {"exchange_concats", "rows cut at other places", [](Sketch& s) { return rows(s, 2, 3, 0); }},
+        {"exchange_concats", "a row that is joined to itself",
+         [](Sketch& s) {
+             const ValueId row =
+                 s.add("Concat", {s.input({2, 3}), s.input({2, 3})}, {{"axis", std::int64_t{1}}});
+             return s.finish({s.add("Concat", {row, row}, {{"axis", std::int64_t{0}}})});
+         }},
+        {"add_after_convolution", "a term that broadcasts",
+         [](Sketch& s) {
+             const ValueId x = s.add("Add", {s.input({1, 2, 5, 5}), s.input({1, 2, 1, 1})});
+             return s.finish({conv(s, x, {3, 2, 3, 3})});
+         }},
+        {"add_after_convolution", "the sum is read elsewhere",
+         [](Sketch& s) {
+             const ValueId x = s.add("Add", {s.input({1, 2, 5, 5}), s.input({1, 2, 5, 5})});
+             return s.finish({conv(s, x, {3, 2, 3, 3}), s.used(x)});
          }},
         {"concat_matmuls", "different left operands beside each other",
          [](Sketch& s) {

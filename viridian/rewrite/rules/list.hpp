@@ -6,6 +6,7 @@ namespace viridian::rewrite {
 
 Rule absorb_layer_norm_bias();
 Rule absorb_layer_norm_scale();
+Rule add_after_convolution();
 Rule add_before_convolution();
 Rule add_convolutions();
 Rule add_matmuls();
@@ -27,6 +28,7 @@ Rule distribute_product();
 Rule distribute_scale();
 Rule einsum_to_matmul();
 Rule enlarge_kernel();
+Rule exchange_concats();
 Rule factor_convolutions();
 Rule factor_matmul();
 Rule factor_product();
