@@ -102,8 +102,7 @@ Graph associate_instance(Random& random, ElementType element, const char* op) {
 
 constexpr std::string_view regrouped =
     "y and z of equal types, so that nothing between grows; floating constants are moderate (merge_scales), "
-    "y "
-    "and z not both constant; nothing else reads what lies between";
+    "y and z not both constant; nothing else reads what lies between";
 
 }  // namespace
 
