@@ -21,6 +21,26 @@ Graph twice(Sketch& s, const char* first, double c, const char* second, double d
     return s.finish({s.add(second, {s.add(first, {s.input({2, 3}), s.scalar(c)}), s.scalar(d)})});
 }
 
+Graph scaled_after(Sketch& s, double weight, double factor) {
+    return s.finish(
+        {s.add("Mul", {s.add("MatMul", {s.input({2, 3}), s.filled({3, 2}, weight)}), s.scalar(factor)})});
+}
+
+Graph scaled_before(Sketch& s, double factor, const char* op, ValueId w) {
+    const bool conv = std::string_view(op) == "Conv";
+    const ValueId x = s.input(conv ? Dims{1, 3, 2, 2} : Dims{2, 3});
+    return s.finish({s.add(op, {s.add("Mul", {x, s.scalar(factor)}), w})});
+}
+
+// Two rows of [2, 5], cut at a and b, joined along `axis`.
+Graph rows(Sketch& s, std::int64_t a, std::int64_t b, std::int64_t axis) {
+    std::vector<ValueId> both;
+    for (const std::int64_t cut : {a, b})
+        both.push_back(
+            s.add("Concat", {s.input({2, cut}), s.input({2, 5 - cut})}, {{"axis", std::int64_t{1}}}));
+    return s.finish({s.add("Concat", both, {{"axis", axis}})});
+}
+
 std::vector<ValueId> split(Sketch& s, ValueId x, std::int64_t axis, const Dims& sizes) {
     Node node;
     node.op = "Split";
@@ -151,6 +171,24 @@ std::vector<Case> cases() {
              const auto pieces = split(s, parts[1], 0, {1, 3});
              return s.finish({s.used(parts[0]), s.used(pieces[0]), s.used(pieces[1])});
          }},
+        {"exchange_concats", "the same axis twice", [](Sketch& s) { return rows(s, 2, 2, -1); }},
+        {"exchange_concats", "rows cut at other places", [](Sketch& s) { return rows(s, 2, 3, 0); }},
+        {"exchange_concats", "a row that is joined to itself",
+         [](Sketch& s) {
+             const ValueId row =
+                 s.add("Concat", {s.input({2, 3}), s.input({2, 3})}, {{"axis", std::int64_t{1}}});
+             return s.finish({s.add("Concat", {row, row}, {{"axis", std::int64_t{0}}})});
+         }},
+        {"add_after_convolution", "a term that broadcasts",
+         [](Sketch& s) {
+             const ValueId x = s.add("Add", {s.input({1, 2, 5, 5}), s.input({1, 2, 1, 1})});
+             return s.finish({conv(s, x, {3, 2, 3, 3})});
+         }},
+        {"add_after_convolution", "the sum is read elsewhere",
+         [](Sketch& s) {
+             const ValueId x = s.add("Add", {s.input({1, 2, 5, 5}), s.input({1, 2, 5, 5})});
+             return s.finish({conv(s, x, {3, 2, 3, 3}), s.used(x)});
+         }},
         {"concat_matmuls", "different left operands beside each other",
          [](Sketch& s) {
              const ValueId a = s.add("MatMul", {s.input({2, 3}), s.input({3, 4})});
@@ -205,6 +243,17 @@ std::vector<Case> cases() {
          [](Sketch& s) {
              return s.finish({s.add("Einsum", {s.input({3, 3})}, {{"equation", std::string("ii->i")}})});
          }},
+        {"einsum_to_matmul", "a product between that is larger than what goes in and comes out",
+         [](Sketch& s) {
+             const Dims cube = {2, 2, 2};
+             return s.finish({s.add("Einsum", {s.input(cube), s.input(cube), s.input(cube), s.input(cube)},
+                                    {{"equation", std::string("abc,ade,bdf,cef->")}})});
+         }},
+        {"einsum_to_matmul", "a diagonal beside broadcast axes",
+         [](Sketch& s) {
+             return s.finish(
+                 {s.add("Einsum", {s.input({2, 3, 3})}, {{"equation", std::string("...ii->...i")}})});
+         }},
         {"einsum_to_matmul", "an extent of one that broadcasts",
          [](Sketch& s) {
              return s.finish({s.add("Einsum", {s.input({2, 1}), s.input({3, 4})},
@@ -228,10 +277,63 @@ std::vector<Case> cases() {
         {"merge_scales", "terms that are there to round",
          [](Sketch& s) { return twice(s, "Add", 12582912, "Sub", 12582912); }},
         {"merge_scales", "division by zero", [](Sketch& s) { return twice(s, "Div", 0, "Mul", 2); }},
+        {"fold_scale", "weights that overflow", [](Sketch& s) { return scaled_after(s, 1e32, 1e10); }},
+        {"fold_scale", "weights that vanish", [](Sketch& s) { return scaled_after(s, 1e-32, 1e-10); }},
+        {"fold_scale", "a factor out of range", [](Sketch& s) { return scaled_after(s, 1, 1e-30); }},
+        {"fold_scale", "weights that vanish in 16 bits",
+         [](Sketch& s) { return scaled_after(s, 0x1p-9, 0x1p-7); }, ElementType::f16},
+        {"fold_matmul_input_scale", "weights that overflow",
+         [](Sketch& s) { return scaled_before(s, 1e10, "MatMul", s.filled({3, 2}, 1e32)); }},
+        {"fold_matmul_input_scale", "weights that vanish",
+         [](Sketch& s) { return scaled_before(s, 1e-10, "MatMul", s.filled({3, 2}, 1e-30)); }},
+        {"fold_matmul_input_scale", "a factor out of range",
+         [](Sketch& s) { return scaled_before(s, 1e25, "MatMul", s.filled({3, 2}, 1e-20)); }},
+        {"fold_input_scale", "weights that overflow",
+         [](Sketch& s) { return scaled_before(s, 1e10, "Conv", s.filled({2, 3, 1, 1}, 1e32)); }},
+        {"fold_input_scale", "weights that vanish",
+         [](Sketch& s) { return scaled_before(s, 1e-10, "Conv", s.filled({2, 3, 1, 1}, 1e-30)); }},
+        {"scale_after_matmul", "a factor out of range",
+         [](Sketch& s) { return scaled_before(s, 1e25, "MatMul", s.input({3, 2})); }},
+        {"scale_before_matmul", "a factor out of range", [](Sketch& s) { return scaled_after(s, 1, 1e25); }},
         {"distribute_scale", "whole numbers", [](Sketch& s) { return twice(s, "Add", 1, "Div", 2); },
          ElementType::i32},
         {"distribute_scale", "a term that is there to round",
          [](Sketch& s) { return twice(s, "Add", 12582912, "Mul", 2); }},
+        {"distribute_product", "a constant term and factor are distribute_scale's",
+         [](Sketch& s) {
+             const ValueId sum = s.add("Add", {s.input({2, 3}), s.constant({2, 3})});
+             return s.finish({s.add("Mul", {sum, s.scalar(2)})});
+         }},
+        {"distribute_product", "terms that overflow apart",
+         [](Sketch& s) {
+             const ValueId sum = s.add("Sub", {s.input({2, 3}), s.input({2, 3})});
+             return s.finish({s.add("Mul", {sum, s.scalar(1e38)})});
+         }},
+        {"distribute_product", "a factor that enlarges the sum",
+         [](Sketch& s) {
+             const ValueId sum = s.add("Add", {s.input({3}), s.input({3})});
+             return s.finish({s.add("Mul", {sum, s.input({2, 3})})});
+         }},
+        {"associate_product", "factors out of range",
+         [](Sketch& s) {
+             const ValueId y = s.add("Mul", {s.input({}), s.scalar(1e-38)});
+             return s.finish({s.add("Mul", {y, s.input({})})});
+         }},
+        {"associate_product", "a product between that would grow",
+         [](Sketch& s) {
+             const ValueId y = s.add("Mul", {s.input({3}), s.input({})});
+             return s.finish({s.add("Mul", {y, s.input({2, 3})})});
+         }},
+        {"associate_sum", "a term that is there to round",
+         [](Sketch& s) {
+             const ValueId y = s.add("Add", {s.input({}), s.scalar(12582912)});
+             return s.finish({s.add("Add", {y, s.input({})})});
+         }},
+        {"associate_sum", "the inner sum is read elsewhere",
+         [](Sketch& s) {
+             const ValueId y = s.add("Add", {s.input({2}), s.input({2})});
+             return s.finish({s.add("Add", {s.input({2}), y}), s.used(y)});
+         }},
         {"factor_product", "no common factor",
          [](Sketch& s) {
              const ValueId a = s.add("Mul", {s.input({2, 3}), s.input({2, 3})});

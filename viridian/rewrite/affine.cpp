@@ -1,5 +1,7 @@
 #include "viridian/rewrite/affine.hpp"
 
+#include "viridian/rewrite/moderate.hpp"
+
 namespace viridian::rewrite {
 namespace {
 
@@ -50,6 +52,11 @@ ValueId Linear::per_channel(Editor& editor, ValueId value) const {
     if (!is_per_channel(editor, value)) return ValueId::none;
     const ValueId flat = editor.add("Reshape", {value, editor.vector_of({-1})});
     return editor.add("Expand", {flat, editor.vector_of({channels})});
+}
+
+bool Linear::takes_factor(const Editor& editor, ValueId factor, bool divides) const {
+    return folds_normally(editor, node->inputs[1], factor, divides) &&
+           (node->input(2) == ValueId::none || folds_normally(editor, node->inputs[2], factor, divides));
 }
 
 // Conv weights are [M, C/g, k…]; ConvTranspose's [C, M/g, k…], so that the scales of group i belong to the

@@ -22,6 +22,8 @@ struct Linear {
     // The same operator with its output channel c scaled by scale[c] and shifted by shift[c] (either may be
     // none), both of dims [channels].
     [[nodiscard]] ValueId affine(Editor& editor, ValueId scale, ValueId shift) const;
+    // Weights and bias stay finite and normal numbers under it (moderate.hpp).
+    [[nodiscard]] bool takes_factor(const Editor& editor, ValueId factor, bool divides) const;
     // MatMul has no bias, so it cannot take a shift.
     [[nodiscard]] bool takes_shift() const { return node->op != "MatMul"; }
 };

@@ -55,6 +55,7 @@ const auto& list() {
         split_groups(),
         widen_groups(),
         add_before_convolution(),
+        add_after_convolution(),
         compose_convolutions(),
         // products
         stack_matmuls(),
@@ -86,12 +87,15 @@ const auto& list() {
         concat_before_function(),
         function_before_concat(),
         concat_before_arithmetic(),
+        exchange_concats(),
         function_before_split(),
         function_after_split(),
         distribute_scale(),
         factor_product(),
+        distribute_product(),
         scale_after_relu(),
         associate_sum(),
+        associate_product(),
         // pooling
         pool_before_function(),
         pool_after_function(),

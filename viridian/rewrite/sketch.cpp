@@ -12,6 +12,9 @@ ValueId Sketch::tensor(const Dims& dims, Draw draw) {
     else if (element_ == ElementType::i64)
         for (std::int64_t& value : made.mutable_values<std::int64_t>())
             value = static_cast<std::int64_t>(draw());
+    else if (element_ == ElementType::f16)
+        for (std::uint16_t& value : made.mutable_values<std::uint16_t>())
+            value = graph::to_half(static_cast<float>(draw()));
     else
         for (float& value : made.mutable_values<float>()) value = static_cast<float>(draw());
     return graph.add_constant("c", std::move(made));

@@ -1,6 +1,7 @@
 // A convolution is linear in its weights and in its input, and one after another is one.
 #include <algorithm>
 
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/movement.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
@@ -52,6 +53,22 @@ bool same_weights(Editor& editor, NodeId at) {
     std::vector<ValueId> inputs = {editor.add("Add", {two->a.x, two->b.x}), two->a.w};
     add_biases(editor, *two, inputs);
     editor.replace(editor.node(at).outputs[0], editor.add("Conv", inputs, two->a.attributes(two->a.group)));
+    return true;
+}
+
+// Conv(x + y, w, b) ⇒ Conv(x, w, b) + Conv(y, w)
+bool sum_apart(Editor& editor, NodeId at) {
+    const auto conv = Convolution::of(editor, at);
+    const Node* sum = conv ? editor.producer(conv->x, "Add") : nullptr;
+    if (sum == nullptr || !editor.used_once(conv->x) || sum->inputs[0] == sum->inputs[1]) return false;
+    for (const ValueId term : sum->inputs)
+        if (!editor.same_type(term, conv->x) || !moderate_where_known(editor, term, "Add")) return false;
+    std::vector<ValueId> inputs = {sum->inputs[0], conv->w};
+    if (conv->bias != ValueId::none) inputs.push_back(conv->bias);
+    const Attributes attributes = conv->attributes(conv->group);
+    const ValueId first = editor.add("Conv", inputs, attributes);
+    const ValueId second = editor.add("Conv", {sum->inputs[1], conv->w}, attributes);
+    editor.replace(conv->y, editor.add("Add", {first, second}));
     return true;
 }
 
@@ -168,6 +185,16 @@ Graph sum_instance(Random& random, ElementType element, bool same_x) {
     return s.finish({s.either_way("Add", a, b)});
 }
 
+Graph apart_instance(Random& random, ElementType element) {
+    Sketch s(random, element);
+    const std::int64_t group = s.extent(1, 2), m = s.extent(1, 3) * group;
+    const Dims dims = {s.extent(1, 2), s.extent(1, 3) * group, s.extent(3, 5), s.extent(4, 6)};
+    const ValueId sum = s.either_way("Add", s.input(dims), s.coin() ? s.input(dims) : s.constant(dims));
+    std::vector<ValueId> inputs = {sum, s.constant({m, dims[1] / group, 2, 3})};
+    if (s.coin()) inputs.push_back(s.constant({m}));
+    return s.finish({s.add("Conv", inputs, {{"pads", Dims{0, 1, 1, 0}}, {"group", group}})});
+}
+
 Graph identity_instance(Random& random, ElementType element) {
     Sketch s(random, element);
     const std::int64_t group = s.extent(1, 3), channels = group * s.extent(1, 3), d = s.extent(1, 2);
@@ -222,6 +249,19 @@ Rule add_before_convolution() {
         .polynomial = true,
         .apply = same_weights,
         .instance = [](Random& r, ElementType e) { return sum_instance(r, e, false); }};
+}
+
+Rule add_after_convolution() {
+    return {.name = "add_after_convolution",
+            .kind = Kind::alternative,
+            .source = "TASO (convolution is linear in its input; add_before_convolution, backwards)",
+            .equation = "Conv(x + y, w, b) ⇒ Conv(x, w, b) + Conv(y, w)",
+            .guards =
+                "x and y of equal types, no constant or a moderate one (merge_scales), constant weights; "
+                "nothing else reads x + y",
+            .polynomial = true,
+            .apply = sum_apart,
+            .instance = apart_instance};
 }
 
 Rule fold_identity() {

@@ -1,5 +1,6 @@
 // The scale of attention's scores, folded into the projection that its queries or keys come from.
 #include "viridian/rewrite/affine.hpp"
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/movement.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
@@ -58,14 +59,18 @@ bool apply(Editor& editor, NodeId at) {
         for (const std::size_t operand : {std::size_t{0}, std::size_t{1}}) {
             const auto way = way_back(editor, scores->inputs[operand]);
             if (!way) continue;
+            const bool divides = scaled.op == "Div";
             const auto linear = Linear::of(editor, way->product->outputs[0]);
-            ValueId factors = editor.add("Expand", {c, editor.vector_of({linear->channels})});
-            if (scaled.op == "Div") factors = editor.add("Reciprocal", {factors});
-            ValueId y = linear->affine(editor, factors, ValueId::none);
+            if (!linear->takes_factor(editor, c, divides)) continue;
+            ValueId b = ValueId::none;
             if (way->bias != nullptr) {
-                const ValueId b = way->bias->inputs[editor.fixed(way->bias->inputs[0]) ? 0 : 1];
-                y = editor.add("Add", {y, editor.add(scaled.op, {b, c})});
+                b = way->bias->inputs[editor.fixed(way->bias->inputs[0]) ? 0 : 1];
+                if (!folds_normally(editor, b, c, divides)) continue;
             }
+            ValueId factors = editor.add("Expand", {c, editor.vector_of({linear->channels})});
+            if (divides) factors = editor.add("Reciprocal", {factors});
+            ValueId y = linear->affine(editor, factors, ValueId::none);
+            if (b != ValueId::none) y = editor.add("Add", {y, editor.add(scaled.op, {b, c})});
             for (auto move = way->moves.rbegin(); move != way->moves.rend(); ++move) {
                 std::vector<ValueId> inputs = (*move)->inputs;
                 inputs[0] = y;
@@ -106,8 +111,8 @@ Rule fold_attention_scale() {
             .source = "SUBSTATION §IV (scale folding through attention)",
             .equation = "(M(x·W + b)·k)·c ⇒ M(x·(c·W) + c·b)·k; on the keys' side, division and Gemm alike",
             .guards =
-                "c is a constant of rank 0, W and b are constants; M only moves elements; everything between "
-                "is read once",
+                "c is a moderate constant (merge_scales) of rank 0, W and b are constants, c·W and c·b stay "
+                "finite and normal; M only moves elements; everything between is read once",
             .polynomial = false,
             .apply = apply,
             .instance = instance};

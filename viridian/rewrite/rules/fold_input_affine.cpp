@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
 #include "viridian/rewrite/window.hpp"
@@ -40,7 +41,7 @@ ValueId along_inputs(Editor& editor, const Convolution& conv, ValueId operand) {
 bool apply_scale(Editor& editor, NodeId at) {
     const auto conv = Convolution::of(editor, at);
     const auto found = conv ? before(editor, *conv, "Mul") : std::nullopt;
-    if (!found) return false;
+    if (!found || !folds_normally(editor, conv->w, found->operand, false)) return false;
     std::vector<ValueId> inputs = {found->x,
                                    editor.add("Mul", {conv->w, along_inputs(editor, *conv, found->operand)})};
     if (conv->bias != ValueId::none) inputs.push_back(conv->bias);
@@ -84,7 +85,8 @@ Rule fold_input_scale() {
         .source = "docs/method.md, 4 (batch norm into either neighbour)",
         .equation = "Conv(x·c, w, b) ⇒ Conv(x, w·c, b)",
         .guards =
-            "c is constant and varies along the input channels at most; no groups; nothing else reads x·c",
+            "c is a moderate constant (merge_scales) that varies along the input channels at most, w·c stays "
+            "finite and normal; no groups; nothing else reads x·c",
         .polynomial = true,
         .apply = apply_scale,
         .instance = [](Random& r, ElementType e) { return instance(r, e, "Mul", true); }};

@@ -1,4 +1,5 @@
 // Scales and shifts of what a product reads, moved into its constant matrix.
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/movement.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
@@ -52,7 +53,7 @@ ValueId vector(Editor& editor, const Found& f) {
 
 bool scale(Editor& editor, NodeId at) {
     const auto f = find(editor, editor.node(at), "Mul");
-    if (!f) return false;
+    if (!f || !folds_normally(editor, f->product->inputs[1], f->c, f->before->op == "Div")) return false;
     const ValueId factors =
         editor.add("Reshape", {vector(editor, *f), editor.vector_of(f->rows ? Dims{-1, 1} : Dims{1, -1})});
     std::vector<ValueId> inputs = f->product->inputs;
@@ -112,8 +113,8 @@ Rule fold_matmul_input_scale() {
             .source = "docs/method.md, 4 (batch norm into either neighbour)",
             .equation = "(x·c)·W ⇒ x·(c·W); division and Gemm alike",
             .guards =
-                "W and c are constants, c varies along the summed axis at most and does not enlarge x; "
-                "nothing else reads x·c",
+                "W and c are constants, c varies along the summed axis at most and does not enlarge x; c is "
+                "moderate (merge_scales), c·W stays finite and normal; nothing else reads x·c",
             .polynomial = false,
             .apply = scale,
             .instance = [](Random& r, ElementType e) { return instance(r, e, true); }};

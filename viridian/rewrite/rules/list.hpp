@@ -6,10 +6,12 @@ namespace viridian::rewrite {
 
 Rule absorb_layer_norm_bias();
 Rule absorb_layer_norm_scale();
+Rule add_after_convolution();
 Rule add_before_convolution();
 Rule add_convolutions();
 Rule add_matmuls();
 Rule associate_left();
+Rule associate_product();
 Rule associate_right();
 Rule associate_sum();
 Rule average_after_convolution();
@@ -22,9 +24,11 @@ Rule concat_before_pool();
 Rule concat_before_transpose();
 Rule concat_matmuls();
 Rule distribute_matmul();
+Rule distribute_product();
 Rule distribute_scale();
 Rule einsum_to_matmul();
 Rule enlarge_kernel();
+Rule exchange_concats();
 Rule factor_convolutions();
 Rule factor_matmul();
 Rule factor_product();

@@ -1,3 +1,4 @@
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
 
@@ -15,10 +16,12 @@ std::optional<Scaled> scaled(const Editor& editor, ValueId value) {
         const Node* node = editor.producer(value, op);
         if (node == nullptr || !editor.used_once(value) || !graph::is_floating(editor.element(value)))
             continue;
-        if (editor.scalar(node->inputs[1]) && editor.same_type(node->inputs[0], value))
-            return Scaled{node, node->inputs[0], node->inputs[1]};
-        if (node->op == "Mul" && editor.scalar(node->inputs[0]) && editor.same_type(node->inputs[1], value))
-            return Scaled{node, node->inputs[1], node->inputs[0]};
+        for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
+            const ValueId factor = node->inputs[side], x = node->inputs[1 - side];
+            if ((side == 1 || node->op == "Mul") && editor.scalar(factor) && editor.same_type(x, value) &&
+                moderate(editor, factor, "Mul", node->op == "Div"))
+                return Scaled{node, x, factor};
+        }
     }
     return std::nullopt;
 }
@@ -49,7 +52,8 @@ bool to_input(Editor& editor, NodeId at) {
             !editor.used_once(node.inputs[side]) || !editor.same_type(node.inputs[side], node.outputs[0]))
             continue;
         const auto dims = editor.dims(factor);
-        if (!dims || !dims->empty()) continue;  // a number of higher rank could add dimensions
+        if (!dims || !dims->empty() || !moderate(editor, factor, "Mul", node.op == "Div"))
+            continue;  // a number of higher rank could add dimensions
         std::vector<ValueId> inputs = product->inputs;
         inputs[0] = editor.add(node.op, {inputs[0], factor});
         editor.replace(node.outputs[0], editor.add("MatMul", inputs));
@@ -79,14 +83,16 @@ Graph instance(Random& random, ElementType element, bool inside) {
 }  // namespace
 
 Rule scale_after_matmul() {
-    return {.name = "scale_after_matmul",
-            .kind = Kind::alternative,
-            .source = "SUBSTATION §IV; issue 3 (scale folding through attention)",
-            .equation = "(a·c)×b ⇒ (a×b)·c, c a number; on either side, division alike",
-            .guards = "c is a constant number and adds no dimension; nothing else reads a·c",
-            .polynomial = true,
-            .apply = to_output,
-            .instance = [](Random& r, ElementType e) { return instance(r, e, true); }};
+    return {
+        .name = "scale_after_matmul",
+        .kind = Kind::alternative,
+        .source = "SUBSTATION §IV; issue 3 (scale folding through attention)",
+        .equation = "(a·c)×b ⇒ (a×b)·c, c a number; on either side, division alike",
+        .guards =
+            "c is a moderate constant number (merge_scales) and adds no dimension; nothing else reads a·c",
+        .polynomial = true,
+        .apply = to_output,
+        .instance = [](Random& r, ElementType e) { return instance(r, e, true); }};
 }
 
 Rule scale_before_matmul() {
@@ -94,7 +100,7 @@ Rule scale_before_matmul() {
             .kind = Kind::alternative,
             .source = "SUBSTATION §IV; issue 3 (scale folding through attention)",
             .equation = "(a×b)·c ⇒ (a·c)×b, c a number; division alike",
-            .guards = "c is a constant of rank 0; nothing else reads a×b",
+            .guards = "c is a moderate constant (merge_scales) of rank 0; nothing else reads a×b",
             .polynomial = true,
             .apply = to_input,
             .instance = [](Random& r, ElementType e) { return instance(r, e, false); }};

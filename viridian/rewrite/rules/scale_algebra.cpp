@@ -1,7 +1,7 @@
 // Constants that scale and shift: joined, taken out of sums, and through functions that let them.
-#include <algorithm>
 #include <cmath>
 
+#include "viridian/rewrite/moderate.hpp"
 #include "viridian/rewrite/movement.hpp"
 #include "viridian/rewrite/rules/list.hpp"
 #include "viridian/rewrite/sketch.hpp"
@@ -28,22 +28,6 @@ std::optional<Term> with_constant(const Editor& editor, const Node& node) {
 
 bool divides(const Node& node) { return node.op == "Div"; }
 
-// Floating constants so moderate that the order they are applied in shows in rounding alone: no product
-// leaves the type's range, no sum swallows the other terms' digits on purpose, as (x + 1.5·2²³) − 1.5·2²³
-// does to round. Whole numbers are left alone: (x / 2) · 2 is not x.
-bool moderate(const Editor& editor, ValueId value, std::string_view family, bool nonzero) {
-    const Tensor* c = editor.constant(value);
-    if (c == nullptr || !graph::is_floating(c->type())) return false;
-    const bool narrow = graph::size_of(c->type()) == 2;
-    const double most = family == "Mul" ? (narrow ? 0x1p7 : 0x1p40) : (narrow ? 0x1p3 : 0x1p11);
-    const double least = family == "Mul" ? (narrow ? 0x1p-7 : 0x1p-40) : 0;
-    for (std::int64_t i = 0; i < c->count(); ++i) {
-        const double size = std::abs(c->number(i));
-        if (!(size <= most) || (size == 0 ? nonzero : size < least)) return false;
-    }
-    return true;
-}
-
 std::string_view family(const Node& node) { return node.op == "Add" || node.op == "Sub" ? "Add" : "Mul"; }
 
 // (x·c)·d ⇒ x·(c·d), (x + c) + d ⇒ x + (c + d); − and / alike
@@ -64,26 +48,6 @@ bool join(Editor& editor, NodeId at) {
     const ValueId both = editor.add(back_inner == back_outer ? forth : back, {inner->c, outer->c});
     editor.replace(outer->node->outputs[0], editor.add(back_inner ? back : forth, {inner->x, both}));
     return true;
-}
-
-// x·z ± y·z ⇒ (x ± y)·z
-bool factor(Editor& editor, NodeId at) {
-    const Node& sum = editor.node(at);
-    if ((sum.op != "Add" && sum.op != "Sub") || !sum.domain.empty() || sum.inputs[0] == sum.inputs[1])
-        return false;
-    const Node* a = editor.producer(sum.inputs[0], "Mul");
-    const Node* b = editor.producer(sum.inputs[1], "Mul");
-    if (a == nullptr || b == nullptr || !editor.used_once(sum.inputs[0]) || !editor.used_once(sum.inputs[1]))
-        return false;
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-        for (const std::size_t j : {std::size_t{0}, std::size_t{1}}) {
-            if (a->inputs[i] != b->inputs[j] || !editor.same_type(a->inputs[1 - i], b->inputs[1 - j]))
-                continue;
-            const ValueId inner = editor.add(sum.op, {a->inputs[1 - i], b->inputs[1 - j]});
-            editor.replace(sum.outputs[0], editor.add("Mul", {inner, a->inputs[i]}));
-            return true;
-        }
-    return false;
 }
 
 // (x + b)·c ⇒ x·c + b·c
@@ -119,21 +83,6 @@ bool out_of_relu(Editor& editor, NodeId at) {
     return true;
 }
 
-// (x + y) + z ⇒ x + (y + z)
-bool associate(Editor& editor, NodeId at) {
-    const Node& sum = editor.node(at);
-    if (sum.op != "Add" || !sum.domain.empty() || sum.inputs[0] == sum.inputs[1]) return false;
-    const Node* inner = editor.producer(sum.inputs[0], "Add");
-    if (inner == nullptr || !editor.used_once(sum.inputs[0]) ||
-        !editor.same_type(inner->inputs[0], inner->inputs[1]) ||
-        !editor.same_type(inner->inputs[0], sum.inputs[1]) ||
-        (editor.fixed(inner->inputs[1]) && editor.fixed(sum.inputs[1])))  // merge_scales asks more of these
-        return false;
-    const ValueId right = editor.add("Add", {inner->inputs[1], sum.inputs[1]});
-    editor.replace(sum.outputs[0], editor.add("Add", {inner->inputs[0], right}));
-    return true;
-}
-
 Dims operand_dims(Sketch& s, const Dims& dims) {
     return s.extent(0, 2) == 0 ? Dims{} : s.coin() ? Dims{dims[1]} : dims;
 }
@@ -149,14 +98,6 @@ Graph joined_instance(Random& random, ElementType element) {
         return s.either_way(sum ? "Add" : "Mul", x, c);
     };
     return s.finish({one(one(s.input(dims)))});
-}
-
-Graph factor_instance(Random& random, ElementType element) {
-    Sketch s(random, element);
-    const Dims dims = {s.extent(1, 4), s.extent(1, 5)};
-    const ValueId z = s.coin() ? s.input({dims[1]}) : s.constant({});
-    const ValueId x = s.either_way("Mul", s.input(dims), z);
-    return s.finish({s.add(s.coin() ? "Add" : "Sub", {x, s.either_way("Mul", s.input(dims), z)})});
 }
 
 Graph distribute_instance(Random& random, ElementType element) {
@@ -178,13 +119,6 @@ Graph relu_instance(Random& random, ElementType element) {
                            {s.coin() ? s.add("Div", {x, c}) : s.either_way("Mul", x, c)})});
 }
 
-Graph sum_instance(Random& random, ElementType element) {
-    Sketch s(random, element);
-    const Dims dims = {s.extent(1, 4), s.extent(1, 5)};
-    const ValueId x = s.input(dims), y = s.input(dims);
-    return s.finish({s.add("Add", {s.add("Add", {x, y}), s.input(dims)})});
-}
-
 constexpr std::string_view constants =
     "c and d are moderate floating constants (factors from 2^-40 to 2^40, terms to 2^11; 2^-7 to 2^7 and 2^3 "
     "in 16 "
@@ -199,17 +133,6 @@ Rule merge_scales() {
             .guards = constants,
             .apply = join,
             .instance = joined_instance};
-}
-
-Rule factor_product() {
-    return {.name = "factor_product",
-            .kind = Kind::alternative,
-            .source = "TASO (multiplication distributes over addition)",
-            .equation = "x·z ± y·z ⇒ (x ± y)·z",
-            .guards = "x and y of equal types; nothing else reads either product",
-            .polynomial = true,
-            .apply = factor,
-            .instance = factor_instance};
 }
 
 Rule distribute_scale() {
@@ -232,17 +155,6 @@ Rule scale_after_relu() {
             .guards = "c is constant, positive everywhere, and does not enlarge x; nothing else reads x·c",
             .apply = out_of_relu,
             .instance = relu_instance};
-}
-
-Rule associate_sum() {
-    return {.name = "associate_sum",
-            .kind = Kind::alternative,
-            .source = "TASO; Tensat (addition is associative)",
-            .equation = "(x + y) + z ⇒ x + (y + z)",
-            .guards = "x, y and z of equal types; nothing else reads x + y",
-            .polynomial = true,
-            .apply = associate,
-            .instance = sum_instance};
 }
 
 }  // namespace viridian::rewrite
