@@ -63,7 +63,8 @@ Places::Places(const Ports& ports, std::byte* start) : end(start) {
 void touch(std::byte* data, std::int64_t bytes, bool numbers, int thread, int threads) {
     const auto whole = static_cast<std::int64_t>(whole_lines(bytes));
     for (std::int64_t at = thread * page; at < whole; at += threads * page)
-        std::memset(data + at, numbers ? small_number : 0, static_cast<std::size_t>(std::min(page, whole - at)));
+        std::memset(data + at, numbers ? small_number : 0,
+                    static_cast<std::size_t>(std::min(page, whole - at)));
 }
 
 }  // namespace viridian::execute::cpu
