@@ -4,7 +4,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 build: ## install what is missing, build build/release/bin/viridian
 	@tools/install_packages build test
@@ -57,6 +57,12 @@ bench-ready: ## how long until a model can run: from its plan, and planned anew 
 	@tools/build release viridian
 	@tools/bench_ready
 
+bench-bf16: ## batch 1 and 8 in bf16 against the peers, and against the roofline, on a processor that has it
+	@tools/install_packages build test
+	@tools/peers
+	@tools/build release viridian chain
+	@tools/bench_bf16
+
 bench-chain: ## where the time of a run goes: events, the database's entries, the roofline
 	@tools/install_packages build test
 	@tools/build release viridian chain
@@ -86,4 +92,4 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-exports bench-prediction bench-ready bench-chain test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
