@@ -47,7 +47,7 @@ def wrong_commands(text):
 
 def wrong_targets(text, targets):
     for line in code(text):
-        for target in re.findall(r"(?:^|\s)make ([a-z][a-z-]*)", line):
+        for target in re.findall(r"(?:^|\s)make ([a-z][a-z0-9-]*)", line):
             if target not in targets:
                 yield f"`{line.strip()}`: the Makefile has no target {target}"
 
@@ -59,7 +59,7 @@ def wrong_links(page, text):
 
 
 def main():
-    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.M))
+    targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(), re.M))
     faults, calls = [], 0
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md"), *ROOT.glob("tools/**/*.md"),
              *ROOT.glob("examples/**/*.md"), *ROOT.glob("python/**/*.md")]
