@@ -105,6 +105,9 @@ function changes() {
       list.append(element('li', {}, `${f.kept === 'f32' ? 'kept in f32' : 'without minimal filtering in bf16'} by the error budget: ${f.node} (alone it moved the outputs by ` +
         `${f.output_error === null ? 'infinity or NaN' : f.output_error.toExponential(1)})`));
   }
+  const { rewrites_dropped: dropped, only_reference: slow } = result.verification || {};
+  if (dropped) list.append(element('li', {}, 'no rewrite was kept: with them the outputs differ by more than is allowed'));
+  if (slow) list.append(element('li', {}, `${some(slow, 'kind of region runs', 'kinds of region run')} on the reference kernels: with every faster kernel the outputs differ by more than is allowed`));
   if (result.database) list.append(element('li', {}, `cost database: ${result.database.hits} prices known, ${result.database.misses} measured for this`));
   byId('changes').replaceChildren(list);
 }
