@@ -55,5 +55,13 @@ TEST(PackedConstants, EqualOnesAreMadeOnceWhileOneLives) {
     EXPECT_EQ(again->data()[0], std::byte{2});
 }
 
+TEST(PackedConstants, OnesLeftOutHaveTheirSizeAlone) {
+    PackedConstants constants(PackedConstants::Contents::left_out);
+    const Packed packed = constants.find_or_make("a", 100, [](std::byte*) { FAIL() << "written"; });
+    EXPECT_EQ(packed->size(), 100U);
+    EXPECT_EQ(packed->data()[99], std::byte{0});
+    EXPECT_EQ(constants.find_or_make("b", 0, [](std::byte*) { FAIL() << "written"; })->size(), 0U);
+}
+
 }  // namespace
 }  // namespace viridian::execute::cpu

@@ -40,24 +40,18 @@ Buffer::Buffer(std::size_t bytes) : size_(bytes) {
 // A chunk goes when the last constant in it does.
 Packed PackedConstants::place(std::size_t bytes) {
     if (bytes > chunk_bytes / 4) return std::make_shared<Buffer>(bytes);
-    // Who only asks what could be made drops it again.
-    if (last_.expired() && used_ > last_start_) {
-        std::fill(chunk_.data() + last_start_, chunk_.data() + used_, std::byte{0});
-        used_ = last_start_;
-    }
     if (used_ + bytes > chunk_.size()) {
         chunk_ = Buffer(chunk_bytes);
         used_ = 0;
     }
     auto buffer = std::make_shared<Buffer>(chunk_, used_, bytes);
-    last_ = buffer;
-    last_start_ = used_;
     used_ += (bytes + 63) / 64 * 64;
     return buffer;
 }
 
 Packed PackedConstants::find_or_make(const std::string& key, std::size_t bytes,
                                      const std::function<void(std::byte*)>& make) {
+    if (contents_ == Contents::left_out) return std::make_shared<Buffer>(bytes);
     if (const auto found = known_.find(key); found != known_.end())
         if (Packed live = found->second.lock()) return live;
     std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });

@@ -37,6 +37,10 @@ using Packed = std::shared_ptr<const Buffer>;
 // one after the other, as they are made: kernels read them in that order, and huge pages hold many.
 class PackedConstants {
   public:
+    // Where nothing will be computed, as in a timing, contents are left out: each is zeroes of its size.
+    enum class Contents { written, left_out };
+    explicit PackedConstants(Contents contents = Contents::written) : contents_(contents) {}
+
     // `make` fills a buffer of `bytes`.
     Packed find_or_make(const std::string& key, std::size_t bytes,
                         const std::function<void(std::byte*)>& make);
@@ -44,11 +48,10 @@ class PackedConstants {
   private:
     Packed place(std::size_t bytes);
 
+    Contents contents_;
     std::map<std::string, std::weak_ptr<const Buffer>> known_;
     Buffer chunk_;
     std::size_t used_ = 0;  // of the chunk
-    std::weak_ptr<const Buffer> last_;
-    std::size_t last_start_ = 0;
 };
 
 }  // namespace viridian::execute::cpu

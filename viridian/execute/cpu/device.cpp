@@ -26,7 +26,12 @@ bool bf16_runs(const Machine& machine) {
 class CpuDevice final : public Device {
   public:
     CpuDevice(cpu::Context context, std::string fingerprint)
-        : context_(std::move(context)), fingerprint_(std::move(fingerprint)), timer_(context_) {}
+        : context_(std::move(context)),
+          asking_(context_),
+          fingerprint_(std::move(fingerprint)),
+          timer_(asking_) {
+        asking_.packed = std::make_shared<cpu::PackedConstants>(cpu::PackedConstants::Contents::left_out);
+    }
 
     std::string name() const override { return "cpu"; }
     std::string fingerprint() const override { return fingerprint_; }
@@ -41,7 +46,7 @@ class CpuDevice final : public Device {
     Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
                                               const plan::Region& region) override {
         const cpu::ThreadCount threads(context_.threads);
-        const cpu::Task task{context_, graph, region};
+        const cpu::Task task{asking_, graph, region};
         for (const auto* list : {&region.inputs, &region.constants, &region.outputs})
             for (const graph::ValueId id : *list)
                 if (!graph.value(id).type.known())
@@ -64,7 +69,7 @@ class CpuDevice final : public Device {
         const cpu::Family* family = cpu::family_of(choice.kernel);
         if (family == nullptr) return false;
         const cpu::ThreadCount threads(context_.threads);
-        cpu::Context context = context_;
+        cpu::Context context = asking_;
         context.allowances.bf16 = bf16;
         const cpu::Task task{context, graph, region};
         std::vector<plan::Choice> all = offers_of(*family, task);
@@ -88,7 +93,7 @@ class CpuDevice final : public Device {
 
     Result<Timing> time(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
                         const TimingProtocol& protocol) override {
-        return timer_.time(cpu::Task{context_, graph, region}, choice, protocol);
+        return timer_.time(cpu::Task{asking_, graph, region}, choice, protocol);
     }
 
     Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to,
@@ -109,6 +114,7 @@ class CpuDevice final : public Device {
     }
 
     cpu::Context context_;
+    cpu::Context asking_;  // of what is offered and timed, never computed
     std::string fingerprint_;
     cpu::Timer timer_;
 };

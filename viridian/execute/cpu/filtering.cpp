@@ -11,13 +11,20 @@ namespace {
 
 using simd::block;
 
+// From one component of a batch of `count` to the next, in elements. A tile's components are written and read
+// together: an odd number of lines apart, they do not drive each other out of the cache.
+std::int64_t source_step(const Filtering& w, std::int64_t count) {
+    return (w.source_blocks() * count | 1) * block;
+}
+std::int64_t product_step(const Filtering& w, std::int64_t count) {
+    return (w.groups.columns * count | 1) * block;
+}
+
 // Scratch of one batch: transformed sources, and the products of one group.
 std::int64_t batch_source_bytes(const Filtering& w) {
-    return w.components() * w.source_blocks() * w.batch * block * w.source_bytes();
+    return w.components() * source_step(w, w.batch) * w.source_bytes();
 }
-std::int64_t batch_product_floats(const Filtering& w) {
-    return w.components() * w.groups.columns * w.batch * block;
-}
+std::int64_t batch_product_floats(const Filtering& w) { return w.components() * product_step(w, w.batch); }
 
 struct Tile {
     std::int64_t image, y, x;  // of its first result
@@ -49,7 +56,7 @@ void transform_source(const Filtering& w, const std::byte* images, const std::by
                       std::byte* sources) {
     const Tile tile = tile_at(w, index);
     std::byte* to = sources + (cb * count + slot) * block * w.source_bytes();
-    const std::int64_t step = w.source_blocks() * count * block;
+    const std::int64_t step = source_step(w, count);
     if (w.brain) {
         using Element = std::uint16_t;
         const Element* pixels[36];
@@ -74,9 +81,9 @@ void multiply(const Filtering& w, const Pointers& pointers, std::int64_t group, 
     const std::byte* weights =
         pointers.constants[0] + w.groups.offset(group, w.components() * rows * block) * w.source_bytes();
     for (std::int64_t k = 0; k < w.components(); ++k) {
-        const std::byte* source = sources + k * w.source_blocks() * count * block * w.source_bytes();
+        const std::byte* source = sources + k * source_step(w, count) * w.source_bytes();
         const std::byte* own = weights + k * rows * columns * block * w.source_bytes();
-        float* result = products + k * w.groups.columns * count * block;
+        float* result = products + k * product_step(w, count);
         if (w.brain) {
             simd::BrainStrip s;
             s.pixels = count;
@@ -115,7 +122,7 @@ void transform_back(const Filtering& w, const Pointers& pointers, std::int64_t i
     const std::byte* add = w.fused.added ? pointers.inputs[*w.fused.added] : nullptr;
     simd::BrainResult r;
     r.from = products + (column * count + slot) * block;
-    r.step = w.groups.columns * count * block;
+    r.step = product_step(w, count);
     r.narrow = w.narrow;
     const std::int64_t element = w.narrow ? 2 : 4;
     r.to = pointers.outputs[0] + to * element;

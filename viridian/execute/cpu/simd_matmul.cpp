@@ -2,6 +2,7 @@
 // once, each read by one thread. One row is a pass over the weights at the speed of memory.
 #include <algorithm>
 
+#include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/families.hpp"
 #include "viridian/execute/cpu/matmul_plan.hpp"
 #include "viridian/execute/cpu/simd/fused.hpp"
@@ -26,7 +27,13 @@ struct Work {
     simd::Fused fused;
     std::size_t source = 0;
     int threads = 1;
+    std::int64_t cache = 1 << 20;  // bytes of a thread's second one
     [[nodiscard]] std::int64_t source_blocks() const { return (k + block - 1) / block; }
+    // Of K, for so many rows: where these do not fit the second cache, of a quarter of it.
+    [[nodiscard]] std::int64_t chunks(std::int64_t rows) const {
+        const std::int64_t bytes = rows * k * 4;
+        return rows == 1 || bytes <= cache ? 1 : std::min(source_blocks(), (4 * bytes + cache - 1) / cache);
+    }
     [[nodiscard]] std::int64_t packed_floats() const {  // of all rows, or of a slice for each thread
         return m == 1 ? 0 : source_blocks() * block * (by_channels ? m : slice * threads);
     }
@@ -42,7 +49,8 @@ void pack_rows(const Work& w, const float* a, float* to, std::int64_t first, std
                         to + (kb * rows + r - origin) * block);
 }
 
-// Rows [first, last) × groups [group, end) from a packed panel that starts at row `origin`.
+// Rows [first, last) × groups [group, end) from a packed panel that starts at row `origin`. Rows too long for
+// the second cache pass in chunks of K, whose sums wait in the result.
 void multiply(const Work& w, const Pointers& pointers, const float* panel, std::int64_t origin,
               std::int64_t rows, std::int64_t first, std::int64_t last, std::int64_t group,
               std::int64_t end) {
@@ -52,24 +60,39 @@ void multiply(const Work& w, const Pointers& pointers, const float* panel, std::
     auto* result = reinterpret_cast<float*>(pointers.outputs[0]);
     const float* add =
         w.fused.added ? reinterpret_cast<const float*>(pointers.inputs[*w.fused.added]) : nullptr;
-    for (std::int64_t g = group; g < end; ++g) {
-        const std::int64_t column = g * w.groups.columns * block;
-        simd::Strip s;
-        s.pixels = last - first;
-        s.columns = w.groups.width(g);
-        s.source = panel + (first - origin) * block;
-        s.source_block = rows * block;
-        s.taps = &no_offset;
-        s.channels = w.k;
-        s.weights = weights + w.groups.offset(g, w.k * block);
-        s.bias = bias == nullptr ? nullptr : bias + column;
-        s.add = add == nullptr ? nullptr : add + first * w.n + column;
-        s.result = result + first * w.n + column;
-        s.result_pixel = w.n;
-        s.result_block = block;
-        s.last_width = std::min(block, w.n - column - (s.columns - 1) * block);
-        s.clip = w.fused.clip, s.low = w.fused.low, s.high = w.fused.high;
-        simd::run(s);
+    const std::int64_t chunks = w.chunks(last - first);
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+        const auto [from, to] = share(w.source_blocks(), chunk, chunks);
+        for (std::int64_t g = group; g < end; ++g) {
+            const std::int64_t column = g * w.groups.columns * block;
+            const std::int64_t at = first * w.n + column;
+            simd::Strip s;
+            s.pixels = last - first;
+            s.columns = w.groups.width(g);
+            s.source = panel + (from * rows + first - origin) * block;
+            s.source_block = rows * block;
+            s.taps = &no_offset;
+            s.channels = std::min(w.k, to * block) - from * block;
+            const std::int64_t passed = from * block * s.columns * block;  // weights of the chunks before
+            s.weights = weights + w.groups.offset(g, w.k * block) + passed;
+            if (chunks > 1 && g + 1 < end) {
+                s.ahead = weights + w.groups.offset(g + 1, w.k * block) + passed;
+                s.ahead_step = simd::ahead_step(s.pixels, s.columns);
+            }
+            s.result = result + at;
+            if (chunk == 0) {
+                s.bias = bias == nullptr ? nullptr : bias + column;
+                s.add = add == nullptr ? nullptr : add + at;
+            } else {
+                s.add = s.result;
+            }
+            s.result_pixel = w.n;
+            s.result_block = block;
+            s.last_width = std::min(block, w.n - column - (s.columns - 1) * block);
+            s.clip = w.fused.clip && chunk + 1 == chunks;
+            s.low = w.fused.low, s.high = w.fused.high;
+            simd::run(s);
+        }
     }
     if (!w.fused.chain || group == end) return;
     alignas(64) float scratch[1024];
@@ -92,8 +115,11 @@ void run(const Work& w, const Pointers& pointers) {
             const auto [first, last] = share(w.m, thread, w.threads);
             pack_rows(w, a, packed, first, last, 0, w.m);
             barrier(w.threads);
-            for (std::int64_t row = 0; row < w.m; row += slice)
-                multiply(w, pointers, packed, 0, w.m, row, std::min(w.m, row + slice), group, end);
+            const std::int64_t slices = (w.m + slice - 1) / slice;
+            for (std::int64_t i = 0; i < slices; ++i) {
+                const auto [row, stop] = share(w.m, i, slices);
+                multiply(w, pointers, packed, 0, w.m, row, stop, group, end);
+            }
             return;
         }
         float* own = packed + thread * slice * w.source_blocks() * block;
@@ -114,6 +140,7 @@ Work work_of(const Task& task, const MatmulPlan& plan, bool by_channels) {
     w.biased = plan.bias != graph::ValueId::none;
     w.source = *task.input_index(plan.product.a);
     w.threads = task.context.threads;
+    if (const std::int64_t bytes = this_machine().l2.value; bytes > 0) w.cache = bytes;
     return w;
 }
 

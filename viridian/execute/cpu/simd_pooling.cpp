@@ -1,17 +1,20 @@
-// MaxPool, AveragePool and their global forms on nhwc in bf16, both sides. Threads share the rows of results,
-// or the channels where there are fewer rows than threads.
+// MaxPool, AveragePool and their global forms: in f32 on nhwc and nChw16c, in bf16 on nhwc. Threads share the
+// rows of results, or on nhwc the channels where there are fewer rows than threads.
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
 #include "viridian/execute/cpu/pooling.hpp"
+#include "viridian/execute/cpu/precision.hpp"
 #include "viridian/execute/cpu/simd/pool.hpp"
+#include "viridian/execute/cpu/simd/window.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::string_view family = "simd:pool";
-constexpr std::int64_t piece = 32;  // channels of the micro-kernel
+constexpr std::int64_t block = 16;
+constexpr std::int64_t piece = 32;  // channels that are not shared among threads
 
 // The window's cells along an axis that lie inside the source, for the result at `place`: [first, last).
 std::pair<std::int64_t, std::int64_t> inside(const PoolingShape& shape, std::size_t axis,
@@ -23,7 +26,7 @@ std::pair<std::int64_t, std::int64_t> inside(const PoolingShape& shape, std::siz
 }
 
 std::optional<PoolingShape> shape_of(const Task& task) {
-    if (!task.context.allowances.bf16 || task.region.nodes.size() != 1) return std::nullopt;
+    if (task.region.nodes.size() != 1 || task.region.inputs.empty()) return std::nullopt;
     auto shape = pooling_shape(task);
     if (!shape || shape->source.size() != 4) return std::nullopt;
     for (std::size_t axis = 0; axis < 2; ++axis)
@@ -36,39 +39,81 @@ std::int64_t waiting_bytes(const PoolingShape& shape) {
     return simd::waiting_bytes(shape.maximum, shape.source[3], shape.source[1]);
 }
 
-simd::PoolRow row_of(const PoolingShape& shape) {
-    simd::PoolRow s;
+// What both precisions' rows have.
+template <class Row>
+Row row_of(const PoolingShape& shape) {
+    Row s;
     s.maximum = shape.maximum;
     s.channels = shape.source[1];
     s.width = shape.source[3], s.pixels = shape.result[3];
     s.columns = shape.kernel[1];
     s.stride = shape.strides[1], s.dilation = shape.dilations[1], s.pad = shape.pads_begin[1];
     if (shape.count_padding) s.divisor = shape.kernel[0] * shape.kernel[1];
-    s.source_row = shape.dilations[0] * s.width * s.channels;
     return s;
 }
 
-void run(const PoolingShape& shape, int threads, const Pointers& pointers) {
-    const std::int64_t height = shape.result[2];
+// The rows of a window that lie inside the source, for results at `place`.
+struct Rows {
+    std::int64_t first, count;
+};
+Rows rows_of(const PoolingShape& shape, std::int64_t place) {
+    const auto [first, last] = inside(shape, 0, place);
+    return {place * shape.strides[0] - shape.pads_begin[0] + first * shape.dilations[0], last - first};
+}
+
+// What a thread makes of so many rows of results.
+struct Part {
+    std::int64_t from, to, first, last;  // rows, channels
+};
+Part part_of(const PoolingShape& shape, std::int64_t rows, int thread, int threads) {
+    const std::int64_t channels = shape.source[1];
+    if (rows >= threads) {
+        const auto [from, to] = share(rows, thread, threads);
+        return {from, to, 0, channels};
+    }
+    const auto [first, last] = share((channels + piece - 1) / piece, thread, threads);
+    return {0, rows, first * piece, std::min(channels, last * piece)};
+}
+
+void run_brain(const PoolingShape& shape, int threads, const Pointers& pointers) {
+    const std::int64_t height = shape.result[2], rows = shape.result[0] * height;
     parallel(threads, [&](int thread) {
-        simd::PoolRow s = row_of(shape);
+        auto s = row_of<simd::PoolRow>(shape);
+        s.source_row = shape.dilations[0] * s.width * s.channels;
         s.waiting = pointers.workspace + thread * waiting_bytes(shape);
-        const std::int64_t rows = shape.result[0] * height;
-        const bool by_rows = rows >= threads;
-        const auto [from, to] = by_rows ? share(rows, thread, threads) : std::pair{std::int64_t{0}, rows};
-        const auto [first_piece, last_piece] = share((s.channels + piece - 1) / piece, thread, threads);
-        s.first = by_rows ? 0 : first_piece * piece;
-        s.last = by_rows ? s.channels : std::min(s.channels, last_piece * piece);
-        for (std::int64_t row = from; row < to; ++row) {
-            const std::int64_t image = row / height, place = row % height;
-            const auto [first, last] = inside(shape, 0, place);
-            const std::int64_t y =
-                place * shape.strides[0] - shape.pads_begin[0] + first * shape.dilations[0];
-            s.rows = last - first;
+        const Part part = part_of(shape, rows, thread, threads);
+        s.first = part.first, s.last = part.last;
+        for (std::int64_t row = part.from; row < part.to; ++row) {
+            const auto [y, count] = rows_of(shape, row % height);
+            s.rows = count;
             s.source = reinterpret_cast<const std::uint16_t*>(pointers.inputs[0]) +
-                       (image * shape.source[2] + y) * s.width * s.channels;
+                       (row / height * shape.source[2] + y) * s.width * s.channels;
             s.result = reinterpret_cast<std::uint16_t*>(pointers.outputs[0]) + row * s.pixels * s.channels;
             simd::run(s);
+        }
+    });
+}
+
+// `planes` of `pixel` floats a pixel: images on nhwc, their blocks of channels on nChw16c.
+void run_float(const PoolingShape& shape, bool blocked, int threads, const Pointers& pointers) {
+    const std::int64_t height = shape.result[2];
+    const std::int64_t pixel = blocked ? block : shape.source[1];
+    const std::int64_t planes = shape.source[0] * (blocked ? (shape.source[1] + block - 1) / block : 1);
+    parallel(threads, [&](int thread) {
+        auto s = row_of<simd::WindowRow>(shape);
+        s.pixel = pixel;
+        s.source_row = shape.dilations[0] * s.width * pixel;
+        const auto [from, to] =
+            blocked ? share(planes * height, thread, threads) : std::pair{std::int64_t{0}, planes * height};
+        const Part part = blocked ? Part{from, to, 0, block} : part_of(shape, to, thread, threads);
+        s.channels = part.last - part.first;
+        for (std::int64_t row = part.from; row < part.to; ++row) {
+            const auto [y, count] = rows_of(shape, row % height);
+            s.rows = count;
+            s.source = reinterpret_cast<const float*>(pointers.inputs[0]) +
+                       (row / height * shape.source[2] + y) * s.width * pixel + part.first;
+            s.result = reinterpret_cast<float*>(pointers.outputs[0]) + row * s.pixels * pixel + part.first;
+            if (s.channels > 0) simd::run(s);
         }
     });
 }
@@ -76,20 +121,36 @@ void run(const PoolingShape& shape, int threads, const Pointers& pointers) {
 std::vector<plan::Choice> offers(const Task& task) {
     const auto shape = shape_of(task);
     if (!shape) return {};
-    plan::Choice choice = task.plain_choice(std::string(family));
-    choice.inputs[0] = choice.outputs[0] = {plan::channels_last(4), graph::ElementType::bf16, {}};
-    choice.workspace = Bytes(task.context.threads * waiting_bytes(*shape));
-    return {choice};
+    std::vector<plan::Choice> choices;
+    const auto offer = [&](const plan::Layout& layout, graph::ElementType element, std::int64_t workspace) {
+        plan::Choice choice = task.plain_choice(std::string(family));
+        choice.inputs[0] = choice.outputs[0] = {layout, element, {}};
+        choice.workspace = Bytes(workspace);
+        choices.push_back(std::move(choice));
+    };
+    offer(plan::channels_last(4), graph::ElementType::f32, 0);
+    offer(plan::channels_blocked(4, block), graph::ElementType::f32, 0);
+    if (task.context.allowances.bf16)
+        offer(plan::channels_last(4), graph::ElementType::bf16, task.context.threads * waiting_bytes(*shape));
+    return choices;
 }
 
 Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
     const auto shape = shape_of(task);
     if (!shape) return unknown_kernel(choice);
     Kernel kernel;
-    kernel.workspace = Bytes(task.context.threads * waiting_bytes(*shape));
-    kernel.run = [shape = *shape, threads = task.context.threads](const Pointers& pointers) {
-        run(shape, threads, pointers);
-    };
+    const int threads = task.context.threads;
+    if (in_bf16(choice.inputs[0])) {
+        kernel.workspace = Bytes(threads * waiting_bytes(*shape));
+        kernel.run = [shape = *shape, threads](const Pointers& pointers) {
+            run_brain(shape, threads, pointers);
+        };
+    } else {
+        const bool blocked = choice.inputs[0].layout == plan::channels_blocked(4, block);
+        kernel.run = [shape = *shape, blocked, threads](const Pointers& pointers) {
+            run_float(shape, blocked, threads, pointers);
+        };
+    }
     return kernel;
 }
 

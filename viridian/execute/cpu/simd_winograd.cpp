@@ -161,8 +161,9 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
         filtering.narrow = in_bf16(choice.outputs[0]);
         const graph::Node& node = task.node();
         const std::int64_t components = filtering.components();
-        const std::vector<float> transformed = transformed_weights(task, *plan, filtering);
+        std::vector<float> transformed;  // where they are packed
         const auto weight = [&](std::int64_t o, std::int64_t c, std::int64_t k) {
+            if (transformed.empty()) transformed = transformed_weights(task, *plan, filtering);
             return transformed[static_cast<std::size_t>((o * filtering.channels + c) * components + k)];
         };
         const std::string how = fmt::format("winograd {}x{}", variant.m, plan->taps());

@@ -19,10 +19,11 @@ constexpr int lanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int vectors = static_cast<int>(block) / lanes;
 constexpr int columns_at_once = lanes == 16 ? 2 : 1;
 constexpr int most_pixels = lanes == 16 ? 14 : lanes == 8 ? 6 : 2;
+constexpr int channels_at_once = lanes == 16 ? 1 : 2;  // between two branches
 
 // With `Subtracts` the weights are made here, for the tiles that follow.
 template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
-HWY_INLINE void tile(const Strip& s, std::int64_t first) {
+HWY_INLINE void tile(const Strip& s, std::int64_t first, std::int64_t part) {
     constexpr int width = Columns * vectors;
     const D d;
     V sum[Pixels][width];
@@ -37,12 +38,12 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first) {
     const bool next = s.ahead != nullptr;
     const std::int64_t step = next ? s.ahead_step : width * lanes;
     const std::int64_t second = next ? 0 : 16;
-    const float* ahead =
-        next ? s.ahead + first / most_pixels * s.tap_count * s.channels * s.ahead_step : w + 1024;
+    const float* ahead = next ? s.ahead + part * s.tap_count * s.channels * s.ahead_step : w + 1024;
     for (std::int64_t t = 0; t < s.tap_count; ++t) {
         const float* at = source + s.taps[t];
         for (std::int64_t left = s.channels; left > 0; left -= block, at += s.source_block) {
             const std::int64_t n = left < block ? left : block;
+#pragma GCC unroll channels_at_once
             for (std::int64_t c = 0; c < n; ++c) {
                 V weight[width];
 #pragma GCC unroll 32
@@ -101,29 +102,38 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first) {
 }
 
 template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
-HWY_NOINLINE void tile_apart(const Strip& s, std::int64_t first) {
-    tile<Pixels, Columns, PixelStride, Subtracts>(s, first);
+HWY_NOINLINE void tile_apart(const Strip& s, std::int64_t first, std::int64_t part) {
+    tile<Pixels, Columns, PixelStride, Subtracts>(s, first, part);
 }
 
 template <int Pixels, int Columns, int PixelStride>
-void rest_of(const Strip& s, std::int64_t first, std::int64_t left) {
+void rest_of(const Strip& s, std::int64_t first, std::int64_t left, std::int64_t part) {
     if constexpr (Pixels > 0) {
-        if (left == Pixels) return tile_apart<Pixels, Columns, PixelStride>(s, first);
-        rest_of<Pixels - 1, Columns, PixelStride>(s, first, left);
+        if (left == Pixels) return tile_apart<Pixels, Columns, PixelStride>(s, first, part);
+        rest_of<Pixels - 1, Columns, PixelStride>(s, first, left, part);
     }
 }
 
 template <int Columns, int PixelStride>
 void strip_of(const Strip& s) {
-    std::int64_t first = 0;
+    std::int64_t first = 0, part = 0;
     if constexpr (PixelStride == block)
         if (s.minuend != nullptr) {
-            tile_apart<most_pixels, Columns, PixelStride, true>(s, 0);
+            tile_apart<most_pixels, Columns, PixelStride, true>(s, 0, part++);
             first = most_pixels;
         }
-    for (; first + most_pixels <= s.pixels; first += most_pixels)
-        tile_apart<most_pixels, Columns, PixelStride>(s, first);
-    rest_of<most_pixels - 1, Columns, PixelStride>(s, first, s.pixels - first);
+    if constexpr (lanes < 16) {
+        // Narrow tiles have too few sums to hide how long each takes: they are of nearly equal width.
+        for (std::int64_t left = (s.pixels - first + most_pixels - 1) / most_pixels; left > 0; --left) {
+            const std::int64_t width = (s.pixels - first + left - 1) / left;
+            rest_of<most_pixels, Columns, PixelStride>(s, first, width, part++);
+            first += width;
+        }
+    } else {
+        for (; first + most_pixels <= s.pixels; first += most_pixels)
+            tile_apart<most_pixels, Columns, PixelStride>(s, first, part++);
+        rest_of<most_pixels - 1, Columns, PixelStride>(s, first, s.pixels - first, part);
+    }
 }
 
 template <int Columns>
@@ -140,7 +150,17 @@ void strip_by_stride(const Strip& s) {
     }
 }
 
-void strip(const Strip& s) {
+// Where weights are used by several tiles, what lies behind them is read ahead meanwhile: the next strip's.
+Strip reading_ahead(Strip s) {
+    const std::int64_t tiles = (s.pixels + most_pixels - 1) / most_pixels;
+    if (lanes == 16 || s.ahead != nullptr || s.minuend != nullptr || tiles < 2) return s;
+    s.ahead = s.weights + s.tap_count * s.channels * s.columns * block;
+    s.ahead_step = (s.columns * block + tiles - 1) / tiles;
+    return s;
+}
+
+void strip(const Strip& given) {
+    const Strip s = reading_ahead(given);
     if constexpr (columns_at_once == 2)
         if (s.columns == 2) return strip_by_stride<2>(s);
     strip_by_stride<1>(s);

@@ -47,4 +47,11 @@ void run(const Strip& strip);
 // Pixels of a tile: how often a strip's weights are read is its pixels by these.
 [[nodiscard]] int tile_pixels();
 
+// Floats to read ahead a channel, so that weights of the strip's own size are there when its last tile is
+// made.
+[[nodiscard]] inline std::int64_t ahead_step(std::int64_t pixels, std::int64_t columns) {
+    const std::int64_t tiles = (pixels + tile_pixels() - 1) / tile_pixels();
+    return (columns * block + tiles - 1) / tiles;
+}
+
 }  // namespace viridian::execute::cpu::simd
