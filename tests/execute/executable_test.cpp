@@ -222,6 +222,35 @@ TEST(Executable, ConsumedWeightsAreLetGo) {
     }
 }
 
+// No step writes them, nor need there be any.
+TEST(Executable, OutputsMayBeConstants) {
+    for (const bool steps : {true, false}) {
+        Random random(5);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({4, 3}));
+        const graph::Tensor table = random_tensor(random, {2, 5});
+        const ValueId c = graph.add_constant("c", table);
+        graph.set_outputs(steps ? std::vector{c, graph.add("Relu", {x}), c} : std::vector{c});
+        ASSERT_TRUE(infer_types(graph).ok());
+        auto device = make_cpu_device();
+        ASSERT_TRUE(device.ok());
+        auto assignment = assign(**device, graph, single_node_regions(graph),
+                                 [](const auto&, const auto&) { return std::size_t{0}; });
+        ASSERT_TRUE(assignment.ok());
+        const auto plan = plan::make_plan(graph, *std::move(assignment));
+        ASSERT_TRUE(plan.ok()) << plan.error().text();
+        auto executable = (*device)->prepare_consuming(graph, *plan);
+        ASSERT_TRUE(executable.ok());
+        std::vector<graph::Tensor> outputs;
+        for (const plan::BufferId id : plan->outputs)
+            outputs.emplace_back(graph::ElementType::f32, plan->buffers[id].dims);
+        const std::vector<graph::Tensor> inputs = {random_tensor(random, {4, 3})};
+        ASSERT_TRUE((*executable)->run(inputs, outputs).ok());
+        EXPECT_TRUE(outputs.front().same_bytes(table));
+        EXPECT_TRUE(outputs.back().same_bytes(table));
+    }
+}
+
 TEST(Executable, RefusesUnknownKernels) {
     Random random(5);
     const Graph graph = network(random);

@@ -278,9 +278,12 @@ class Builder {
             if (buffer.view_of) aliased.insert(*buffer.view_of);
         for (const Gather& gather : gathers_) aliased.insert(gather.inputs.begin(), gather.inputs.end());
         for (const ValueId output : graph_.outputs()) {
-            if (graph_.constant(output) != nullptr)
-                return fail(ErrorCode::unsupported, "remove the output or feed it by an Identity node",
-                            "the output `{}` is a constant", graph_.value(output).name);
+            if (graph_.constant(output) != nullptr) {  // no step writes it
+                VIRIDIAN_TRY(const BufferId id, new_buffer(output, boundary_format(output)));
+                plan_.buffers[id].external = true;
+                plan_.outputs.push_back(id);
+                continue;
+            }
             VIRIDIAN_TRY(BufferId id, obtain(output, boundary_format(output)));
             const Buffer& buffer = plan_.buffers[id];
             if (buffer.external || buffer.view_of || aliased.contains(id) || taken.contains(id)) {

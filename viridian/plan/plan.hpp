@@ -33,7 +33,7 @@ struct Plan {
     std::vector<Step> steps;  // views and in-place concatenations have none
     std::vector<Buffer> buffers;
     std::vector<BufferId> inputs;   // per graph input, plain layout
-    std::vector<BufferId> outputs;  // per graph output, plain layout
+    std::vector<BufferId> outputs;  // per graph output, plain layout; no step writes a constant
     std::int64_t arena_bytes = 0;
     std::int64_t workspace_bytes = 0;  // the largest of any step
 

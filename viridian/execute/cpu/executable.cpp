@@ -91,7 +91,11 @@ class CpuExecutable final : public Executable {
         workspace_ = Buffer(static_cast<std::size_t>(workspace));
         for (std::size_t s = 0; s < steps_.size(); ++s) bind(plan, s);
         for (const BufferId id : plan.inputs) inputs_.push_back(type_of(plan.buffers[id]));
-        for (const BufferId id : plan.outputs) outputs_.push_back(type_of(plan.buffers[id]));
+        for (const BufferId id : plan.outputs) {
+            if (const Tensor* constant = graph.constant(plan.buffers[id].value))
+                constants_.emplace_back(outputs_.size(), *constant);
+            outputs_.push_back(type_of(plan.buffers[id]));
+        }
         return {};
     }
 
@@ -107,6 +111,8 @@ class CpuExecutable final : public Executable {
                                                                    : inputs[external.index].bytes()) +
                                              external.offset;
         }
+        for (const auto& [output, constant] : constants_)
+            std::copy_n(constant.bytes(), constant.byte_count(), outputs[output].mutable_bytes());
         for (const std::size_t s : rebound_) steps_[s].bind();
         try {
             if (recorder_ == nullptr)
@@ -212,6 +218,7 @@ class CpuExecutable final : public Executable {
     std::vector<External> externals_;
     std::vector<std::size_t> rebound_;  // steps with external pointers
     std::vector<Type> inputs_, outputs_;
+    std::vector<std::pair<std::size_t, Tensor>> constants_;  // outputs that are, by position
     trace::Recorder* recorder_ = nullptr;
 };
 
