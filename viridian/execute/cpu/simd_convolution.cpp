@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "viridian/base/machine.hpp"
 #include "viridian/execute/cpu/convolution.hpp"
 #include "viridian/execute/cpu/families.hpp"
 #include "viridian/execute/cpu/simd/fused.hpp"
@@ -37,7 +38,14 @@ struct Work {
     simd::Fused fused;
     std::size_t source = 0;
     int threads = 1;
+    std::int64_t cache = 1 << 20;  // bytes of a thread's second one
 
+    // Of the channels of a 1x1, whose pixels every group reads: where they fill half of the second cache, of
+    // a quarter of it.
+    [[nodiscard]] std::int64_t chunks(std::int64_t pixels) const {
+        const std::int64_t bytes = pixels * channels * 4;
+        return 2 * bytes <= cache ? 1 : std::min(source_blocks(), (4 * bytes + cache - 1) / cache);
+    }
     [[nodiscard]] std::int64_t source_blocks() const { return (channels + unit - 1) / unit; }
     [[nodiscard]] std::int64_t copy_floats() const {
         return source_blocks() * padded_height * padded_width * unit;
@@ -77,6 +85,22 @@ void copy_rows(const Work& w, const float* image, float* padded, std::int64_t fi
     }
 }
 
+// Of a 1x1's channels: sums wait in the result. What is read next is the same chunk of the next group.
+void take_chunk(const Work& w, std::int64_t group, std::int64_t chunk, std::int64_t chunks,
+                const float* weights, Strip& s) {
+    const auto [from, to] = share(w.source_blocks(), chunk, chunks);
+    s.source += from * s.source_block;
+    s.channels = std::min(w.channels, to * block) - from * block;
+    const std::int64_t passed = from * block * s.columns * block;
+    s.weights += passed;
+    if (group + 1 < w.groups.count()) {
+        s.ahead = weights + w.groups.offset(group + 1, w.channels * block) + passed;
+        s.ahead_step = simd::ahead_step(s.pixels, s.columns);
+    }
+    if (chunk > 0) s.bias = nullptr, s.add = s.result;
+    s.clip = s.clip && chunk + 1 == chunks;
+}
+
 void run(const Work& w, const Pointers& pointers) {
     const std::int64_t pixels = w.out_height * w.out_width;
     const std::int64_t image_floats =
@@ -97,7 +121,8 @@ void run(const Work& w, const Pointers& pointers) {
         const float* add = w.fused.added ? reinterpret_cast<const float*>(pointers.inputs[*w.fused.added]) +
                                                n * result_floats
                                          : nullptr;
-        const auto strip_at = [&](std::int64_t group, std::int64_t row, std::int64_t count) {
+        const auto strip_at = [&](std::int64_t group, std::int64_t row, std::int64_t count,
+                                  std::int64_t chunk = 0, std::int64_t chunks = 1) {
             Strip s;
             s.columns = w.groups.width(group);
             s.taps = w.taps.data();
@@ -115,7 +140,9 @@ void run(const Work& w, const Pointers& pointers) {
                 s.source_pixel = w.unit;
                 s.source = (w.copies ? padded : image) + row * w.unit;
                 s.source_block = pixels * w.unit;
+                if (chunks > 1) take_chunk(w, group, chunk, chunks, weights, s);
                 simd::run(s);
+                if (chunk + 1 < chunks) return;
             } else {
                 s.pixels = w.out_width;
                 s.source_pixel = w.stride_x * w.unit;
@@ -146,7 +173,10 @@ void run(const Work& w, const Pointers& pointers) {
             }
             if (w.by_channels) {
                 const auto [first, last] = share(w.groups.count(), thread, w.threads);
-                for (std::int64_t group = first; group < last; ++group) strip_at(group, 0, rows);
+                const std::int64_t chunks = flat ? w.chunks(pixels) : 1;
+                for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
+                    for (std::int64_t group = first; group < last; ++group)
+                        strip_at(group, 0, rows, chunk, chunks);
             } else {
                 // Slices of rows whose source stays in the first cache while every group passes.
                 const auto [first, last] = share(rows, thread, w.threads);
@@ -214,6 +244,7 @@ Work work_of(const Task& task, const Plan& plan, bool by_channels) {
     w.biased = s.bias;
     w.source = plan.input;
     w.threads = task.context.threads;
+    if (const std::int64_t bytes = this_machine().l2.value; bytes > 0) w.cache = bytes;
     return w;
 }
 

@@ -1,5 +1,5 @@
-// MaxPool, AveragePool and their global forms: in f32 on nhwc and nChw16c, in bf16 on nhwc. Threads share the
-// rows of results, or on nhwc the channels where there are fewer rows than threads.
+// MaxPool, AveragePool and their global forms: in f32 on nhwc, nChw16c and nChw8c, in bf16 on nhwc. Threads
+// share the rows of results, or on nhwc the channels where there are fewer rows than threads.
 #include <algorithm>
 
 #include "viridian/execute/cpu/families.hpp"
@@ -13,7 +13,6 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::string_view family = "simd:pool";
-constexpr std::int64_t block = 16;
 constexpr std::int64_t piece = 32;  // channels that are not shared among threads
 
 // The window's cells along an axis that lie inside the source, for the result at `place`: [first, last).
@@ -94,11 +93,12 @@ void run_brain(const PoolingShape& shape, int threads, const Pointers& pointers)
     });
 }
 
-// `planes` of `pixel` floats a pixel: images on nhwc, their blocks of channels on nChw16c.
-void run_float(const PoolingShape& shape, bool blocked, int threads, const Pointers& pointers) {
+// Planes of `pixel` floats a pixel: images on nhwc (`block` is 0), their blocks of channels elsewhere.
+void run_float(const PoolingShape& shape, std::int64_t block, int threads, const Pointers& pointers) {
     const std::int64_t height = shape.result[2];
+    const bool blocked = block > 0;
     const std::int64_t pixel = blocked ? block : shape.source[1];
-    const std::int64_t planes = shape.source[0] * (blocked ? (shape.source[1] + block - 1) / block : 1);
+    const std::int64_t planes = shape.source[0] * ((shape.source[1] + pixel - 1) / pixel);
     parallel(threads, [&](int thread) {
         auto s = row_of<simd::WindowRow>(shape);
         s.pixel = pixel;
@@ -129,7 +129,8 @@ std::vector<plan::Choice> offers(const Task& task) {
         choices.push_back(std::move(choice));
     };
     offer(plan::channels_last(4), graph::ElementType::f32, 0);
-    offer(plan::channels_blocked(4, block), graph::ElementType::f32, 0);
+    offer(plan::channels_blocked(4, 16), graph::ElementType::f32, 0);
+    offer(plan::channels_blocked(4, 8), graph::ElementType::f32, 0);
     if (task.context.allowances.bf16)
         offer(plan::channels_last(4), graph::ElementType::bf16, task.context.threads * waiting_bytes(*shape));
     return choices;
@@ -146,9 +147,10 @@ Result<Kernel> prepare(const Task& task, const plan::Choice& choice) {
             run_brain(shape, threads, pointers);
         };
     } else {
-        const bool blocked = choice.inputs[0].layout == plan::channels_blocked(4, block);
-        kernel.run = [shape = *shape, blocked, threads](const Pointers& pointers) {
-            run_float(shape, blocked, threads, pointers);
+        const auto& blocks = choice.inputs[0].layout.blocks;
+        const std::int64_t block = blocks.empty() ? 0 : blocks[0].size;
+        kernel.run = [shape = *shape, block, threads](const Pointers& pointers) {
+            run_float(shape, block, threads, pointers);
         };
     }
     return kernel;
