@@ -21,6 +21,52 @@ constexpr int columns_at_once = lanes == 16 ? 2 : 1;
 constexpr int most_pixels = lanes == 16 ? 14 : lanes == 8 ? 6 : 2;
 constexpr int channels_at_once = lanes == 16 ? 1 : 2;  // between two branches
 
+// What follows the sums. Vector stores may change anything, so nothing of the strip is looked at between
+// them.
+template <int Pixels, int Columns>
+HWY_INLINE void finish(const Strip& s, std::int64_t first, V (&sum)[Pixels][Columns * vectors]) {
+    constexpr int width = Columns * vectors;
+    const D d;
+    const V low = hn::Set(d, s.low), high = hn::Set(d, s.high);
+    const std::int64_t pixel = s.result_pixel, column = s.result_block;
+    float* result = s.result + first * pixel;
+    const float* add = s.add == nullptr ? nullptr : s.add + first * pixel;
+    const auto at = [&](int p, int v) { return p * pixel + v / vectors * column + v % vectors * lanes; };
+    if (HWY_LIKELY(s.last_width == block)) {
+        if (add != nullptr) {
+#pragma GCC unroll 32
+            for (int p = 0; p < Pixels; ++p)
+#pragma GCC unroll 32
+                for (int v = 0; v < width; ++v) sum[p][v] = hn::Add(sum[p][v], hn::LoadU(d, add + at(p, v)));
+        }
+        if (s.clip) {
+#pragma GCC unroll 32
+            for (int p = 0; p < Pixels; ++p)
+#pragma GCC unroll 32
+                for (int v = 0; v < width; ++v) sum[p][v] = hn::Min(high, hn::Max(low, sum[p][v]));
+        }
+#pragma GCC unroll 32
+        for (int p = 0; p < Pixels; ++p)
+#pragma GCC unroll 32
+            for (int v = 0; v < width; ++v) hn::StoreU(sum[p][v], d, result + at(p, v));
+        return;
+    }
+    HWY_ALIGN float all[Pixels * width * lanes];
+#pragma GCC unroll 32
+    for (int p = 0; p < Pixels; ++p)
+#pragma GCC unroll 32
+        for (int v = 0; v < width; ++v) hn::Store(sum[p][v], d, all + (p * width + v) * lanes);
+    const std::int64_t valid = (Columns - 1) * block + s.last_width;
+    for (std::int64_t p = 0; p < Pixels; ++p)
+        for (std::int64_t c = 0; c < valid; ++c) {
+            const std::int64_t to = p * pixel + c / block * column + c % block;
+            float value = all[p * width * lanes + c];
+            if (add != nullptr) value += add[to];
+            if (s.clip) value = value < s.low ? s.low : value > s.high ? s.high : value;
+            result[to] = value;
+        }
+}
+
 // With `Subtracts` the weights are made here, for the tiles that follow.
 template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
 HWY_INLINE void tile(const Strip& s, std::int64_t first, std::int64_t part) {
@@ -70,47 +116,21 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first, std::int64_t part) {
             }
         }
     }
-    const V low = hn::Set(d, s.low), high = hn::Set(d, s.high);
-#pragma GCC unroll 32
-    for (int p = 0; p < Pixels; ++p) {
-#pragma GCC unroll 32
-        for (int v = 0; v < width; ++v) {
-            const std::int64_t column = v / vectors;
-            const std::int64_t lane = v % vectors * lanes;
-            const std::int64_t at = (first + p) * s.result_pixel + column * s.result_block + lane;
-            V r = sum[p][v];
-            const std::int64_t valid = column + 1 == Columns ? s.last_width - lane : lanes;
-            if (HWY_LIKELY(valid >= lanes)) {
-                if (s.add != nullptr) r = hn::Add(r, hn::LoadU(d, s.add + at));
-                if (s.clip) r = hn::Min(high, hn::Max(low, r));
-                hn::StoreU(r, d, s.result + at);
-            } else {
-                HWY_ALIGN float rest[lanes];
-                if (s.clip && s.add == nullptr) r = hn::Min(high, hn::Max(low, r));
-                hn::Store(r, d, rest);
-                for (std::int64_t i = 0; i < valid; ++i) {
-                    float value = rest[i];
-                    if (s.add != nullptr) {
-                        value += s.add[at + i];
-                        if (s.clip) value = value < s.low ? s.low : value > s.high ? s.high : value;
-                    }
-                    s.result[at + i] = value;
-                }
-            }
-        }
-    }
+    finish<Pixels, Columns>(s, first, sum);
 }
 
+// Tiles side by side: `part` tells how many came before.
 template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
-HWY_NOINLINE void tile_apart(const Strip& s, std::int64_t first, std::int64_t part) {
-    tile<Pixels, Columns, PixelStride, Subtracts>(s, first, part);
+HWY_NOINLINE void tiles(const Strip& s, std::int64_t first, std::int64_t count, std::int64_t part) {
+    for (std::int64_t i = 0; i < count; ++i)
+        tile<Pixels, Columns, PixelStride, Subtracts>(s, first + i * Pixels, part + i);
 }
 
 template <int Pixels, int Columns, int PixelStride>
-void rest_of(const Strip& s, std::int64_t first, std::int64_t left, std::int64_t part) {
+void tiles_of(const Strip& s, std::int64_t width, std::int64_t first, std::int64_t count, std::int64_t part) {
     if constexpr (Pixels > 0) {
-        if (left == Pixels) return tile_apart<Pixels, Columns, PixelStride>(s, first, part);
-        rest_of<Pixels - 1, Columns, PixelStride>(s, first, left, part);
+        if (width == Pixels) return tiles<Pixels, Columns, PixelStride>(s, first, count, part);
+        tiles_of<Pixels - 1, Columns, PixelStride>(s, width, first, count, part);
     }
 }
 
@@ -119,20 +139,22 @@ void strip_of(const Strip& s) {
     std::int64_t first = 0, part = 0;
     if constexpr (PixelStride == block)
         if (s.minuend != nullptr) {
-            tile_apart<most_pixels, Columns, PixelStride, true>(s, 0, part++);
+            tiles<most_pixels, Columns, PixelStride, true>(s, 0, 1, part++);
             first = most_pixels;
         }
-    if constexpr (lanes < 16) {
+    const std::int64_t left = s.pixels - first;
+    if constexpr (lanes == 16) {
+        const std::int64_t whole = left / most_pixels;
+        tiles<most_pixels, Columns, PixelStride>(s, first, whole, part);
+        tiles_of<most_pixels - 1, Columns, PixelStride>(s, left % most_pixels, first + whole * most_pixels, 1,
+                                                        part + whole);
+    } else if (left > 0) {
         // Narrow tiles have too few sums to hide how long each takes: they are of nearly equal width.
-        for (std::int64_t left = (s.pixels - first + most_pixels - 1) / most_pixels; left > 0; --left) {
-            const std::int64_t width = (s.pixels - first + left - 1) / left;
-            rest_of<most_pixels, Columns, PixelStride>(s, first, width, part++);
-            first += width;
-        }
-    } else {
-        for (; first + most_pixels <= s.pixels; first += most_pixels)
-            tile_apart<most_pixels, Columns, PixelStride>(s, first, part++);
-        rest_of<most_pixels - 1, Columns, PixelStride>(s, first, s.pixels - first, part);
+        const std::int64_t count = (left + most_pixels - 1) / most_pixels;
+        const std::int64_t width = left / count, wider = left % count;
+        tiles_of<most_pixels, Columns, PixelStride>(s, width + 1, first, wider, part);
+        tiles_of<most_pixels, Columns, PixelStride>(s, width, first + wider * (width + 1), count - wider,
+                                                    part + wider);
     }
 }
 
