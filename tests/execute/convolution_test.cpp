@@ -1,4 +1,5 @@
 #include "tests/execute/every_choice.hpp"
+#include "viridian/base/machine.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -126,6 +127,24 @@ TEST(Convolution, EpiloguesAndResiduals) {
         tried.insert(tried.end(), kernels.begin(), kernels.end());
     }
     EXPECT_GT(tried.size(), 32U);
+}
+
+// A 1x1 over so many channels that they fill half of a core's second cache passes in chunks of them.
+TEST(Convolution, LongSums) {
+    Random random(6);
+    const auto device = test_device(2);
+    const std::int64_t cache = std::max<std::int64_t>(this_machine().l2.value, 1 << 18);
+    for (int i = 0; i < 4; ++i) {
+        const std::int64_t c = cache / 512 + random.between(1, 40), m = random.between(33, 60);
+        Graph graph;
+        ValueId y = graph.add("Conv", {graph.add_input("x", f32({i == 0 ? 2 : 1, c, 8, 8})),
+                                       graph.add_constant("w", random_tensor(random, {m, c, 1, 1})),
+                                       graph.add_constant("b", random_tensor(random, {m}))});
+        if (i % 2 == 1) y = graph.add("Add", {y, graph.add_input("r", f32({1, m, 8, 8}))});
+        y = i < 2 ? graph.add("Relu", {y}) : graph.add("HardSwish", {y});
+        graph.set_outputs({y});
+        EXPECT_THAT(check_region(*device, graph, random, 1e-5), testing::Contains("simd:conv:channels"));
+    }
 }
 
 // Every family of kernels takes x·Sigmoid(x) behind a convolution as one step.

@@ -1,4 +1,5 @@
 #include "tests/execute/every_choice.hpp"
+#include "viridian/base/machine.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -59,6 +60,25 @@ TEST(Matrix, BatchedInEveryOrder) {
 }
 
 // Several chunks of K, halves that no tile divides, every epilogue.
+// Rows that fill a core's second cache pass in chunks.
+TEST(Matrix, LongRows) {
+    Random random(4);
+    const auto device = test_device(2);
+    const std::int64_t cache = std::max<std::int64_t>(this_machine().l2.value, 1 << 18);
+    for (int i = 0; i < 4; ++i) {
+        const std::int64_t m = 130, k = cache / 256 + random.between(1, 40), n = random.between(33, 70);
+        Graph graph;
+        ValueId y = graph.add("MatMul", {graph.add_input("x", f32({m, k})),
+                                         graph.add_constant("w", random_tensor(random, {k, n}))});
+        y = graph.add("Add", {y, graph.add_constant("b", random_tensor(random, {n}))});
+        if (i % 2 == 1) y = graph.add("Add", {y, graph.add_input("r", f32({m, n}))});
+        y = i < 2 ? graph.add("Relu", {y}) : graph.add("Gelu", {y});
+        graph.set_outputs({y});
+        EXPECT_THAT(check_region(*device, graph, random, 1e-5),
+                    testing::IsSupersetOf({"simd:matmul:rows", "simd:matmul:columns"}));
+    }
+}
+
 TEST(Matrix, StrassensAlgorithm) {
     Random random(3);
     const auto device = test_device(2);
