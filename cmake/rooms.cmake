@@ -102,8 +102,9 @@ function(viridian_fuzzers)
 endfunction()
 
 # benchmarks/<name>.cpp and benchmarks/<name>/main.cpp (with what lies beside it) become one executable each,
-# built only when asked for by name. Rooms as for fuzzers.
+# built when asked for by name, and all as `benchmarks`, so that tests see them still compile. Rooms as for fuzzers.
 function(viridian_benchmarks)
+    add_custom_target(benchmarks)
     file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/benchmarks/*.cpp" "${PROJECT_SOURCE_DIR}/benchmarks/*/main.cpp")
     foreach(source IN LISTS sources)
         get_filename_component(name "${source}" NAME_WE)
@@ -118,6 +119,7 @@ function(viridian_benchmarks)
         string(REGEX REPLACE "^// rooms: *" "" rooms "${first}")
         separate_arguments(rooms UNIX_COMMAND "${rooms}")
         add_executable(${name} EXCLUDE_FROM_ALL "${source}" ${others})
+        add_dependencies(benchmarks ${name})
         foreach(room IN LISTS rooms)
             target_link_libraries(${name} PRIVATE viridian_${room})
         endforeach()

@@ -24,7 +24,7 @@ Result<Study> Study::make(Laboratory& laboratory, const std::string& network, co
     VIRIDIAN_TRY(graph::Graph built, zoo::build(network));
     VIRIDIAN_TRY(graph::infer_types(built));
     rewrite::Certificate ignored;
-    VIRIDIAN_TRY(study.origin_, cli::fold(built, ignored));
+    VIRIDIAN_TRY(study.origin_, cli::fold(built, {}, ignored));
     study.simplified_ = study.origin_;
     VIRIDIAN_TRY(rewrite::simplify(study.simplified_));
     laboratory.price_for(study.origin_);
