@@ -141,30 +141,77 @@ Result<std::vector<Tensor>> evaluate_constants(const Graph& graph, const Node& n
     return graph::evaluate(small, std::vector<Tensor>());
 }
 
-Result<Tensor> FoldCache::real(const Tensor& tensor) const {
+Result<Tensor> FoldCache::real(const Tensor& tensor, Computed& met) const {
     const auto found = recipes_.find(tensor.bytes());
     if (found == recipes_.end()) return tensor;
-    VIRIDIAN_TRY(const std::vector<Tensor> results, computed(found->second->alone));
-    return results[found->second->output].reshaped(tensor.dims());
+    if (const auto known = met.find(tensor.bytes()); known != met.end())
+        return known->second.reshaped(tensor.dims());
+    VIRIDIAN_TRY(const std::vector<Tensor> results, computed(*found->second.alone, met));
+    const Tensor& result = results[found->second.output];
+    met.emplace(tensor.bytes(), result);
+    return result.reshaped(tensor.dims());
 }
 
-Result<std::vector<Tensor>> FoldCache::computed(Graph alone) const {
+Result<std::vector<Tensor>> FoldCache::computed(Graph alone, Computed& met) const {
     for (const ValueId input : only_node(alone).inputs)
         if (input != ValueId::none && recipes_.contains(alone.constant(input)->bytes())) {
-            VIRIDIAN_TRY(Tensor tensor, real(*alone.constant(input)));
+            VIRIDIAN_TRY(Tensor tensor, real(*alone.constant(input), met));
             alone.make_constant(input, std::move(tensor));
         }
     return evaluate_constants(alone, only_node(alone));
 }
 
+const FoldCache::Recipe* FoldCache::recipe(const Tensor& tensor, std::string_view op) const {
+    const auto found = recipes_.find(tensor.bytes());
+    if (found == recipes_.end()) return nullptr;
+    const auto& [from, output] = found->second;
+    const bool same =
+        only_node(*from).op == op && from->value(from->outputs()[output]).type.dims() == tensor.dims();
+    return same ? &found->second : nullptr;
+}
+
+// Merging and splitting weights again and again would give them a new name each time.
+std::optional<std::vector<Tensor>> FoldCache::undone(const Graph& alone) const {
+    const Node& node = only_node(alone);
+    if (!node.domain.empty() || (node.op != "Split" && node.op != "Concat")) return std::nullopt;
+    const Tensor& first = *alone.constant(node.inputs[0]);
+    const Recipe* recipe = this->recipe(first, node.op == "Split" ? "Concat" : "Split");
+    if (recipe == nullptr) return std::nullopt;
+    const Graph& from = *recipe->alone;
+    const Node& before = only_node(from);
+    const auto axis = [&](const Node& of) {
+        const std::int64_t given = of.integer("axis", 0);
+        return given < 0 ? given + static_cast<std::int64_t>(first.dims().size()) : given;
+    };
+    if (axis(node) != axis(before)) return std::nullopt;
+    if (node.op == "Concat") {
+        if (node.inputs.size() != before.outputs.size()) return std::nullopt;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const Recipe* part = this->recipe(*alone.constant(node.inputs[i]), "Split");
+            if (part == nullptr || part->alone != recipe->alone || part->output != i) return std::nullopt;
+        }
+        return std::vector{*from.constant(before.inputs[0])};
+    }
+    if (node.outputs.size() != before.inputs.size()) return std::nullopt;
+    std::vector<Tensor> found;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        found.push_back(*from.constant(before.inputs[i]));
+        if (node.outputs[i] == ValueId::none || !alone.value(node.outputs[i]).type.known() ||
+            alone.value(node.outputs[i]).type.dims() != found[i].dims())
+            return std::nullopt;
+    }
+    return found;
+}
+
 std::vector<Tensor> FoldCache::stand_ins(const Graph& alone, std::uint64_t key) {
+    const auto shared = std::make_shared<const Graph>(alone);
     std::vector<Tensor> results;
     for (std::size_t i = 0; i < alone.outputs().size(); ++i) {
         const graph::TensorType& type = alone.value(alone.outputs()[i]).type;
         const auto bytes =
             static_cast<std::size_t>(*graph::element_count(type.dims()) * size_of(type.element));
         auto zeroes = named_zeroes(bytes, Hash().add(key).add(i).value());
-        recipes_.emplace(zeroes.get(), std::make_shared<const Recipe>(Recipe{alone, i}));
+        recipes_.emplace(zeroes.get(), Recipe{shared, i});
         results.emplace_back(type.element, type.dims(), std::move(zeroes));
     }
     return results;
@@ -174,8 +221,11 @@ Result<std::vector<Tensor>> FoldCache::evaluate(const Graph& graph, const Node& 
     Graph small = alone(graph, node);
     const std::uint64_t key = structural_hash(small);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    if (large_ == Large::stand_in)
+        if (auto parts = undone(small)) return known_[key] = *std::move(parts);
     if (large_ == Large::stand_in && replaceable(small)) return known_[key] = stand_ins(small, key);
-    VIRIDIAN_TRY(std::vector<Tensor> results, computed(std::move(small)));
+    Computed met;
+    VIRIDIAN_TRY(std::vector<Tensor> results, computed(std::move(small), met));
     std::int64_t bytes = 0;
     for (const Tensor& tensor : results) bytes += tensor.byte_count();
     if (bytes_ + bytes <= most_bytes) {
