@@ -8,6 +8,7 @@ namespace {
 
 constexpr int rounds = 4;
 constexpr double share_of_budget = 1.0 / 6;  // of one choice, in each round
+constexpr std::int64_t at_least = 3;         // timings of one choice, in each round
 
 // One occasion each: the middle one is the estimate, and they span its interval. An occasion that something
 // else disturbed moves neither far.
@@ -45,8 +46,8 @@ Result<std::size_t> OnDemand::confirm(const graph::Graph& graph,
         if (entry && entry->looks == 1) list.push_back({&contender, subject, *std::move(entry), {}});
     }
     const execute::TimingProtocol protocol = {options_.protocol.precision,
-                                              options_.protocol.budget * share_of_budget,
-                                              options_.protocol.at_least, options_.protocol.cached_weights};
+                                              options_.protocol.budget * share_of_budget, at_least,
+                                              options_.protocol.cached_weights};
     for (int round = 0; round < rounds; ++round)
         for (std::size_t i = 0; i < list.size(); ++i) {
             Doubtful& doubtful = list[i];

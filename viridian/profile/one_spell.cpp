@@ -81,11 +81,12 @@ class Spell {
     }
 
   private:
-    // As long as a turn of runs. The first one meets the caches as somebody else left them.
+    // As long as a turn of runs. The first one meets the caches as somebody else left them (time_turn).
     [[nodiscard]] Result<std::vector<execute::Rotation>> rotate(execute::InTurn& steps) const {
         using Clock = std::chrono::steady_clock;
-        VIRIDIAN_TRY(const execute::Rotation first, steps.rotation());
+        VIRIDIAN_TRY(execute::Rotation first, steps.rotation());
         std::vector<execute::Rotation> rotations;
+        if (total(first) >= protocol_.runs.per_turn.value) rotations.push_back(std::move(first));
         const auto begin = Clock::now();
         while (rotations.size() < 2 ||
                std::chrono::duration<double>(Clock::now() - begin).count() < protocol_.runs.per_turn.value) {
