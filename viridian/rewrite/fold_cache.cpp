@@ -174,6 +174,8 @@ const FoldCache::Recipe* FoldCache::recipe(const Tensor& tensor, std::string_vie
 std::optional<std::vector<Tensor>> FoldCache::undone(const Graph& alone) const {
     const Node& node = only_node(alone);
     if (!node.domain.empty() || (node.op != "Split" && node.op != "Concat")) return std::nullopt;
+    if (node.inputs.empty() || std::ranges::find(node.inputs, ValueId::none) != node.inputs.end())
+        return std::nullopt;
     const Tensor& first = *alone.constant(node.inputs[0]);
     const Recipe* recipe = this->recipe(first, node.op == "Split" ? "Concat" : "Split");
     if (recipe == nullptr) return std::nullopt;
