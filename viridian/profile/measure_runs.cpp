@@ -29,23 +29,23 @@ std::vector<double> Turn::all() const {
     return both;
 }
 
-Result<Turn> time_turn(Contestant& contestant, Seconds at_least) {
-    Turn times;
-    auto turn = Clock::now();
-    for (bool first = true;; first = false) {
+Result<Turn> time_turn(Contestant& contestant, Seconds at_least, Seconds alone) {
+    const auto run_into = [&](Turn& turn) -> Result<double> {
         const std::int64_t before = preemptions();
         const auto start = Clock::now();
         VIRIDIAN_TRY(contestant.executable->run(contestant.inputs, contestant.outputs));
         const double seconds = seconds_since(start);
-        const bool long_one = seconds >= at_least.value;
-        if (first && !long_one) {
-            turn = Clock::now();
-            continue;
-        }
-        (preemptions() == before ? times.calm : times.disturbed).push_back(seconds);
-        const bool several = long_one || times.calm.size() + times.disturbed.size() >= 2;
-        if (several && seconds_since(turn) >= at_least.value) return times;
-    }
+        (preemptions() == before ? turn.calm : turn.disturbed).push_back(seconds);
+        return seconds;
+    };
+    Turn first;
+    VIRIDIAN_TRY(const double once, run_into(first));
+    if (once >= alone.value) return first;
+    Turn times;
+    const auto begin = Clock::now();
+    while (times.calm.size() + times.disturbed.size() < 2 || seconds_since(begin) < at_least.value)
+        VIRIDIAN_TRY(run_into(times));
+    return times;
 }
 
 std::vector<Summary> summarize_turns(const std::vector<Turn>& contestants) {

@@ -15,7 +15,7 @@ struct Contestant {
 struct RunProtocol {
     int warm_up = 2;  // runs of each before the first round
     int rounds = 9;
-    Seconds per_turn{0.05};  // each contestant runs at least this long, and twice where shorter, per round
+    Seconds per_turn{0.05};  // each contestant runs at least this long, and twice, per round
 };
 
 // Seconds of each run in one turn.
@@ -28,8 +28,8 @@ struct Turn {
 };
 
 // The first run meets the caches as somebody else left them, and is not counted; but one that takes as long
-// as a turn is a turn: caches mean little to it.
-[[nodiscard]] Result<Turn> time_turn(Contestant& contestant, Seconds at_least);
+// as `alone` is a turn by itself: caches mean little to it.
+[[nodiscard]] Result<Turn> time_turn(Contestant& contestant, Seconds at_least, Seconds alone = Seconds(1e30));
 
 // Of each contestant: over its calm runs, where all contestants have a few of them; else over all.
 [[nodiscard]] std::vector<Summary> summarize_turns(const std::vector<Turn>& contestants);

@@ -56,7 +56,8 @@ class Spell {
         const int rounds = protocol_.runs.rounds;
         for (int round = 0; round < rounds || (round < 3 * rounds && !enough(rounds)); ++round)
             for (std::size_t p = 0; p < plans_.size(); ++p) {
-                VIRIDIAN_TRY(Turn turn, time_turn(plans_[p].contestant, protocol_.runs.per_turn));
+                const Seconds per_turn = protocol_.runs.per_turn;
+                VIRIDIAN_TRY(Turn turn, time_turn(plans_[p].contestant, per_turn, per_turn));
                 note(turns_[p], std::move(turn));
                 if (round % protocol_.steps_every != 0) continue;
                 VIRIDIAN_TRY(std::vector<execute::Rotation> rotations, rotate(*apart[p]));
