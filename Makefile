@@ -12,7 +12,7 @@ build: ## install what is missing, build build/release/bin/viridian
 
 demo: ## install what is missing, build, optimise a real network on this CPU: build/demo/report.html
 	@tools/install_packages build
-	@tools/build release viridian
+	@tools/build --program-only release viridian
 	@tools/demo
 
 test: ## install what is missing, build, run every test and check
@@ -22,7 +22,7 @@ test: ## install what is missing, build, run every test and check
 
 bundle: ## the relocatable archive, build/bundle/viridian-VERSION-linux-x86_64.tar.gz (docs/bundle.md)
 	@tools/install_packages build
-	@tools/build release viridian
+	@tools/build --program-only release viridian
 	@tools/bundle
 
 conformance: ## ONNX's own backend tests: Debian's set, and the newest one where the peers are installed
@@ -54,7 +54,7 @@ bench-prediction: ## how well the cost database predicts whole runs
 
 bench-ready: ## how long until a model can run: from its plan, and planned anew from a warm database
 	@tools/install_packages build
-	@tools/build release viridian
+	@tools/build --program-only release viridian
 	@tools/bench_ready
 
 bench-bf16: ## batch 1 and 8 in bf16 against the peers, and against the roofline, on a processor that has it
@@ -68,7 +68,7 @@ bench-chain: ## where the time of a run goes: events, the database's entries, th
 	@tools/build release viridian chain
 	@tools/bench_chain
 
-check: ## static gates: format, layers, line budget, clang-tidy on changed files
+check: ## static gates: format, layers, sizes, clang-tidy on changed files
 	@tools/install_packages build test
 	@tools/check
 

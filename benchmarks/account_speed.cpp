@@ -10,9 +10,9 @@
 
 #include "viridian/account/account.hpp"
 #include "viridian/base/random.hpp"
-#include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary/binary.hpp"
 #include "viridian/trace/read.hpp"
-#include "viridian/trace/write.hpp"
+#include "viridian/trace/write/write.hpp"
 
 namespace {
 

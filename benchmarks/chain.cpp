@@ -3,18 +3,19 @@
 // wall time of a run against the sum of its own events and of the database's entries, what recording costs,
 // the N steps that lose most against the roofline, max(flop / --peak, constant bytes / --bandwidth), and with
 // --kinds the same summed by kind of step. With --allow bf16 regions that read bf16 have twice the peak.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <map>
 
-#include "viridian/base/preemptions.hpp"
-#include "viridian/cli/model_session.hpp"
-#include "viridian/cli/planned.hpp"
-#include "viridian/execute/inputs.hpp"
-#include "viridian/execute/proof.hpp"
+#include "viridian/base/system/preemptions.hpp"
+#include "viridian/cli/model/model_options.hpp"
 #include "viridian/graph/data_flow.hpp"
+#include "viridian/optimize/planned.hpp"
+#include "viridian/prove/inputs.hpp"
+#include "viridian/prove/proof.hpp"
 #include "viridian/rewrite/rewrite.hpp"
-#include "viridian/trace/recorder.hpp"
+#include "viridian/trace/record/recorder.hpp"
 #include "viridian/trace/source.hpp"
 
 namespace viridian::cli {
@@ -54,8 +55,8 @@ double wall(execute::Executable& executable, const std::vector<graph::Tensor>& i
 }
 
 // Runs with and without a recorder in turn.
-Result<Runs> measure(Planned& planned, double seconds) {
-    VIRIDIAN_TRY(const auto inputs, execute::seeded_inputs(planned.graph, 1));
+Result<Runs> measure(optimize::PlannedModel& planned, double seconds) {
+    VIRIDIAN_TRY(const auto inputs, prove::seeded_inputs(planned.graph, 1));
     VIRIDIAN_TRY(auto outputs, execute::output_tensors(planned.graph));
     const std::size_t steps = planned.plan.steps.size();
     trace::Recorder recorder(1, static_cast<std::uint32_t>(steps));
@@ -105,7 +106,7 @@ Result<Runs> measure(Planned& planned, double seconds) {
     return runs;
 }
 
-Work work_of(const Planned& planned, const plan::Step& step,
+Work work_of(const optimize::PlannedModel& planned, const plan::Step& step,
              const std::map<graph::NodeId, const graph::NodeFlow*>& flows) {
     Work work;
     if (step.kind != plan::Step::Kind::kernel) return work;
@@ -118,11 +119,11 @@ Work work_of(const Planned& planned, const plan::Step& step,
 }
 
 // The operator that a region is for, with its window; what else a step does.
-std::string kind_of(const Planned& planned, const plan::Step& step) {
+std::string kind_of(const optimize::PlannedModel& planned, const plan::Step& step) {
     if (step.kind != plan::Step::Kind::kernel) return "conversion, copy";
     for (const graph::NodeId id : step.region.nodes) {
         const graph::Node& node = planned.graph.node(id);
-        if (node.op != "Conv") continue;
+        if (node.op != graph::op::Conv) continue;
         const graph::Dims& weights = planned.graph.value(node.inputs[1]).type.dims();
         const bool depthwise = weights[1] == 1;
         return fmt::format("{} {}", depthwise ? "Conv, depthwise" : "Conv",
@@ -130,13 +131,14 @@ std::string kind_of(const Planned& planned, const plan::Step& step) {
     }
     const auto& operators = step.region.nodes;
     const auto product = std::find_if(operators.begin(), operators.end(), [&](graph::NodeId id) {
-        return planned.graph.node(id).op == "MatMul" || planned.graph.node(id).op == "Gemm";
+        return planned.graph.node(id).op == graph::op::MatMul || planned.graph.node(id).op == graph::op::Gemm;
     });
-    if (product == operators.end()) return planned.graph.node(operators[0]).op;
+    if (product == operators.end()) return std::string(planned.graph.node(operators[0]).op.name());
     return step.region.constants.empty() ? "MatMul of activations" : "MatMul, Gemm";
 }
 
-Result<void> print_kinds(const Planned& planned, const std::vector<double>& ran, const Roofline& roofline) {
+Result<void> print_kinds(const optimize::PlannedModel& planned, const std::vector<double>& ran,
+                         const Roofline& roofline) {
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(planned.graph));
     std::map<graph::NodeId, const graph::NodeFlow*> flows;
     for (const graph::NodeFlow& node : flow.nodes) flows[node.node] = &node;
@@ -175,7 +177,7 @@ Result<void> print_kinds(const Planned& planned, const std::vector<double>& ran,
     return {};
 }
 
-Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
+Result<void> print_steps(const optimize::PlannedModel& planned, const std::vector<double>& ran,
                          const std::vector<cost::Price>& prices, const Roofline& roofline, std::size_t most,
                          execute::Device* again) {
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(planned.graph));
@@ -227,16 +229,17 @@ Result<void> print_steps(const Planned& planned, const std::vector<double>& ran,
 
 Result<void> benchmark(const ModelOptions& options, double seconds, std::size_t steps,
                        const Roofline& roofline, bool again, bool kinds) {
-    VIRIDIAN_TRY(graph::Graph graph, load_model(options));
+    VIRIDIAN_TRY(graph::Graph graph, session::load_model(options));
     VIRIDIAN_TRY(rewrite::simplify(graph));
-    VIRIDIAN_TRY(const auto device, open_device(options));
-    VIRIDIAN_TRY(cost::Database database, open_database(options));
+    VIRIDIAN_TRY(const auto device, session::open_device(options));
+    VIRIDIAN_TRY(cost::Database database, session::open_database(options));
     VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
     profile::OnDemand costs(*device, database, energy,
-                            {.protocol = {}, .allowances = allowances_text(options)});
+                            {.protocol = {}, .allowances = session::allowances_text(options)});
     costs.price_for(graph);
-    VIRIDIAN_TRY(Planned planned, make_planned(std::move(graph), *device, costs.source(), {}, {}));
-    VIRIDIAN_TRY(const auto prices, step_prices(planned, costs.source()));
+    VIRIDIAN_TRY(optimize::PlannedModel planned,
+                 optimize::make_planned(std::move(graph), device.get(), costs.source(), {}, {}));
+    const std::vector<cost::Price>& prices = planned.prices;
     double predicted = 0;
     for (const cost::Price& price : prices) predicted += price.seconds.value;
     VIRIDIAN_TRY(Runs runs, measure(planned, seconds));
@@ -269,8 +272,8 @@ int main(int count, char** arguments) {
     double seconds = 2;
     std::size_t steps = 0;
     bool again = false, kinds = false;
-    viridian::cli::add_model_options(app, options);
-    viridian::cli::add_cost_options(app, options);
+    viridian::cli::add_model_options(viridian::cli::App(&app), options);
+    viridian::cli::add_cost_options(viridian::cli::App(&app), options);
     app.add_option("--seconds", seconds, "How long to run")->capture_default_str();
     app.add_option("--steps", steps, "How many steps to list")->capture_default_str();
     app.add_flag("--again", again, "Time every listed step once more on its own");

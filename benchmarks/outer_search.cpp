@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "viridian/cost/synthetic.hpp"
-#include "viridian/search/outer.hpp"
+#include "viridian/search/graphs/outer.hpp"
 #include "viridian/zoo/zoo.hpp"
 
 namespace {
@@ -33,25 +33,24 @@ int main(int argc, char** argv) {
         fmt::print("{}: {} nodes, {} alternatives in {:.1f} ms\n", name, graph.nodes().size(), next.size(),
                    1000 * (now() - t));
         t = now();
-        const auto regions = *plan::candidate_regions(graph);
-        const auto instance = search::Instance::make(graph, regions, source);
+        const auto instance = search::Instance::of(graph, source);
         (void)search::solve(*instance, *search::parse_objective("energy"));
         fmt::print("  assigned as a whole in {:.1f} ms\n", 1000 * (now() - t));
         for (const char* objective : {"time", "energy"})
-            for (const auto& [method, reassign] :
-                 {std::pair(search::OuterMethod::backtracking, search::Reassign::whole),
-                  std::pair(search::OuterMethod::backtracking, search::Reassign::near),
-                  std::pair(search::OuterMethod::joint, search::Reassign::near)}) {
+            for (const auto& [method, pricing] :
+                 {std::pair(search::OuterMethod::backtracking, search::Pricing::whole),
+                  std::pair(search::OuterMethod::backtracking, search::Pricing::local),
+                  std::pair(search::OuterMethod::joint, search::Pricing::local)}) {
                 search::OuterOptions options;
                 options.time_limit = Seconds(limit);
                 options.most_graphs = 1000000;
                 options.method = method;
-                options.reassign = reassign;
+                options.pricing = pricing;
                 const auto found =
                     search::outer_search(graph, source, *search::parse_objective(objective), options);
                 fmt::print(
                     "  {} {} {}: {:.6g} -> {:.6g} in {} graphs ({} whole), {:.1f} s, {:.0f} graphs/s, {}\n",
-                    objective, search::name_of(method), reassign == search::Reassign::near ? "near" : "whole",
+                    objective, search::name_of(method), pricing == search::Pricing::local ? "local" : "whole",
                     found->improvements[0].best, found->outcome.assignment.value, found->graphs, found->whole,
                     found->seconds.value, static_cast<double>(found->graphs) / found->seconds.value,
                     search::name_of(found->ended_by));

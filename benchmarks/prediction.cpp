@@ -5,18 +5,20 @@
 // timed one by one (docs/profile.md). What the best plan rests on is timed again first, as `optimize` does.
 // Prints the error of the best plan, Kendall's tau over the pairs that differ by more than their intervals,
 // and one line per plan.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "viridian/base/hash.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/base/random.hpp"
-#include "viridian/cli/confirm.hpp"
-#include "viridian/cli/model_session.hpp"
-#include "viridian/cli/planned.hpp"
-#include "viridian/execute/inputs.hpp"
-#include "viridian/execute/proof.hpp"
-#include "viridian/profile/one_spell.hpp"
+#include "viridian/cli/model/model_options.hpp"
+#include "viridian/optimize/planned.hpp"
+#include "viridian/optimize/prices/confirm_prices.hpp"
+#include "viridian/profile/interleaved.hpp"
+#include "viridian/prove/inputs.hpp"
+#include "viridian/prove/proof.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -46,28 +48,34 @@ struct Draft {
 struct Candidate {
     Draft draft;
     std::unique_ptr<execute::Executable> executable;
-    double predicted = 0;  // in the spell of the runs
+    double predicted = 0;  // interleaved with the runs
     Summary ran;
 };
 
+// What the plan's regions and conversions cost at the prices that `source` has now.
 Result<double> price(const graph::Graph& graph, const plan::Plan& plan, const cost::Source& source) {
-    const Planned planned{graph, plan, nullptr, {}};
-    VIRIDIAN_TRY(const auto steps, step_prices(planned, source));
     double sum = 0;
-    for (const cost::Price& step : steps) sum += step.seconds.value;
+    for (const plan::AssignedRegion& assigned : plan.assignment.regions) {
+        VIRIDIAN_TRY(const auto choices, source.choices(graph, assigned.region));
+        for (const cost::PricedChoice& priced : choices)
+            if (priced.choice.key() == assigned.choice.key()) sum += priced.price.seconds.value;
+    }
+    for (const plan::Conversion& conversion : plan.assignment.conversions) {
+        VIRIDIAN_TRY(const cost::Price priced, source.conversion(graph.value(conversion.value).type.dims(),
+                                                                 conversion.from, conversion.to));
+        sum += priced.seconds.value;
+    }
     return sum;
 }
 
 // The best plan, then others up to 1.5 times its price.
 Result<std::vector<Draft>> draft(const graph::Graph& graph, const cost::Source& source, std::size_t tries) {
-    VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     std::vector<Draft> drafts;
     std::set<std::string> seen;
     for (std::uint64_t seed = 0; seed <= tries; ++seed) {
         const double strength = 0.1 + 0.9 * static_cast<double>(seed % 10) / 10;
-        VIRIDIAN_TRY(
-            const search::Instance instance,
-            search::Instance::make(graph, regions, seed == 0 ? source : perturbed(source, seed, strength)));
+        VIRIDIAN_TRY(const search::Instance instance,
+                     search::Instance::of(graph, seed == 0 ? source : perturbed(source, seed, strength)));
         VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, {}));
         VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
         VIRIDIAN_TRY(const double predicted, price(graph, plan, source));
@@ -94,19 +102,18 @@ std::vector<Draft> spread(std::vector<Draft> drafts, std::size_t wanted) {
 }
 
 Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
-    VIRIDIAN_TRY(const graph::Graph graph, load_model(options));
-    VIRIDIAN_TRY(const auto device, open_device(options));
-    VIRIDIAN_TRY(cost::Database database, open_database(options));
-    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
-    profile::OnDemand costs(*device, database, energy);
-    costs.price_for(graph);
-    const cost::Source source = costs.source();
+    VIRIDIAN_TRY(const graph::Graph graph, session::load_model(options));
+    VIRIDIAN_TRY(const auto device, session::open_device(options));
+    VIRIDIAN_TRY(cost::Database database, session::open_database(options));
+    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*device, database, "model", "f32"));
+    costs->price_for(graph);
+    const cost::Source source = costs->source();
 
-    VIRIDIAN_TRY(confirm_prices(graph, costs, {}, {}, true));
+    VIRIDIAN_TRY(optimize::confirm_prices(graph, *costs, {}, {}, true));
     VIRIDIAN_TRY(std::vector<Draft> drafts, draft(graph, source, 25 * wanted));
     std::vector<Candidate> candidates;
     for (Draft& chosen : spread(std::move(drafts), wanted)) {
-        VIRIDIAN_TRY(costs.confirm(graph, chosen.plan.assignment.regions));
+        VIRIDIAN_TRY(costs->confirm(graph, chosen.plan.assignment.regions));
         VIRIDIAN_TRY(chosen.predicted, price(graph, chosen.plan, source));
         chosen.plan.device = device->fingerprint();
         chosen.plan.library = device->library();
@@ -115,19 +122,19 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
         candidates.push_back({std::move(chosen), std::move(executable), 0, {}});
     }
 
-    VIRIDIAN_TRY(const auto inputs, execute::seeded_inputs(graph, 1));
-    std::vector<profile::SpellPlan> plans;
+    VIRIDIAN_TRY(const auto inputs, prove::seeded_inputs(graph, 1));
+    std::vector<profile::InterleavedPlan> plans;
     for (Candidate& candidate : candidates) {
         VIRIDIAN_TRY(auto outputs, execute::output_tensors(graph));
         plans.push_back(
             {&graph, &candidate.draft.plan, {candidate.executable.get(), inputs, std::move(outputs)}});
     }
-    profile::SpellProtocol protocol;
+    profile::InterleavedProtocol protocol;
     protocol.runs.rounds = 11;
-    VIRIDIAN_TRY(const auto spell, profile::measure_in_one_spell(*device, plans, protocol));
-    for (std::size_t i = 0; i < spell.size(); ++i) {
-        candidates[i].predicted = spell[i].predicted().value;
-        candidates[i].ran = spell[i].ran;
+    VIRIDIAN_TRY(const auto measured, profile::measure_interleaved(*device, plans, protocol));
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        candidates[i].predicted = measured[i].predicted().value;
+        candidates[i].ran = measured[i].ran;
     }
 
     int concordant = 0;
@@ -161,8 +168,8 @@ int main(int count, char** arguments) {
     CLI::App app("How well prices predict runs");
     viridian::cli::ModelOptions options;
     std::size_t plans = 12;
-    viridian::cli::add_model_options(app, options);
-    viridian::cli::add_cost_options(app, options);
+    viridian::cli::add_model_options(viridian::cli::App(&app), options);
+    viridian::cli::add_cost_options(viridian::cli::App(&app), options);
     app.add_option("--plans", plans, "How many plans")->capture_default_str();
     CLI11_PARSE(app, count, arguments);
     const auto done = viridian::cli::benchmark(options, plans);

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "viridian/trace/recorder.hpp"
+#include "viridian/trace/record/recorder.hpp"
 
 int main() {
     using namespace viridian::trace;

@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
-#include "viridian/meter/model.hpp"
-#include "viridian/meter/power_log.hpp"
-#include "viridian/meter/powercap.hpp"
+#include "viridian/meter/log/power_log.hpp"
+#include "viridian/meter/meters/model.hpp"
+#include "viridian/meter/meters/powercap.hpp"
 #include "viridian/meter/process_tree.hpp"
 #include "viridian/meter/sampler.hpp"
 
@@ -78,7 +78,7 @@ int main(int count, char** arguments) {
     const double seconds = count > 1 ? std::atof(arguments[1]) : 10.0;
     const Path folder = Path(count > 2 ? arguments[2] : "/dev/shm") / fmt::format("viridian-{}", ::getpid());
     zones(folder);
-    const meter::Places tree{.root = folder};
+    const meter::MeterPaths tree{.root = folder};
     std::printf(
         "| meters | mean ms between reads | %% of one core | us a waking | missed "
         "|\n|---|---|---|---|---|\n");

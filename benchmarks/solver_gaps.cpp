@@ -6,10 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 
-#include "viridian/cli/model_session.hpp"
+#include "viridian/cli/model/model_options.hpp"
 #include "viridian/cost/synthetic.hpp"
+#include "viridian/profile/on_demand.hpp"
 #include "viridian/rewrite/rewrite.hpp"
-#include "viridian/search/assign.hpp"
+#include "viridian/search/assign/assign.hpp"
 #include "viridian/search/exact/eliminate.hpp"
 #include "viridian/zoo/zoo.hpp"
 
@@ -54,16 +55,17 @@ Result<void> rows(const Text& name, const Text& precisions, const graph::Graph& 
 Result<void> network(ModelOptions options, const Text& name, const std::vector<Text>& objectives,
                      bool synthetic) {
     options.model = name;
-    VIRIDIAN_TRY(graph::Graph graph, name.ends_with(".onnx") ? load_model(options) : zoo::build(name));
+    VIRIDIAN_TRY(graph::Graph graph,
+                 name.ends_with(".onnx") ? session::load_model(options) : zoo::build(name));
     VIRIDIAN_TRY(rewrite::simplify(graph));
     if (synthetic) return rows(name, "f32", graph, cost::synthetic(1), objectives);
-    VIRIDIAN_TRY(const auto device, open_device(options));
-    VIRIDIAN_TRY(cost::Database database, open_database(options));
+    VIRIDIAN_TRY(const auto device, session::open_device(options));
+    VIRIDIAN_TRY(cost::Database database, session::open_database(options));
     VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
     profile::OnDemand costs(*device, database, energy,
-                            {.protocol = {}, .allowances = allowances_text(options)});
+                            {.protocol = {}, .allowances = session::allowances_text(options)});
     costs.price_for(graph);
-    return rows(name, allowances_text(options), graph, costs.source(), objectives);
+    return rows(name, session::allowances_text(options), graph, costs.source(), objectives);
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ int main(int count, char** arguments) {
     CLI::App app("The exact solver on real networks");
     viridian::cli::ModelOptions options;
     std::vector<std::string> names, objectives;
-    viridian::cli::add_cost_options(app, options);
+    viridian::cli::add_cost_options(viridian::cli::App(&app), options);
     bool synthetic = false;
     app.add_flag("--synthetic", synthetic, "Prices of the synthetic processor (docs/cost.md)");
     app.add_option("--threads", options.threads);
@@ -90,14 +92,14 @@ int main(int count, char** arguments) {
     const auto solve = [&](const viridian::cli::ModelOptions& with, const std::string& name) {
         const auto done = viridian::cli::network(with, name, objectives, synthetic);
         if (done.ok()) return;
-        fmt::print("| {} | {} | {} |\n", name, viridian::cli::allowances_text(with), done.error().text());
+        fmt::print("| {} | {} | {} |\n", name, viridian::session::allowances_text(with), done.error().text());
         failed = 1;
     };
     viridian::cli::ModelOptions f32 = options;
     f32.allow.clear();
     for (const std::string& name : names) {
         solve(f32, name);
-        if (!synthetic && viridian::cli::allows_bf16(options)) solve(options, name);
+        if (!synthetic && viridian::session::allows_bf16(options)) solve(options, name);
     }
     return failed;
 }

@@ -10,9 +10,9 @@
 #include <cstdlib>
 
 #include "viridian/base/random.hpp"
-#include "viridian/trace/binary.hpp"
-#include "viridian/trace/out.hpp"
+#include "viridian/trace/binary/binary.hpp"
 #include "viridian/trace/read.hpp"
+#include "viridian/trace/write/out.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "viridian/account/epochs.hpp"
+#include "viridian/account/products/epochs.hpp"
 #include "viridian/account/result.hpp"
 #include "viridian/base/json.hpp"
 

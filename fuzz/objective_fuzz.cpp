@@ -1,7 +1,7 @@
 // rooms: search
 #include <cstddef>
 
-#include "viridian/search/objective.hpp"
+#include "viridian/search/objective/objective.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto parsed = viridian::search::parse_objective({reinterpret_cast<const char*>(data), size});

@@ -1,7 +1,7 @@
 // rooms: onnx graph
 // Any bytes: read as a model, as a TensorProto and as .npy; what reads well is written and read again.
 #include "viridian/onnx/onnx.hpp"
-#include "viridian/onnx/tensor_file.hpp"
+#include "viridian/onnx/tensors/tensor_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     using namespace viridian;

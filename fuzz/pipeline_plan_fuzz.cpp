@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "viridian/pipeline/device_models.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
 #include "viridian/pipeline/formats/megatron_layout.hpp"
+#include "viridian/pipeline/profile/device_models.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace viridian;

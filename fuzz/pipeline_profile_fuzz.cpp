@@ -6,7 +6,7 @@
 
 #include "viridian/pipeline/exact/exact.hpp"
 #include "viridian/pipeline/partition.hpp"
-#include "viridian/pipeline/profile_json.hpp"
+#include "viridian/pipeline/profile/profile_json.hpp"
 #include "viridian/pipeline/schedules/schedules.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

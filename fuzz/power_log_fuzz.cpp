@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "viridian/meter/power_log.hpp"
+#include "viridian/meter/log/power_log.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);

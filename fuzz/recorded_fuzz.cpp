@@ -1,6 +1,7 @@
 // rooms: cost
 #include <cstddef>
 
+#include "viridian/base/json.hpp"
 #include "viridian/cost/recorded.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary/binary.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace viridian::trace;

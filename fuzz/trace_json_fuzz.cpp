@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "viridian/trace/read.hpp"
-#include "viridian/trace/write.hpp"
+#include "viridian/trace/write/write.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace viridian::trace;

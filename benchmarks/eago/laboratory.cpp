@@ -1,11 +1,12 @@
 #include "laboratory.hpp"
 
 #include "viridian/base/file.hpp"
-#include "viridian/base/machine.hpp"
+#include "viridian/base/json.hpp"
+#include "viridian/base/system/machine.hpp"
 #include "viridian/cost/recorded.hpp"
-#include "viridian/execute/inputs.hpp"
-#include "viridian/execute/proof.hpp"
 #include "viridian/profile/measure_runs.hpp"
+#include "viridian/prove/inputs.hpp"
+#include "viridian/prove/proof.hpp"
 
 namespace viridian::eago {
 
@@ -22,10 +23,10 @@ Result<Laboratory> open_recorded(const std::string& file) {
     return laboratory;
 }
 
-Result<Laboratory> open_measured(const cli::ModelOptions& options) {
+Result<Laboratory> open_measured(const session::ModelOptions& options) {
     Laboratory laboratory;
-    VIRIDIAN_TRY(laboratory.device, cli::open_device(options));
-    VIRIDIAN_TRY(auto database, cli::open_database(options));
+    VIRIDIAN_TRY(laboratory.device, session::open_device(options));
+    VIRIDIAN_TRY(auto database, session::open_database(options));
     laboratory.database = std::make_unique<cost::Database>(std::move(database));
     VIRIDIAN_TRY(auto energy, profile::EnergyPricer::open(options.meter, laboratory.device->threads()));
     laboratory.energy = std::make_unique<profile::EnergyPricer>(std::move(energy));
@@ -47,23 +48,23 @@ Result<Laboratory> open_measured(const cli::ModelOptions& options) {
     return laboratory;
 }
 
-Result<std::vector<Actual>> run_all(Laboratory& laboratory, std::vector<cli::Planned*> plans) {
-    std::vector<profile::Contestant> contestants;
-    for (cli::Planned* planned : plans) {
+Result<std::vector<Actual>> run_all(Laboratory& laboratory, std::vector<optimize::PlannedModel*> plans) {
+    std::vector<profile::Subject> subjects;
+    for (optimize::PlannedModel* planned : plans) {
         planned->plan.device = laboratory.device->fingerprint();
         planned->plan.library = laboratory.device->library();
         planned->plan.threads = laboratory.device->threads();
         VIRIDIAN_TRY(planned->executable, laboratory.device->prepare(planned->graph, planned->plan));
-        VIRIDIAN_TRY(auto inputs, execute::seeded_inputs(planned->graph, 1));
+        VIRIDIAN_TRY(auto inputs, prove::seeded_inputs(planned->graph, 1));
         VIRIDIAN_TRY(auto outputs, execute::output_tensors(planned->graph));
-        contestants.push_back({planned->executable.get(), std::move(inputs), std::move(outputs)});
+        subjects.push_back({planned->executable.get(), std::move(inputs), std::move(outputs)});
     }
-    VIRIDIAN_TRY(const auto summaries, profile::measure_runs(contestants, {.rounds = 11}));
+    VIRIDIAN_TRY(const auto summaries, profile::measure_runs(subjects, {.rounds = 11}));
     std::vector<Actual> all;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         Actual actual{summaries[i], {}};
         VIRIDIAN_TRY(actual.energy,
-                     cli::run_energy(*plans[i], *laboratory.energy, summaries[i], contestants[i].inputs));
+                     optimize::run_energy(*plans[i], *laboratory.energy, summaries[i], subjects[i].inputs));
         all.push_back(std::move(actual));
         plans[i]->executable.reset();
     }

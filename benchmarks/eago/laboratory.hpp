@@ -1,8 +1,8 @@
 #pragma once
 // Where prices come from: this machine, kept in a database so that a broken-off run goes on where it was; or
 // a file, where nothing is timed and nothing can run.
-#include "viridian/cli/model_session.hpp"
-#include "viridian/cli/planned.hpp"
+#include "viridian/optimize/planned.hpp"
+#include "viridian/session/open.hpp"
 
 namespace viridian::eago {
 
@@ -25,13 +25,14 @@ struct Laboratory {
 };
 
 [[nodiscard]] Result<Laboratory> open_recorded(const std::string& file);
-[[nodiscard]] Result<Laboratory> open_measured(const cli::ModelOptions& options);
+[[nodiscard]] Result<Laboratory> open_measured(const session::ModelOptions& options);
 
 // What each plan really took, all of them interleaved in one run. Plans that cannot run stay as they are.
 struct Actual {
     Summary seconds;
     Energy energy;
 };
-[[nodiscard]] Result<std::vector<Actual>> run_all(Laboratory& laboratory, std::vector<cli::Planned*> plans);
+[[nodiscard]] Result<std::vector<Actual>> run_all(Laboratory& laboratory,
+                                                  std::vector<optimize::PlannedModel*> plans);
 
 }  // namespace viridian::eago

@@ -2,16 +2,18 @@
 // eago [--recorded FILE]: the five tables of EAGO (Wang, Ge, Qiu 2020), with this machine's prices or with
 // recorded ones, as Markdown beside the paper's numbers. Prices are kept in the database: a run that was
 // broken off goes on where it was.
+#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "tables.hpp"
 #include "viridian/base/file.hpp"
+#include "viridian/cli/model/model_options.hpp"
 
 namespace viridian::eago {
 namespace {
 
 struct Options {
-    cli::ModelOptions model;
+    session::ModelOptions model;
     std::string recorded, output;
     std::vector<std::string> only;  // networks
     Budget budget;
@@ -76,7 +78,7 @@ Result<void> reproduce(const Options& options) {
 int main(int count, char** arguments) {
     CLI::App app("EAGO's experiments");
     viridian::eago::Options options;
-    viridian::cli::add_cost_options(app, options.model);
+    viridian::cli::add_cost_options(viridian::cli::App(&app), options.model);
     app.add_option("--threads", options.model.threads, "Default: physical cores");
     app.add_option("--recorded", options.recorded, "Prices from this file; nothing is timed");
     app.add_option("--only", options.only, "table1, squeezenet1_1, inception_v3, resnet50 (default: all)");

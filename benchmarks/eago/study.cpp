@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <set>
 
-#include "viridian/cli/optimize_parts.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/optimize/job.hpp"
+#include "viridian/search/assign/solvers.hpp"
 #include "viridian/zoo/zoo.hpp"
 
 namespace viridian::eago {
 
 Figures Row::predicted() const {
     const search::Metrics& totals = planned.totals;
-    return {1e3 * totals.seconds, totals.joules / totals.seconds, 1e3 * totals.joules};
+    return {1e3 * totals.seconds.value, (totals.joules / totals.seconds).value, 1e3 * totals.joules.value};
 }
 
 Figures Row::ran() const {
@@ -24,7 +26,7 @@ Result<Study> Study::make(Laboratory& laboratory, const std::string& network, co
     VIRIDIAN_TRY(graph::Graph built, zoo::build(network));
     VIRIDIAN_TRY(graph::infer_types(built));
     rewrite::Certificate ignored;
-    VIRIDIAN_TRY(study.origin_, cli::fold(built, {}, ignored));
+    VIRIDIAN_TRY(study.origin_, optimize::fold(built, {}, ignored));
     study.simplified_ = study.origin_;
     VIRIDIAN_TRY(rewrite::simplify(study.simplified_));
     laboratory.price_for(study.origin_);
@@ -42,8 +44,9 @@ void Study::keep(const graph::Graph& graph) {
 
 Result<Row> Study::origin_row() {
     search::AssignOptions first;
-    first.solver = search::Solver::first;
-    VIRIDIAN_TRY(cli::Planned planned, cli::make_plan_only(origin_, laboratory_->source, {}, first));
+    first.solver = &search::first_solver;
+    VIRIDIAN_TRY(optimize::PlannedModel planned,
+                 optimize::make_planned(origin_, nullptr, laboratory_->source, {}, first));
     start_ = planned.totals;
     return Row{"origin", "", std::move(planned), {}};
 }
@@ -73,7 +76,8 @@ Result<Row> Study::restricted(const std::string& name, const std::string& object
     VIRIDIAN_TRY(const search::Objective wanted, search::parse_objective(objective));
     search::AssignOptions options;
     options.start = start_;
-    VIRIDIAN_TRY(cli::Planned planned, cli::make_plan_only(found.graph, source, wanted, options));
+    VIRIDIAN_TRY(optimize::PlannedModel planned,
+                 optimize::make_planned(found.graph, nullptr, source, wanted, options));
     return Row{name, objective, std::move(planned), {}};
 }
 
@@ -82,7 +86,8 @@ Result<Row> Study::assigned(const std::string& name, const std::string& objectiv
     VIRIDIAN_TRY(const search::Objective wanted, search::parse_objective(objective));
     search::AssignOptions options;
     options.start = start_;
-    VIRIDIAN_TRY(cli::Planned planned, cli::make_plan_only(origin_, source, wanted, options));
+    VIRIDIAN_TRY(optimize::PlannedModel planned,
+                 optimize::make_planned(origin_, nullptr, source, wanted, options));
     return Row{name, objective, std::move(planned), {}};
 }
 
@@ -96,9 +101,10 @@ Result<Row> Study::best(const std::string& name, const std::string& objective) {
     VIRIDIAN_TRY(const search::Objective wanted, search::parse_objective(objective));
     search::AssignOptions options;
     options.start = start_;
-    std::optional<cli::Planned> least;
+    std::optional<optimize::PlannedModel> least;
     for (const graph::Graph& graph : kept_) {
-        VIRIDIAN_TRY(cli::Planned planned, cli::make_plan_only(graph, laboratory_->source, wanted, options));
+        VIRIDIAN_TRY(optimize::PlannedModel planned,
+                     optimize::make_planned(graph, nullptr, laboratory_->source, wanted, options));
         if (!least || planned.plan.assignment.value < least->plan.assignment.value)
             least = std::move(planned);
     }
@@ -122,7 +128,7 @@ std::size_t distinct(const std::vector<Row>& rows) {
 
 Result<void> run_rows(Laboratory& laboratory, std::vector<Row>& rows) {
     if (!laboratory.runs()) return {};
-    std::vector<cli::Planned*> plans;
+    std::vector<optimize::PlannedModel*> plans;
     for (Row& row : rows) plans.push_back(&row.planned);
     VIRIDIAN_TRY(const std::vector<Actual> actual, run_all(laboratory, plans));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].actual = actual[i];

@@ -4,7 +4,7 @@
 // by another row's graph.
 #include "laboratory.hpp"
 #include "paper.hpp"
-#include "viridian/search/outer.hpp"
+#include "viridian/search/graphs/outer.hpp"
 
 namespace viridian::eago {
 
@@ -16,7 +16,7 @@ struct Budget {
 struct Row {
     std::string name;
     std::string objective;
-    cli::Planned planned;
+    optimize::PlannedModel planned;
     std::optional<Actual> actual;
     [[nodiscard]] Figures predicted() const;
     [[nodiscard]] Figures ran() const;

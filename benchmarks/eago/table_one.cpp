@@ -27,7 +27,7 @@ Result<Node> find(const graph::Graph& graph, const Wanted& like) {
     VIRIDIAN_TRY(const auto regions, plan::candidate_regions(graph));
     for (const plan::Region& region : regions) {
         const graph::Node& node = graph.node(region.nodes.front());
-        if (region.nodes.size() != 1 || node.op != "Conv") continue;
+        if (region.nodes.size() != 1 || node.op != graph::op::Conv) continue;
         const graph::Dims x = graph.value(node.inputs[0]).type.dims(),
                           w = graph.value(node.inputs[1]).type.dims();
         const graph::Dims strides = node.get("strides", graph::Dims{1, 1});

@@ -12,7 +12,7 @@ constexpr std::size_t shown = 10;
 
 // Of many, some spread over the range of predicted times, the fastest and the slowest among them.
 std::vector<Row> spread(std::vector<Row> all) {
-    const auto seconds = [](const Row& row) { return row.planned.totals.seconds; };
+    const auto seconds = [](const Row& row) { return row.planned.totals.seconds.value; };
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return seconds(a) > seconds(b); });
     std::vector<Row> different;
     for (Row& row : all)
@@ -42,8 +42,9 @@ Result<std::vector<Row>> on_the_way(Laboratory& laboratory, const std::vector<St
     for (std::size_t i = 0; i < std::min(graphs, visits.size()); ++i) {
         const std::size_t at = i * visits.size() / std::min(graphs, visits.size());
         const double share = static_cast<double>(1 + i % steps) / steps;
-        VIRIDIAN_TRY(cli::Planned planned,
-                     cli::make_plan_only(visits[at].graph, thinned(laboratory.source, i, share), energy, {}));
+        VIRIDIAN_TRY(optimize::PlannedModel planned,
+                     optimize::make_planned(visits[at].graph, nullptr, thinned(laboratory.source, i, share),
+                                            energy, {}));
         rows.push_back({"", "energy", std::move(planned), {}});
     }
     return rows;

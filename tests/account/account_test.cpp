@@ -1,12 +1,14 @@
 #include "viridian/account/account.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
-#include "viridian/account/compare.hpp"
+#include "viridian/account/products/compare.hpp"
 #include "viridian/base/random.hpp"
 
 namespace viridian::account {

@@ -1,10 +1,10 @@
-#include "viridian/account/deconvolve.hpp"
+#include "viridian/account/deconvolve/deconvolve.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "viridian/account/selftest.hpp"
+#include "viridian/account/selftest/selftest.hpp"
 
 namespace viridian::account {
 namespace {
@@ -17,16 +17,16 @@ Scenario short_run(double seconds, std::uint64_t seed) {
 }
 
 struct Outcome {
-    Truth truth;
+    SyntheticProgram truth;
     Deconvolution fitted;
     double median = 0.0, coverage = 0.0;
 };
 
 Outcome outcome_of(const Scenario& scenario, const SensorModel& sensor) {
-    Outcome out{play(scenario), {}};
+    Outcome out{synthesize(scenario), {}};
     const meter::Series series = measure(out.truth, sensor, scenario);
     out.fitted = deconvolve(out.truth.leaves, static_cast<std::uint32_t>(out.truth.energy.size()),
-                            steps_of(series), &series);
+                            curve_of(series), &series);
     if (out.fitted.attribution.shares.empty()) return out;
     std::vector<double> errors;
     for (std::size_t k = 0; k < out.truth.energy.size(); ++k) {
@@ -57,14 +57,14 @@ TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
 // Profilers with microseconds write events of no length; one may come last, after a pause.
 TEST(Deconvolve, BalancesItsBooksWhenTheLastEventHasNoLength) {
     const Scenario scenario = short_run(10, 3);
-    Truth truth = play(scenario);
+    SyntheticProgram truth = synthesize(scenario);
     const meter::Series series = measure(truth, sensor_models()[1], scenario);
     Leaf last = truth.leaves.back();
     last.start = last.end = truth.leaves.back().end - 2'000'000;
     std::erase_if(truth.leaves, [&](const Leaf& leaf) { return leaf.end > last.start - 50'000'000; });
     truth.leaves.push_back(last);
     const Deconvolution fitted =
-        deconvolve(truth.leaves, static_cast<std::uint32_t>(truth.energy.size()), steps_of(series), &series);
+        deconvolve(truth.leaves, static_cast<std::uint32_t>(truth.energy.size()), curve_of(series), &series);
     ASSERT_FALSE(fitted.attribution.shares.empty()) << fitted.verdict;
     EXPECT_LT(std::abs(joules(fitted.attribution.imbalance()).value), 1e-6);
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "viridian/account/account.hpp"
-#include "viridian/account/steps.hpp"
+#include "viridian/account/power/power_types.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/trace/read.hpp"
 
@@ -36,9 +36,9 @@ struct Counter {  // 100 W, read each 4 ms
     void reset(std::int64_t to = 0) { value = to; }
 };
 
-Exact sum_of(const Steps& steps) {
+Exact sum_of(const PowerCurve& curve) {
     Exact sum = 0;
-    for (const Step& step : steps.steps) sum += step.energy;
+    for (const PowerSegment& segment : curve.segments) sum += segment.energy;
     return sum;
 }
 
@@ -46,11 +46,11 @@ TEST(MeterFaults, AWrapBetweenCloseReadingsIsAWrap) {
     Counter counter;
     counter.value = rapl_wrap - 5'000'000;
     counter.read(1000);
-    const Steps steps = steps_of(counter.series);
-    EXPECT_EQ(steps.wraps, 1U);
-    EXPECT_EQ(steps.resets, 0U);
-    EXPECT_NEAR(joules(steps.total).value, 399.6, 1e-3);
-    EXPECT_EQ(sum_of(steps), steps.total);
+    const PowerCurve curve = curve_of(counter.series);
+    EXPECT_EQ(curve.wraps, 1U);
+    EXPECT_EQ(curve.resets, 0U);
+    EXPECT_NEAR(joules(curve.total).value, 399.6, 1e-3);
+    EXPECT_EQ(sum_of(curve), curve.total);
 }
 
 TEST(MeterFaults, AResetIsNoWrapThoughTheWrapIsKnown) {
@@ -59,13 +59,13 @@ TEST(MeterFaults, AResetIsNoWrapThoughTheWrapIsKnown) {
     counter.read(1000);
     counter.reset();
     counter.read(1000);
-    const Steps steps = steps_of(counter.series);
-    EXPECT_EQ(steps.wraps, 0U);
-    EXPECT_EQ(steps.resets, 1U);
-    EXPECT_NEAR(joules(steps.total).value, 2 * 399.6, 1e-3);
-    EXPECT_EQ(sum_of(steps), steps.total);
-    ASSERT_EQ(steps.warnings.size(), 2U);
-    EXPECT_THAT(steps.warnings[0], testing::HasSubstr("not counted"));
+    const PowerCurve curve = curve_of(counter.series);
+    EXPECT_EQ(curve.wraps, 0U);
+    EXPECT_EQ(curve.resets, 1U);
+    EXPECT_NEAR(joules(curve.total).value, 2 * 399.6, 1e-3);
+    EXPECT_EQ(sum_of(curve), curve.total);
+    ASSERT_EQ(curve.warnings.size(), 2U);
+    EXPECT_THAT(curve.warnings[0], testing::HasSubstr("not counted"));
 }
 
 TEST(MeterFaults, ACounterResetWhileItsMeterIsLostIsNoWrap) {
@@ -77,11 +77,11 @@ TEST(MeterFaults, ACounterResetWhileItsMeterIsLostIsNoWrap) {
             counter.pass(60'000'000'000);
             counter.reset(after);
             counter.read(1000);
-            const Steps steps = steps_of(counter.series);
-            EXPECT_EQ(steps.wraps, 0U) << before;
-            EXPECT_EQ(steps.resets, 1U);
-            EXPECT_NEAR(joules(steps.total).value, 2 * 399.6, 1e-3);
-            EXPECT_LE(joules(steps.total).value, counter.drawn);
+            const PowerCurve curve = curve_of(counter.series);
+            EXPECT_EQ(curve.wraps, 0U) << before;
+            EXPECT_EQ(curve.resets, 1U);
+            EXPECT_NEAR(joules(curve.total).value, 2 * 399.6, 1e-3);
+            EXPECT_LE(joules(curve.total).value, counter.drawn);
         }
 }
 
@@ -90,9 +90,9 @@ TEST(MeterFaults, ACounterThatComesBackFarHigherIsAnotherCounter) {
     counter.read(1000);
     counter.reset(200'000'000'000);
     counter.read(1000);
-    const Steps steps = steps_of(counter.series);
-    EXPECT_EQ(steps.resets, 1U);
-    EXPECT_NEAR(joules(steps.total).value, 2 * 399.6, 1e-3);
+    const PowerCurve curve = curve_of(counter.series);
+    EXPECT_EQ(curve.resets, 1U);
+    EXPECT_NEAR(joules(curve.total).value, 2 * 399.6, 1e-3);
 }
 
 TEST(MeterFaults, TwoWrapsInAGapAreALowerBoundAndSaid) {
@@ -101,10 +101,10 @@ TEST(MeterFaults, TwoWrapsInAGapAreALowerBoundAndSaid) {
     counter.read(1000);
     counter.pass(6'000'000'000'000);  // 600 kJ: round twice, and higher than before
     counter.read(1000);
-    const Steps steps = steps_of(counter.series);
-    EXPECT_EQ(steps.gaps, 1U);
-    EXPECT_LE(joules(steps.total).value, counter.drawn);
-    EXPECT_THAT(steps.warnings, testing::Contains(testing::HasSubstr("lower bound")));
+    const PowerCurve curve = curve_of(counter.series);
+    EXPECT_EQ(curve.gaps, 1U);
+    EXPECT_LE(joules(curve.total).value, counter.drawn);
+    EXPECT_THAT(curve.warnings, testing::Contains(testing::HasSubstr("lower bound")));
 }
 
 TEST(MeterFaults, ReadingsTooFarApartForTheWrapBelongToNobody) {
@@ -114,11 +114,11 @@ TEST(MeterFaults, ReadingsTooFarApartForTheWrapBelongToNobody) {
         counter.series.readings.push_back({counter.time, counter.value % 65'000'000, 0});
         counter.pass(1'000'000'000);
     }
-    const Steps steps = steps_of(counter.series);
-    EXPECT_THAT(steps.warnings, testing::Contains(testing::AnyOf(testing::HasSubstr("more than half"),
+    const PowerCurve curve = curve_of(counter.series);
+    EXPECT_THAT(curve.warnings, testing::Contains(testing::AnyOf(testing::HasSubstr("more than half"),
                                                                  testing::HasSubstr("not counted"))));
-    for (const Step& step : steps.steps) EXPECT_TRUE(step.gap);
-    EXPECT_LE(joules(steps.total).value, counter.drawn);
+    for (const PowerSegment& segment : curve.segments) EXPECT_TRUE(segment.gap);
+    EXPECT_LE(joules(curve.total).value, counter.drawn);
 }
 
 TEST(MeterFaults, APowerMeterThatWasLostCountsNothingMeanwhile) {
@@ -127,16 +127,16 @@ TEST(MeterFaults, APowerMeterThatWasLostCountsNothingMeanwhile) {
     for (int i = 0; i < 100; ++i) series.readings.push_back({time += 100'000'000, 300'000'000, 0});
     time += 60'000'000'000;
     for (int i = 0; i < 100; ++i) series.readings.push_back({time += 100'000'000, 300'000'000, 0});
-    const Steps steps = steps_of(series);
-    EXPECT_EQ(steps.gaps, 1U);
-    EXPECT_NEAR(joules(steps.total).value, 30.0 * 99 * 2, 1e-6);
-    EXPECT_EQ(sum_of(steps), steps.total);
-    EXPECT_THAT(steps.warnings, testing::Contains(testing::HasSubstr("60.1 s without readings")));
+    const PowerCurve curve = curve_of(series);
+    EXPECT_EQ(curve.gaps, 1U);
+    EXPECT_NEAR(joules(curve.total).value, 30.0 * 99 * 2, 1e-6);
+    EXPECT_EQ(sum_of(curve), curve.total);
+    EXPECT_THAT(curve.warnings, testing::Contains(testing::HasSubstr("60.1 s without readings")));
 }
 
 TEST(MeterFaults, AClockSetBackWithoutANoteMakesNoSpike) {
     std::string text = "# wrap_uj powercap cpu:0 package 262143328850\n";
-    text += std::string(meter::power_log_header) + "\n";
+    text += fmt::format("{}\n", meter::power_log_header);
     std::int64_t value = 0;
     for (int i = 0; i < 4000; ++i) {
         const std::int64_t time = 1'700'000'000'000'000'000 + i * poll - (i > 2000 ? 50'000'000 : 0);
@@ -146,13 +146,14 @@ TEST(MeterFaults, AClockSetBackWithoutANoteMakesNoSpike) {
     const auto log = meter::parse_power_log(text, "log");
     ASSERT_TRUE(log.ok()) << log.error().text();
     ASSERT_EQ(log->warnings.size(), 1U);
-    const Steps steps = steps_of(log->series[0]);
-    EXPECT_NEAR(joules(steps.total).value, 0.4 * 3999, 1e-3);
-    for (const Step& step : steps.steps) {
-        const double watts = joules(step.energy).value / (1e-9 * static_cast<double>(step.end - step.begin));
-        EXPECT_TRUE(step.gap || watts < 101.0) << watts;
+    const PowerCurve curve = curve_of(log->series[0]);
+    EXPECT_NEAR(joules(curve.total).value, 0.4 * 3999, 1e-3);
+    for (const PowerSegment& segment : curve.segments) {
+        const double watts =
+            joules(segment.energy).value / (1e-9 * static_cast<double>(segment.end - segment.begin));
+        EXPECT_TRUE(segment.gap || watts < 101.0) << watts;
     }
-    EXPECT_EQ(steps.gaps, 1U);
+    EXPECT_EQ(curve.gaps, 1U);
 }
 
 // Whatever happens to a counter: what is counted is never more than what was drawn, and books balance.
@@ -185,13 +186,13 @@ TEST(MeterFaults, NoHistoryInventsEnergy) {
             }
         }
         counter.read(20);
-        const Steps steps = steps_of(counter.series);
-        EXPECT_EQ(sum_of(steps), steps.total);
-        EXPECT_LE(joules(steps.total).value, counter.drawn + 1.0) << round;
+        const PowerCurve curve = curve_of(counter.series);
+        EXPECT_EQ(sum_of(curve), curve.total);
+        EXPECT_LE(joules(curve.total).value, counter.drawn + 1.0) << round;
     }
 }
 
-// A damaged trace is refused with a next step, or its books balance to the last unit of the meter.
+// A damaged trace is refused with a next segment, or its books balance to the last unit of the meter.
 TEST(TraceFaults, TwoThousandDamagedTracesInventNoJoule) {
     std::string text =
         R"({"traceEvents":[{"ph":"M","name":"process_name","pid":1,"args":{"name":"/job:a/device:CPU:0 Compute"}})";

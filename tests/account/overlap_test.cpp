@@ -1,8 +1,9 @@
-#include "viridian/account/overlap.hpp"
+#include "viridian/account/attribute/overlap.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/account/random_trace.hpp"
+#include "tests/support/random_counter.hpp"
 
 namespace viridian::account {
 namespace {
@@ -13,20 +14,21 @@ struct Brute {
 };
 
 // Nanosecond by nanosecond, in doubles.
-Brute brute_force(const std::vector<Leaf>& leaves, const Steps& steps, OperationId operations) {
+Brute brute_force(const std::vector<Leaf>& leaves, const PowerCurve& curve, OperationId operations) {
     Brute out{std::vector<double>(operations, 0.0)};
     Nanoseconds first = INT64_MAX, last = INT64_MIN;
     for (const Leaf& leaf : leaves) {
         first = std::min(first, leaf.start);
         last = std::max(last, leaf.end);
     }
-    for (const Step& step : steps.steps)
-        for (Nanoseconds time = step.begin; time < step.end; ++time) {
-            const double power = joules(step.energy).value / static_cast<double>(step.end - step.begin);
+    for (const PowerSegment& segment : curve.segments)
+        for (Nanoseconds time = segment.begin; time < segment.end; ++time) {
+            const double power =
+                joules(segment.energy).value / static_cast<double>(segment.end - segment.begin);
             double weight = 0.0;
             for (const Leaf& leaf : leaves)
                 if (leaf.start <= time && time < leaf.end) weight += leaf.weight;
-            if (step.gap || time < first || time >= last)
+            if (segment.gap || time < first || time >= last)
                 out.unattributed += power;
             else if (weight == 0.0)
                 out.idle += power;
@@ -38,8 +40,8 @@ Brute brute_force(const std::vector<Leaf>& leaves, const Steps& steps, Operation
     return out;
 }
 
-Attribution attribute(const std::vector<Leaf>& leaves, const Steps& steps) {
-    Overlap overlap(steps);
+Attribution attribute(const std::vector<Leaf>& leaves, const PowerCurve& curve) {
+    Overlap overlap(curve);
     sweep_leaves(leaves, overlap);
     return std::move(overlap).finish();
 }
@@ -49,12 +51,12 @@ TEST(Overlap, EqualsBruteForceAndConservesEveryUnit) {
     for (int round = 0; round < 300; ++round) {
         const auto leaves =
             tests::random_leaves(random, 1 + static_cast<int>(random.below(12)), 400, 4, round % 2 == 1);
-        Steps steps =
-            steps_of(tests::random_counter(random, random.between(-60, 200), random.between(250, 500), 1000));
-        if (steps.empty()) continue;
-        if (round % 5 == 0) steps.steps[random.below(steps.steps.size())].gap = true;
-        const Attribution got = attribute(leaves, steps);
-        const Brute want = brute_force(leaves, steps, 4);
+        PowerCurve curve = curve_of(viridian::tests::random_counter(random, random.between(-60, 200),
+                                                                    random.between(250, 500), 1000));
+        if (curve.empty()) continue;
+        if (round % 5 == 0) curve.segments[random.below(curve.segments.size())].gap = true;
+        const Attribution got = attribute(leaves, curve);
+        const Brute want = brute_force(leaves, curve, 4);
         EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0) << "round " << round;
         EXPECT_NEAR(joules(got.idle).value, want.idle, 1e-13);
         EXPECT_NEAR(joules(got.unattributed).value, want.unattributed, 1e-13);
@@ -67,29 +69,29 @@ TEST(Overlap, EqualsBruteForceAndConservesEveryUnit) {
 }
 
 TEST(Overlap, AbuttingOperationsShareNothing) {  // the case that SMARAGDINE's own aligner gets wrong
-    Steps steps;
-    steps.steps = {{0, 100'000'000, exact_joules(10.0), false}};
-    steps.total = exact_joules(10.0);
+    PowerCurve curve;
+    curve.segments = {{0, 100'000'000, exact_joules(10.0), false}};
+    curve.total = exact_joules(10.0);
     const Attribution got =
-        attribute({{1'000'000, 2'000'000, 0}, {2'000'000, 3'000'000, 1}, {10'000'000, 11'000'000, 2}}, steps);
+        attribute({{1'000'000, 2'000'000, 0}, {2'000'000, 3'000'000, 1}, {10'000'000, 11'000'000, 2}}, curve);
     for (const Share& share : got.shares) EXPECT_NEAR(joules(share.energy).value, 0.1, 1e-9);
     EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0);
 }
 
 TEST(Overlap, HoursOfKilowattsDoNotOverflow) {
-    Steps steps;
+    PowerCurve curve;
     const Nanoseconds hour = 3'600'000'000'000;
     for (int i = 0; i < 100; ++i) {
-        steps.steps.push_back({i * hour, (i + 1) * hour, exact_microjoules(3'600'000'000'000'000), false});
-        steps.total += steps.steps.back().energy;
+        curve.segments.push_back({i * hour, (i + 1) * hour, exact_microjoules(3'600'000'000'000'000), false});
+        curve.total += curve.segments.back().energy;
     }
-    const Attribution got = attribute({{0, 100 * hour, 0, 3}, {hour, 99 * hour, 1, 1}}, steps);
+    const Attribution got = attribute({{0, 100 * hour, 0, 3}, {hour, 99 * hour, 1, 1}}, curve);
     EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0);
     EXPECT_NEAR(joules(got.shares[0].energy).value, 3.6e9 * (2 + 98 * 0.75), 1.0);
 }
 
 TEST(Overlap, NothingMeasuredIsSaid) {
-    const Attribution got = attribute({{0, 100, 0}}, Steps{});
+    const Attribution got = attribute({{0, 100, 0}}, PowerCurve{});
     EXPECT_EQ(got.uncovered, 100);
     EXPECT_EQ(static_cast<double>(got.shares[0].energy), 0.0);
 }

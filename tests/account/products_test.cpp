@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "viridian/account/account.hpp"
-#include "viridian/account/epochs.hpp"
-#include "viridian/account/flows.hpp"
-#include "viridian/account/repeat.hpp"
+#include "viridian/account/products/epochs.hpp"
+#include "viridian/account/products/flows.hpp"
+#include "viridian/account/products/repeated_runs.hpp"
 
 namespace viridian::account {
 namespace {
@@ -27,8 +27,8 @@ Accounting made(const std::vector<std::pair<std::string, double>>& energies, std
 }
 
 TEST(Repeat, MeansAndDeviationsOfTheSample) {
-    const Repetition got =
-        repeat({made({{"a", 1}, {"b", 10}}), made({{"a", 3}, {"b", 10}}), made({{"b", 10}})});
+    const RepeatedRuns got =
+        repeated_runs({made({{"a", 1}, {"b", 10}}), made({{"a", 3}, {"b", 10}}), made({{"b", 10}})});
     ASSERT_EQ(got.entries.size(), 2U);
     EXPECT_EQ(got.entries[0].name, "b");
     EXPECT_DOUBLE_EQ(got.entries[0].joules.deviation, 0.0);
@@ -45,7 +45,7 @@ TEST(Repeat, BackwardWorkIsALayerOfItsOwn) {
     for (Operation& operation :
          made({{"bert/dense/MatMul", 3}, {"gradients/bert/MatMul", 1}}, "backward").operations)
         run.operations.push_back(operation);
-    const Repetition got = repeat({run});
+    const RepeatedRuns got = repeated_runs({run});
     ASSERT_EQ(got.entries.size(), 3U);
     EXPECT_EQ(got.entries[0].name, "gradient/bert/dense/MatMul");
     EXPECT_EQ(got.entries[2].name, "gradients/bert/MatMul");
@@ -135,6 +135,52 @@ TEST(Epochs, PowerByElapsedTimeAndBlock) {
         EXPECT_NEAR(point.other, other ? 1 : 0, 1e-12);
         EXPECT_EQ(point.epochs, 10U);
     }
+}
+
+// Twelve iterations of 10 ms as PyTorch's profiler sees them: the optimizer takes 1 ms at the end of each.
+Epochal iterations() {
+    Epochal made;
+    made.events.clear();
+    for (int i = 0; i < 12; ++i) {
+        const Nanoseconds at = i * 10 * Epochal::ms;
+        made.add("aten::mm", "net/aten::mm", at, at + 8 * Epochal::ms, trace::Kind::operation);
+        made.add("Net_0", "", at, at + 8 * Epochal::ms, trace::Kind::module);
+        made.add("Optimizer.zero_grad#SGD.zero_grad", "", at, at + Epochal::ms / 2, trace::Kind::scope);
+        made.add("Optimizer.step#SGD.step", "", at + 9 * Epochal::ms, at + 10 * Epochal::ms,
+                 trace::Kind::scope);
+    }
+    return made;
+}
+
+TEST(Epochs, AStepReachesFromOneOptimizerStepToTheNext) {
+    const Epochal made = iterations();
+    for (const char* wanted : {"", "Optimizer.step#SGD.step"}) {
+        const auto found = outline(*made.source(), wanted);
+        ASSERT_TRUE(found.ok());
+        EXPECT_EQ(found->unit, Unit::step);
+        EXPECT_EQ(found->bounds, "Optimizer.step#SGD.step");
+        ASSERT_EQ(found->epochs.size(), 11U);
+        EXPECT_EQ(found->epochs[0].begin, Epochal::origin + 10 * Epochal::ms);
+        EXPECT_EQ(found->epochs[0].end, Epochal::origin + 20 * Epochal::ms);
+    }
+}
+
+TEST(Epochs, MarksOfEpochsComeFirstThenMarksOfSteps) {
+    Epochal made = iterations();
+    for (int i = 0; i < 12; ++i)
+        made.add("ProfilerStep#" + std::to_string(i), "", i * 10 * Epochal::ms, (i + 1) * 10 * Epochal::ms,
+                 trace::Kind::scope);
+    auto found = outline(*made.source());
+    EXPECT_EQ(found->bounds, "ProfilerStep");
+    EXPECT_EQ(found->unit, Unit::step);
+    EXPECT_EQ(found->epochs.size(), 12U);
+    for (int i = 0; i < 2; ++i)
+        made.add("Epoch " + std::to_string(i), "", i * 60 * Epochal::ms, (i + 1) * 60 * Epochal::ms,
+                 trace::Kind::scope);
+    found = outline(*made.source());
+    EXPECT_EQ(found->bounds, "Epoch");
+    EXPECT_EQ(found->unit, Unit::epoch);
+    EXPECT_EQ(found->epochs.size(), 2U);
 }
 
 TEST(Epochs, BoundsFromOutsideAndNothingThatRepeats) {

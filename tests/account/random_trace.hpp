@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "viridian/account/leaf.hpp"
-#include "viridian/account/steps.hpp"
+#include "viridian/account/attribute/leaf.hpp"
+#include "viridian/account/power/power_types.hpp"
 #include "viridian/base/random.hpp"
 
 namespace viridian::account::tests {
@@ -20,17 +20,6 @@ inline std::vector<Leaf> random_leaves(Random& random, int count, Nanoseconds le
     }
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.start < b.start; });
     return leaves;
-}
-
-// Counter readings at random times, with wraps.
-inline meter::Series random_counter(Random& random, Nanoseconds begin, Nanoseconds end, std::int64_t wrap) {
-    meter::Series series{{"test", "cpu:0", meter::Scope::package, meter::Kind::energy_uj, wrap}, {}};
-    std::int64_t value = random.between(0, wrap);
-    for (Nanoseconds time = begin; time < end; time += random.between(1, 40)) {
-        series.readings.push_back({time, value, 0});
-        value = (value + random.between(1, wrap / 3)) % wrap;
-    }
-    return series;
 }
 
 }  // namespace viridian::account::tests

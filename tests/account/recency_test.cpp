@@ -1,4 +1,4 @@
-#include "viridian/account/recency.hpp"
+#include "viridian/account/attribute/recency.hpp"
 
 #include <gtest/gtest.h>
 

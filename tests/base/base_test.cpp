@@ -4,8 +4,9 @@
 
 #include "viridian/base/energy.hpp"
 #include "viridian/base/hash.hpp"
-#include "viridian/base/machine.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/base/random.hpp"
+#include "viridian/base/system/machine.hpp"
 
 namespace viridian {
 namespace {

@@ -8,6 +8,8 @@
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
 
+#include "viridian/base/json.hpp"
+
 namespace viridian::cli {
 namespace {
 
@@ -75,6 +77,33 @@ TEST_F(Account, JoulesFlowsDiagramAndPrecision) {
     EXPECT_EQ(json["precision"].size(), 5U);
     EXPECT_NEAR(json["precision"][0]["period_ms"].get<double>(), 2.0, 1e-9);
     EXPECT_THAT(*read_file(at("a.result.html")), HasSubstr("net/layer_2/dense/MatMul"));
+}
+
+TEST_F(Account, APageNameKeepsTheResultInAFileOfItsOwn) {
+    write("a", 0);
+    const Outcome outcome =
+        run({"account", "--trace", at("a.json"), "--power", at("a.csv"), "-o", at("page.html")});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(*read_file(at("page.html")), HasSubstr("<html"));
+    EXPECT_TRUE(parse_json(*read_file(at("page.json")), "page.json").ok());
+    EXPECT_THAT(outcome.out, HasSubstr("wrote " + at("page.json")));
+    EXPECT_THAT(outcome.out, HasSubstr("wrote " + at("page.html")));
+}
+
+TEST_F(Account, TraceConvertWritesEveryFormatAndRefusesOthers) {
+    write("a", 0);
+    for (const char* name : {"out.folded", "out.pb", "out.pb.gz", "out.speedscope.json", "out.csv",
+                             "out.json.gz", "out.vtrace"}) {
+        const Outcome outcome = run({"trace", "convert", at("a.json"), at(name)});
+        EXPECT_EQ(outcome.code, 0) << name << ": " << outcome.err;
+        EXPECT_TRUE(std::filesystem::exists(at(name))) << name;
+    }
+    EXPECT_THAT(*read_file(at("out.folded")), HasSubstr("net;layer_0;dense;MatMul 200000000"));
+    const Outcome refused = run({"trace", "convert", at("a.json"), at("out.pftrace")});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("--to"));
+    EXPECT_FALSE(std::filesystem::exists(at("out.pftrace")));
+    EXPECT_EQ(run({"trace", "convert", at("a.json"), at("out.pftrace"), "--to", "json"}).code, 0);
 }
 
 TEST_F(Account, TopOverRunsHasWhiskersAndWarnsOfFew) {

@@ -2,7 +2,9 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/meter/fake_tree.hpp"
-#include "viridian/cli/doctor_check.hpp"
+#include "viridian/cli/meter/doctor_check.hpp"
+
+#include "viridian/base/json.hpp"
 
 namespace viridian::cli {
 namespace {

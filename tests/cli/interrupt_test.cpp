@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "viridian/cost/synthetic.hpp"
-#include "viridian/search/outer.hpp"
+#include "viridian/search/graphs/outer.hpp"
 #include "viridian/zoo/zoo.hpp"
 
 namespace viridian::cli {

@@ -1,5 +1,5 @@
 // `optimize` replaces nothing it reads, writes no two files to one name, and says so before it measures.
-#include "viridian/cli/optimize_files.hpp"
+#include "viridian/optimize/files/optimize_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/optimize/optimize.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -108,19 +109,22 @@ TEST_F(OptimizeFilesTest, AnotherModelThanTheCertificatesIsTheUsersError) {
 }
 
 TEST_F(OptimizeFilesTest, WritesAllOrNothing) {
-    const auto files = OptimizeFiles::make(at("x.onnx"), "", false, {});
+    const auto files = optimize::OptimizeFiles::make(at("x.onnx"), "", false, {});
     ASSERT_TRUE(files.ok());
-    auto graph = onnx::load(at("relu.onnx"));
-    ASSERT_TRUE(graph.ok());
-    const OptimizeContents contents{*graph, {}, "plan", "page", "certificate", ""};
+    const auto graph = onnx::load(at("relu.onnx"));
+    auto prices = optimize::RecordedCosts::open(tests::source_folder() / "benchmarks/eago/processor.json");
+    ASSERT_TRUE(graph.ok() && prices.ok());
+    Listener silent;
+    const auto result = optimize::optimize(*graph, *prices, nullptr, {}, silent);
+    ASSERT_TRUE(result.ok()) << result.error().text();
     std::filesystem::create_directory(at("x.html"));  // after the check: the page cannot come there
-    EXPECT_FALSE(files->write(contents).ok());
+    EXPECT_FALSE(files->write(*result, "page").ok());
     EXPECT_FALSE(std::filesystem::exists(at("x.onnx")));
     EXPECT_FALSE(std::filesystem::exists(at("x.plan.json")));
     std::filesystem::remove(at("x.html"));
-    ASSERT_TRUE(files->write(contents).ok());
+    ASSERT_TRUE(files->write(*result, "page").ok());
     EXPECT_TRUE(onnx::load(at("x.onnx")).ok());
-    EXPECT_EQ(*read_file(at("x.plan.json")), "plan");
+    EXPECT_EQ(*read_file(at("x.html")), "page");
     EXPECT_EQ(entries(), 5U);  // and no folder of parts
 }
 

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/cli/run_cli_support.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 

@@ -4,10 +4,11 @@
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
-#include "viridian/base/machine.hpp"
+#include "viridian/base/json.hpp"
+#include "viridian/base/system/machine.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
-#include "viridian/onnx/tensor_file.hpp"
+#include "viridian/onnx/tensors/tensor_file.hpp"
 
 namespace viridian::cli {
 namespace {

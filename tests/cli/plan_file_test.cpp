@@ -4,10 +4,11 @@
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
-#include "viridian/base/machine.hpp"
-#include "viridian/cli/sidecar.hpp"
+#include "viridian/base/json.hpp"
+#include "viridian/base/system/machine.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/optimize/files/sidecar.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -101,7 +102,7 @@ TEST_F(PlanFile, IsRunOnlyWhereEveryChoiceIsOneOfTheDevices) {
     Json& (*choice)(Json&) = [](Json& plan) -> Json& { return plan["regions"][0]["choice"]; };
     refused([&](Json& plan) { choice(plan)["kernel"] = "zzz"; }, "does not do it");
     refused([&](Json& plan) { choice(plan)["outputs"][0] = "nchw:i32"; }, "");
-    refused([&](Json& plan) { plan["solver"] = "magic"; }, "unknown solver `magic`");
+    refused([&](Json& plan) { plan["solver"] = "Magic!"; }, "unknown solver `Magic!`");
     refused([&](Json& plan) { plan.erase("predicted"); }, "lacks what is `predicted`");
     refused([&](Json& plan) { plan.erase("value"); }, "lacks the number `value`");
     refused([&](Json& plan) { plan["bound"] = plan["value"].get<double>() * 2; }, "is bounded by");
@@ -112,7 +113,7 @@ TEST_F(PlanFile, IsRunOnlyWhereEveryChoiceIsOneOfTheDevices) {
 TEST_F(PlanFile, ShowsWhatWasChangedAfterItWasWritten) {
     ASSERT_EQ(optimize({}).code, 0);
     const Json original = plan();
-    EXPECT_FALSE(changed_since_written(original));
+    EXPECT_FALSE(optimize::changed_since_written(original));
     const Outcome forged = run_changed(original, [&](Json& plan) {
         plan["digest"] = original["digest"];
         plan["predicted"]["seconds"] = 1e-9;
@@ -121,7 +122,7 @@ TEST_F(PlanFile, ShowsWhatWasChangedAfterItWasWritten) {
     EXPECT_THAT(forged.err, HasSubstr("changed after it was written"));
     Json moved = Json::object();  // the order of fields is free
     for (auto it = original.rbegin(); it != original.rend(); ++it) moved[it.key()] = it.value();
-    EXPECT_FALSE(changed_since_written(moved));
+    EXPECT_FALSE(optimize::changed_since_written(moved));
 }
 
 TEST_F(PlanFile, IsTunedAnewForWhatItWasMadeFor) {

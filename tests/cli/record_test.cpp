@@ -5,7 +5,10 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/meter/fake_tree.hpp"
-#include "viridian/meter/power_log.hpp"
+#include "viridian/meter/log/power_log.hpp"
+
+#include "viridian/base/file.hpp"
+#include "viridian/base/json.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -67,6 +70,36 @@ TEST(Record, StopsAProgramThatLastsTooLong) {
     EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "inner\n");
     EXPECT_TRUE(meter::read_power_log(tree.root() / "out/power.csv").ok());
     EXPECT_TRUE(std::filesystem::exists(tree.root() / "out/record.json"));
+}
+
+TEST(Record, ReplacesARecordingOnlyWhenForced) {
+    const meter::tests::FakeTree tree;
+    const std::string folder = (tree.root() / "out").string();
+    const auto record = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"record", "-o", folder, "--meter", "model"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(words);
+    };
+    ASSERT_EQ(record({"--", "true"}).code, 0);
+    const std::string power = *read_file(folder + "/power.csv");
+    std::ofstream(folder + "/torch.json.gz") << "the trace of the first program";
+    const Outcome refused = record({"--", "true"});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("holds a recording"));
+    EXPECT_THAT(refused.err, HasSubstr("--force"));
+    EXPECT_EQ(*read_file(folder + "/power.csv"), power);
+    EXPECT_EQ(record({"--force", "--", "true"}).code, 0);
+    EXPECT_NE(*read_file(folder + "/power.csv"), power);
+    EXPECT_FALSE(std::filesystem::exists(folder + "/torch.json.gz"));  // it belonged to the first program
+}
+
+TEST(Record, SaysThatTheTimeEndedBeforeTorchWasImported) {
+    const meter::tests::FakeTree tree;
+    const Outcome outcome =
+        run({"record", "-o", (tree.root() / "out").string(), "--meter", "model", "--torch", "--seconds",
+             "0.3", "--", "python3", "-c", "import time; time.sleep(60)"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("the time ended before it had imported torch"));
 }
 
 TEST(Record, LeavesAShorterProgramItsOwnEnd) {

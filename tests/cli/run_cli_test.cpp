@@ -24,6 +24,83 @@ TEST(RunCli, UnknownCommandIsTheUsersErrorWithANextStep) {
     EXPECT_EQ(strange.err, "viridian: there is no command `improve`. see `viridian --help`.\n");
 }
 
+TEST(RunCli, AloneShowsEveryCommandInGroups) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{}, {"--help"}, {"help"}, {"--json", "--help"}}) {
+        const Outcome outcome = run(words);
+        EXPECT_EQ(outcome.code, 0);
+        EXPECT_EQ(outcome.err, "");
+        std::size_t at = 0;
+        for (const char* part :
+             {"Usage: viridian COMMAND", "Try it:\n  doctor ", "Make a model cheaper:\n  optimize ",
+              "See the joules:\n  record ", "Plan training:\n  pipeline ", "Look into files:\n  inspect ",
+              "viridian help COMMAND"}) {
+            EXPECT_NE(outcome.out.find(part, at), std::string::npos) << part << outcome.out;
+            at = outcome.out.find(part, at);
+        }
+    }
+    EXPECT_EQ(run({"help", "--json"}).out, run({"--json"}).out);
+    const auto json = parse_json(run({"--json"}).out, "stdout");
+    ASSERT_TRUE(json.ok());
+    EXPECT_EQ((*json)["commands"].size(), 14U);
+    EXPECT_EQ((*json)["commands"][0]["name"], "doctor");
+}
+
+TEST(RunCli, HelpAndVersionAreCommandsToo) {
+    EXPECT_EQ(run({"help", "pipeline", "plan"}).out, run({"pipeline", "plan", "--help"}).out);
+    EXPECT_NE(run({"help", "doctor"}).out.find("viridian doctor"), std::string::npos);
+    EXPECT_EQ(run({"help", "docter"}).err,
+              "viridian: there is no command `docter`. did you mean `viridian doctor`?\n");
+    EXPECT_EQ(run({"version"}).out, run({"--version"}).out);
+    EXPECT_TRUE(run({"version"}).out.starts_with("viridian 0."));
+    EXPECT_EQ(run({"version"}).code, 0);
+}
+
+TEST(RunCli, JsonMayStandBeforeTheCommand) {
+    const Outcome outcome = run({"--json", "doctor"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_TRUE(parse_json(outcome.out, "stdout").ok()) << outcome.out;
+    const auto error = parse_json(run({"--json", "docter"}).out, "stdout");
+    ASSERT_TRUE(error.ok());
+    EXPECT_EQ((*error)["error"]["code"], "invalid_argument");
+}
+
+TEST(RunCli, AModelIsAnsweredWithTheCommandThatRunsIt) {
+    EXPECT_EQ(
+        run({"net.onnx"}).err,
+        "viridian: `net.onnx` is a file, and a command comes first. to run it: `viridian run net.onnx`.\n");
+    EXPECT_EQ(run({"net.opt.plan.json", "--rounds", "3"}).code, 1);
+}
+
+TEST(RunCli, AnUnknownOptionNamesTheNearest) {
+    EXPECT_EQ(run({"run", "m.onnx", "--treads", "2"}).err,
+              "viridian: `viridian run` has no option `--treads`. did you mean `--threads`?\n");
+    EXPECT_EQ(run({"run", "m.onnx", "-b", "4"}).err,
+              "viridian: `viridian run` has no option `-b`. did you mean `--batch`?\n");
+    EXPECT_EQ(run({"pipeline", "plan", "-m", "4", "--chunk=2"}).err,
+              "viridian: `viridian pipeline plan` has no option `--chunk`. did you mean `--chunks`?\n");
+    EXPECT_EQ(run({"doctor", "--unheard-of"}).err,
+              "viridian: `viridian doctor` has no option `--unheard-of`. see `viridian doctor --help`.\n");
+    EXPECT_EQ(run({"--jsn", "doctor"}).code, 1);
+}
+
+TEST(RunCli, StrayWordsAreReportedInOrder) {
+    EXPECT_EQ(
+        run({"doctor", "first", "second"}).err,
+        "viridian: `viridian doctor` does not take: `first`, `second`. see `viridian doctor --help`.\n");
+}
+
+TEST(RunCli, ErrorsOfSubcommandsPointToTheirHelp) {
+    const Outcome missing = run({"pipeline", "plan", "--device", "v100"});
+    EXPECT_EQ(missing.code, 1);
+    EXPECT_NE(missing.err.find("--micro-batches"), std::string::npos) << missing.err;
+    EXPECT_NE(missing.err.find("see `viridian pipeline plan --help`"), std::string::npos) << missing.err;
+    EXPECT_EQ(run({"pipeline"}).err,
+              "viridian: `viridian pipeline` needs one of: partition, plan, simulate, frontier, check, "
+              "convert. see "
+              "`viridian pipeline --help`.\n");
+}
+
 TEST(RunCli, ErrorsAreJsonToo) {
     const Outcome outcome = run({"doctor", "--json", "--no-such-option"});
     EXPECT_EQ(outcome.code, 1);

@@ -7,8 +7,8 @@
 #include "viridian/base/json.hpp"
 #include "viridian/cli/run_cli.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/inputs.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/prove/inputs.hpp"
 #include "viridian/zoo/zoo.hpp"
 
 namespace viridian::cli {
@@ -73,7 +73,7 @@ TEST_P(Network, TellsItsInputsApart) {
     ASSERT_TRUE(device.ok()) << device.error().text();
     std::vector<graph::Tensor> outputs;
     for (const std::uint64_t seed : {1, 2}) {
-        const auto inputs = execute::seeded_inputs(*network, seed);
+        const auto inputs = prove::seeded_inputs(*network, seed);
         ASSERT_TRUE(inputs.ok());
         auto ran = execute::run_greedily(**device, *network, *inputs);
         ASSERT_TRUE(ran.ok()) << ran.error().text();

@@ -1,5 +1,7 @@
 #include "viridian/cost/recorded.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <gmock/gmock.h>
 
 #include "tests/support/paths.hpp"
@@ -64,7 +66,7 @@ TEST(Recording, AnswersWhatWasHeardAndNothingElse) {
     ASSERT_TRUE(regions.ok());
     Recording recording;
     recording.device = "synthetic";
-    const Source heard = recording.listen(synthetic(7));
+    const Source heard = recording.recorded(synthetic(7));
     const plan::Format nchw{plan::plain(4), graph::ElementType::f32, {}};
     const plan::Format nhwc{plan::channels_last(4), graph::ElementType::f32, {}};
     const graph::Dims dims = {1, 16, 14, 14};

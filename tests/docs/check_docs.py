@@ -19,7 +19,8 @@ def help_of(*words):
 
 
 def subcommands(text):
-    listed = (text or "").partition("Subcommands:")[2]
+    text = text or ""
+    listed = text if "Usage: viridian COMMAND" in text else text.partition("Subcommands:")[2]
     return set(re.findall(r"^  ([a-z][a-z-]*)\s", listed, re.M))
 
 
@@ -34,6 +35,8 @@ def wrong_commands(text):
     for line in code(text):
         for call in re.findall(r"(?:^|[\s/])viridian ([a-z][a-z-]*(?=\s|$)[^|&;#]*)", line):
             words, path = call.split(), []
+            if words[0] in {"help", "version"}:  # answered before the options are read
+                continue
             while words and words[0] in subcommands(help_of(*path)):
                 path.append(words.pop(0))
             if not path:

@@ -111,7 +111,7 @@ TEST_F(Bf16, WindowsApartAndInThePadding) {
 }
 
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.
-TEST_F(Bf16, MinimalFiltering) {
+TEST_F(Bf16, Winograd) {
     for (const Dims& kernel : {Dims{3, 3}, Dims{1, 3}, Dims{5, 1}, Dims{1, 7}, Dims{7, 1}})
         for (int i = 0; i < 6; ++i) {
             const bool padded = random_.chance(0.7), chained = i == 4;

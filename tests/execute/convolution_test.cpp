@@ -1,5 +1,5 @@
 #include "tests/execute/every_choice.hpp"
-#include "viridian/base/machine.hpp"
+#include "viridian/base/system/machine.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -165,7 +165,7 @@ TEST(Convolution, GatesAreFused) {
 }
 
 // Kernels of one row or column, of images no tile fits, with and without padding and epilogue.
-TEST(Convolution, LinesByMinimalFiltering) {
+TEST(Convolution, LinesByWinograd) {
     Random random(8);
     const auto device = test_device(2);
     for (const std::int64_t taps : {3, 5, 7})

@@ -54,10 +54,10 @@ inline graph::Tensor rounded_to_bf16(graph::Tensor tensor) {
     return tensor;
 }
 
-// Minimal filtering in bf16 rounds what interpolation then amplifies: by 1.2 for F(2, 3) to 9 for F(4, 7),
+// Winograd in bf16 rounds what interpolation then amplifies: by 1.2 for F(2, 3) to 9 for F(4, 7),
 // squared for squares.
 inline double tolerance_of(const plan::Choice& choice, double tolerance) {
-    return choice.kernel.starts_with("simd:winograd:bf16") ? 12 * tolerance : tolerance;
+    return choice.variant.algorithm == plan::Algorithm::winograd_bf16 ? 12 * tolerance : tolerance;
 }
 
 // Runs the graph once per choice of the region made of all its nodes (one chain). Returns the kernels tried.

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/execute/every_choice.hpp"
-#include "viridian/trace/recorder.hpp"
+#include "tests/execute/networks.hpp"
+#include "viridian/trace/record/recorder.hpp"
 
 namespace {
 
@@ -45,57 +45,9 @@ using graph::Dims;
 using graph::Graph;
 using graph::ValueId;
 
-ValueId convolution(Graph& graph, ValueId x, std::int64_t from, std::int64_t to, std::int64_t kernel,
-                    Random& random) {
-    graph::Tensor weights = random_tensor(random, {to, from, kernel, kernel});
-    for (float& w : weights.mutable_values<float>()) w *= 0.2F;
-    const std::int64_t pad = kernel / 2;
-    return graph.add("Conv", {x, graph.add_constant("w", weights)}, {{"pads", Dims{pad, pad, pad, pad}}});
-}
-
-// A small network with branches, a concatenation, a residual, pooling and a classifier.
-Graph network(Random& random) {
-    Graph graph;
-    const ValueId x = graph.add_input("image", f32({1, 3, 18, 18}));
-    const ValueId stem = graph.add("Relu", {convolution(graph, x, 3, 16, 3, random)});
-    const ValueId left = convolution(graph, stem, 16, 16, 1, random);
-    const ValueId right = convolution(graph, stem, 16, 32, 3, random);
-    ValueId y = graph.add("Concat", {left, right}, {{"axis", std::int64_t{1}}});
-    y = graph.add("MaxPool", {y}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}});
-    const ValueId skip = y;
-    y = graph.add("Relu", {convolution(graph, y, 48, 48, 3, random)});
-    y = graph.add("Add", {y, skip});
-    y = graph.add("GlobalAveragePool", {y});
-    y = graph.add("Flatten", {y});
-    y = graph.add("Gemm", {y, graph.add_constant("fc", random_tensor(random, {10, 48}))},
-                  {{"transB", std::int64_t{1}}});
-    graph.set_outputs({graph.add("Softmax", {y})});
-    EXPECT_TRUE(infer_types(graph).ok());
-    return graph;
-}
-
-struct Prepared {
-    plan::Plan plan;
-    std::unique_ptr<Executable> executable;
-    std::vector<graph::Tensor> outputs;
-};
-
-Prepared prepare(Device& device, const Graph& graph, const Pick& pick) {
-    auto assignment = assign(device, graph, single_node_regions(graph), pick);
-    EXPECT_TRUE(assignment.ok()) << assignment.error().text();
-    auto plan = plan::make_plan(graph, *std::move(assignment));
-    EXPECT_TRUE(plan.ok()) << plan.error().text();
-    auto executable = device.prepare(graph, *plan);
-    EXPECT_TRUE(executable.ok()) << executable.error().text();
-    Prepared prepared{*std::move(plan), *std::move(executable), {}};
-    for (const ValueId id : graph.outputs())
-        prepared.outputs.emplace_back(graph.value(id).type.element, graph.value(id).type.dims());
-    return prepared;
-}
-
 TEST(Executable, ChainsInRandomFormatsAgree) {
     Random random(1);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto inputs = random_inputs(graph, random);
     const auto expected = evaluate(graph, inputs);
     ASSERT_TRUE(expected.ok());
@@ -117,7 +69,7 @@ TEST(Executable, ChainsInRandomFormatsAgree) {
 
 TEST(Executable, SteadyStateAllocatesNothing) {
     Random random(2);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto inputs = random_inputs(graph, random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
@@ -134,7 +86,7 @@ TEST(Executable, SteadyStateAllocatesNothing) {
 
 TEST(Executable, RecordsEveryStep) {
     Random random(3);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto inputs = random_inputs(graph, random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
@@ -165,7 +117,7 @@ TEST(Executable, RecordsEveryStep) {
 
 TEST(Executable, RunsAreDoneAtTheMarkBehindThem) {
     Random random(7);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     const auto inputs = random_inputs(graph, random);
@@ -180,7 +132,7 @@ TEST(Executable, RunsAreDoneAtTheMarkBehindThem) {
 
 TEST(Executable, RefusesActivationsBeyondTheMemoryThereIs) {
     Random random(8);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto device = test_device(1);
     plan::Plan plan = prepare(*device, graph, {}).plan;
     plan.arena_bytes = device->capacity().value + 1;
@@ -191,7 +143,7 @@ TEST(Executable, RefusesActivationsBeyondTheMemoryThereIs) {
 
 TEST(Executable, RefusesForeignTensors) {
     Random random(4);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     std::vector<graph::Tensor> inputs = {graph::Tensor(graph::ElementType::f32, {1, 3, 18, 17})};
@@ -202,7 +154,7 @@ TEST(Executable, RefusesForeignTensors) {
 
 TEST(Executable, ConsumedWeightsAreLetGo) {
     Random random(6);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto device = test_device(1);
     Prepared kept = prepare(*device, graph, {});
     const auto inputs = random_inputs(graph, random);
@@ -253,7 +205,7 @@ TEST(Executable, OutputsMayBeConstants) {
 
 TEST(Executable, RefusesUnknownKernels) {
     Random random(5);
-    const Graph graph = network(random);
+    const Graph graph = branched_network(random);
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     prepared.plan.steps.front().choice.kernel = "dnnl:conv:direct:of_tomorrow";

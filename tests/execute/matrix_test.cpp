@@ -1,5 +1,5 @@
 #include "tests/execute/every_choice.hpp"
-#include "viridian/base/machine.hpp"
+#include "viridian/base/system/machine.hpp"
 
 namespace viridian::execute {
 namespace {

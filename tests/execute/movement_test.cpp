@@ -92,5 +92,23 @@ TEST(Movement, SplitsIntoUnequalParts) {
     EXPECT_THAT(check_region(*device, graph, random, 0), testing::Contains("move"));
 }
 
+TEST(Movement, DropoutIsAViewOnlyIfItDoesNotTrain) {
+    Random random(6);
+    const auto device = test_device();
+    for (const bool trains : {false, true}) {
+        Graph graph;
+        Tensor mode(graph::ElementType::boolean, {});
+        mode.mutable_values<std::uint8_t>()[0] = trains ? 1 : 0;
+        const ValueId x = graph.add_input("x", f32({2, 3, 5}));
+        graph.set_outputs({graph.add("Dropout", {x, graph.add_constant("ratio", Tensor::scalar(0.5F)),
+                                                 graph.add_constant("training", mode)})});
+        const auto kernels = check_region(*device, graph, random, 0);
+        if (trains)
+            EXPECT_THAT(kernels, testing::Not(testing::Contains("view")));
+        else
+            EXPECT_THAT(kernels, testing::Contains("view"));
+    }
+}
+
 }  // namespace
 }  // namespace viridian::execute

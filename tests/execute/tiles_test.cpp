@@ -1,5 +1,5 @@
 // Convolutions and products on the matrix unit, of every shape that its tiles do not fit.
-#include "viridian/execute/cpu/simd/tiles.hpp"
+#include "viridian/execute/cpu/simd/bf16/tiles.hpp"
 #include <fmt/ranges.h>
 
 #include "tests/execute/every_choice.hpp"

@@ -1,5 +1,5 @@
 // The reference's products against sums in plain loops: the same bits, whatever vectors the processor has.
-#include "viridian/graph/operators/multiply.hpp"
+#include "viridian/graph/reference/multiply.hpp"
 
 #include <gtest/gtest.h>
 

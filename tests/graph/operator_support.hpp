@@ -28,8 +28,7 @@ inline Result<std::vector<Tensor>> run_operator(const std::string& op, const std
                                                 const std::string& domain = "") {
     Graph graph;
     Node node;
-    node.op = op;
-    node.domain = domain;
+    node.op = graph::Operator(op, domain);
     node.attributes = std::move(attributes);
     for (const Tensor& input : inputs)
         node.inputs.push_back(input.type() == ElementType::undefined ? ValueId::none

@@ -155,8 +155,7 @@ TEST(OperatorTable, MissingInputsAreErrors) {
         if (row->inputs.least == 0) continue;
         Graph graph;
         Node node;
-        node.op = std::string(row->name);
-        node.domain = std::string(row->domain);
+        node.op = graph::Operator(std::string(row->name), std::string(row->domain));
         node.inputs.assign(static_cast<std::size_t>(row->inputs.least), ValueId::none);
         graph.set_outputs({graph.node(graph.add_node(node)).outputs[0]});
         EXPECT_FALSE(infer_types(graph).ok()) << row->name;

@@ -113,8 +113,7 @@ Tensor some_tensor(Random& random) {
 void nonsense(const OperatorRow& row, Random& random) {
     Graph graph;
     Node node;
-    node.op = std::string(row.name);
-    node.domain = std::string(row.domain);
+    node.op = graph::Operator(std::string(row.name), std::string(row.domain));
     const int most = std::min(row.inputs.most, row.inputs.least + 4);
     const std::int64_t count = random.between(row.inputs.least, most);
     std::vector<Tensor> inputs;

@@ -11,7 +11,7 @@ namespace viridian::graph {
 namespace {
 
 struct Case {
-    std::string op;
+    std::string name;
     std::vector<Tensor> inputs;
     Attributes attributes;
     std::size_t outputs = 1;
@@ -42,7 +42,7 @@ Result<Graph> graph_of(const Case& c, const std::vector<Known>& known) {
                                                   : graph.add_input("x", type));
     }
     Node node;
-    node.op = c.op;
+    node.op = c.name;
     node.inputs = ids;
     node.attributes = c.attributes;
     graph.set_outputs(graph.node(graph.add_node(node, c.outputs)).outputs);
@@ -52,10 +52,10 @@ Result<Graph> graph_of(const Case& c, const std::vector<Known>& known) {
 
 std::vector<Tensor> run(const Case& c) {
     const auto graph = graph_of(c, std::vector<Known>(c.inputs.size(), Known::constant));
-    EXPECT_TRUE(graph.ok()) << c.op << ": " << (graph.ok() ? "" : graph.error().text());
+    EXPECT_TRUE(graph.ok()) << c.name << ": " << (graph.ok() ? "" : graph.error().text());
     if (!graph.ok()) return std::vector<Tensor>(c.outputs);
     const auto outputs = evaluate(*graph, {});
-    EXPECT_TRUE(outputs.ok()) << c.op << ": " << (outputs.ok() ? "" : outputs.error().text());
+    EXPECT_TRUE(outputs.ok()) << c.name << ": " << (outputs.ok() ? "" : outputs.error().text());
     return outputs.ok() ? *outputs : std::vector<Tensor>(c.outputs);
 }
 
@@ -136,22 +136,22 @@ TEST(ShapeOperators, PartialShapesAgreeWithTheKernels) {
             for (std::size_t i = 0, rest = code; i < c.inputs.size(); ++i, rest /= kinds)
                 known.push_back(static_cast<Known>(rest % kinds));
             const auto graph = graph_of(c, known);
-            ASSERT_TRUE(graph.ok()) << c.op << " " << code << ": " << graph.error().text();
+            ASSERT_TRUE(graph.ok()) << c.name << " " << code << ": " << graph.error().text();
             for (std::size_t i = 0; i < c.outputs; ++i) {
                 const TensorType& type = graph->value(graph->outputs()[i]).type;
-                EXPECT_EQ(type.element, results[i].type()) << c.op;
+                EXPECT_EQ(type.element, results[i].type()) << c.name;
                 if (!type.shape) continue;
-                ASSERT_EQ(type.shape->size(), results[i].dims().size()) << c.op << " " << code;
+                ASSERT_EQ(type.shape->size(), results[i].dims().size()) << c.name << " " << code;
                 for (std::size_t d = 0; d < type.shape->size(); ++d)
                     if ((*type.shape)[d].known()) {
-                        EXPECT_EQ((*type.shape)[d].value(), results[i].dims()[d]) << c.op << " " << code;
+                        EXPECT_EQ((*type.shape)[d].value(), results[i].dims()[d]) << c.name << " " << code;
                     }
             }
         }
-        const bool depends_on_data = c.op == "Compress" || c.op == "NonZero" || c.op == "Unique";
+        const bool depends_on_data = c.name == "Compress" || c.name == "NonZero" || c.name == "Unique";
         const auto full = graph_of(c, std::vector<Known>(c.inputs.size(), Known::constant));
         if (!depends_on_data) {
-            EXPECT_TRUE(full->value(full->outputs()[0]).type.known()) << c.op;
+            EXPECT_TRUE(full->value(full->outputs()[0]).type.known()) << c.name;
         }
     }
 }

@@ -1,4 +1,4 @@
-#include "viridian/meter/amdsmi.hpp"
+#include "viridian/meter/meters/amdsmi.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,24 +7,24 @@
 
 #include "tests/meter/fake_tree.hpp"
 #include "tests/support/paths.hpp"
-#include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
+#include "viridian/meter/meters/list.hpp"
 
 namespace viridian::meter {
 namespace {
 
 using testing::HasSubstr;
 
-Places fake(const char* script) {
+MeterPaths fake(const char* script) {
     ::setenv("VIRIDIAN_FAKE_AMDSMI", script, 1);
-    Places places;
-    places.amdsmi = (viridian::tests::binary_folder() / "libviridian_fake_amdsmi.so").string();
-    return places;
+    MeterPaths paths;
+    paths.of["amdsmi"] = (viridian::tests::binary_folder() / "libviridian_fake_amdsmi.so").string();
+    return paths;
 }
 
 TEST(AmdSmi, EveryGpuWithACounterInMicrojoules) {
-    const Places places = fake("");
-    const auto meter = open_amdsmi(places);
+    const MeterPaths paths = fake("");
+    const auto meter = open_amdsmi(paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     ASSERT_EQ(meter->channels.size(), 2U);  // not the CPU, not the GPU without a counter
     EXPECT_EQ(meter->channels[1].device, "cuda:1");
@@ -34,19 +34,19 @@ TEST(AmdSmi, EveryGpuWithACounterInMicrojoules) {
     ASSERT_TRUE(meter->read(samples).ok());
     ASSERT_EQ(samples.size(), 4U);
     EXPECT_NEAR(static_cast<double>(samples[2].value - samples[0].value), 65536 * 15.259, 2.0);
-    const Finding finding = probe_amdsmi(places);
-    EXPECT_TRUE(finding.works);
-    ASSERT_EQ(finding.details.size(), 3U);
-    EXPECT_EQ(finding.details[0], "cuda:0 AMD Instinct MI300X");
-    EXPECT_THAT(finding.details[2], HasSubstr("cuda:2 gives no energy"));
+    const Diagnosis diagnosis = probe_amdsmi(paths);
+    EXPECT_TRUE(diagnosis.works);
+    ASSERT_EQ(diagnosis.details.size(), 3U);
+    EXPECT_EQ(diagnosis.details[0], "cuda:0 AMD Instinct MI300X");
+    EXPECT_THAT(diagnosis.details[2], HasSubstr("cuda:2 gives no energy"));
 }
 
 TEST(AmdSmi, WhatIsMissingIsSaid) {
-    Places nowhere;
-    nowhere.amdsmi = "libnobody_has_this.so";
+    MeterPaths nowhere;
+    nowhere.of["amdsmi"] = "libnobody_has_this.so";
     EXPECT_EQ(open_amdsmi(nowhere).error().code, ErrorCode::no_device);
-    Places other;
-    other.amdsmi = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
+    MeterPaths other;
+    other.of["amdsmi"] = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
     EXPECT_THAT(open_amdsmi(other).error().message, HasSubstr("not an AMD SMI library"));
     const auto refused = [](const char* script, ErrorCode code, const char* words) {
         const auto meter = open_amdsmi(fake(script));
@@ -88,11 +88,11 @@ TEST(AmdSmi, TheSameGpuIsNotCountedTwiceThroughHwmon) {
     tree.write("sys/class/hwmon/hwmon0/power1_average", "45000000\n");
     tree.write("sys/class/hwmon/hwmon1/name", "xe\n");
     tree.write("sys/class/hwmon/hwmon1/energy1_input", "1\n");
-    Places places = fake("");
-    places.root = tree.root();
+    MeterPaths paths = fake("");
+    paths.root = tree.root();
     const auto names = [&] {
         std::vector<std::string> out;
-        const auto meters = open_all(places);
+        const auto meters = open_all(paths);
         if (meters.ok())
             for (const Meter& meter : *meters)
                 for (const Channel& channel : meter.channels)
@@ -100,7 +100,7 @@ TEST(AmdSmi, TheSameGpuIsNotCountedTwiceThroughHwmon) {
         return out;
     };
     EXPECT_THAT(names(), testing::ElementsAre("amdsmi", "amdsmi", "hwmon-xe"));
-    places.amdsmi = "libnobody_has_this.so";
+    paths.of["amdsmi"] = "libnobody_has_this.so";
     EXPECT_THAT(names(), testing::ElementsAre("hwmon-amdgpu", "hwmon-xe"));
 }
 

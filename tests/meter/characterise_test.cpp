@@ -1,4 +1,4 @@
-#include "viridian/meter/characterise.hpp"
+#include "viridian/meter/characterise/characterise.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "viridian/meter/nvml.hpp"
+#include "viridian/meter/meters/nvml.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,18 +8,18 @@
 #include <thread>
 
 #include "tests/support/paths.hpp"
-#include "viridian/meter/list.hpp"
+#include "viridian/meter/meters/list.hpp"
 
 namespace viridian::meter {
 namespace {
 
 using testing::HasSubstr;
 
-Places fake(const char* script) {
+MeterPaths fake(const char* script) {
     ::setenv("VIRIDIAN_FAKE_NVML", script, 1);
-    Places places;
-    places.nvml = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
-    return places;
+    MeterPaths paths;
+    paths.of["nvml"] = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
+    return paths;
 }
 
 TEST(Nvml, TwoGpusEachWithCounterAverageAndInstant) {
@@ -81,17 +81,17 @@ TEST(Nvml, TheDriversBufferGivesEverySampleOnce) {
 }
 
 TEST(Nvml, ScopesAreToldApart) {
-    const Places places = fake("module memory gpus=1");
-    const auto meter = open_nvml(places);
+    const MeterPaths paths = fake("module memory gpus=1");
+    const auto meter = open_nvml(paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     EXPECT_EQ(meter->channels.size(), 9U);  // counter, average, instant of GPU, module, memory
     EXPECT_EQ(counted(meter->channels), (std::vector<std::uint32_t>{0}));
-    const Finding finding = probe_nvml(places);
-    ASSERT_EQ(finding.details.size(), 1U);
-    EXPECT_EQ(finding.details.front(),
+    const Diagnosis diagnosis = probe_nvml(paths);
+    ASSERT_EQ(diagnosis.details.size(), 1U);
+    EXPECT_EQ(diagnosis.details.front(),
               "cuda:0 Simulated GPU; gpu: energy, average, instant, usage; module: energy, average, instant; "
               "memory: energy, average, instant");
-    const auto fields = open_nvml_fields(places);
+    const auto fields = open_nvml_fields(paths);
     ASSERT_TRUE(fields.ok());
     EXPECT_EQ(fields->size(), 10U);
     EXPECT_EQ((*fields)[3].name, "nvml:usage");
@@ -103,8 +103,8 @@ TEST(Nvml, MisbehaviourIsNamed) {
     EXPECT_EQ(forbidden.error().code, ErrorCode::no_permission);
     EXPECT_THAT(forbidden.error().next_step, HasSubstr("usermod"));
     EXPECT_EQ(open_nvml(fake("gpus=0")).error().code, ErrorCode::no_device);
-    Places nowhere;
-    nowhere.nvml = "libno-such-nvml.so";
+    MeterPaths nowhere;
+    nowhere.of["nvml"] = "libno-such-nvml.so";
     EXPECT_EQ(open_nvml(nowhere).error().code, ErrorCode::no_device);
     EXPECT_THAT(probe_nvml(fake("mig")).details.front(), HasSubstr("MIG"));
 }

@@ -1,4 +1,4 @@
-#include "viridian/meter/power_log.hpp"
+#include "viridian/meter/log/power_log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 
 #include "tests/meter/fake_tree.hpp"
 #include "viridian/base/random.hpp"
-#include "viridian/meter/counter.hpp"
-#include "viridian/meter/gunzip.hpp"
+#include "viridian/meter/curve/interval_energy.hpp"
+#include "viridian/meter/log/gunzip.hpp"
 
 namespace viridian::meter {
 namespace {

@@ -1,10 +1,10 @@
-#include "viridian/meter/powercap.hpp"
+#include "viridian/meter/meters/powercap.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/meter/fake_tree.hpp"
-#include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
+#include "viridian/meter/meters/list.hpp"
 
 namespace viridian::meter {
 namespace {
@@ -72,9 +72,9 @@ TEST(Powercap, ForbiddenFilesNameTheCommand) {
     two_sockets(tree);
     std::filesystem::permissions(tree.root() / "sys/class/powercap/intel-rapl:0/energy_uj",
                                  std::filesystem::perms::none);
-    const Finding finding = probe_powercap({.root = tree.root()});
-    EXPECT_FALSE(finding.works);
-    EXPECT_NE(finding.next_step.find("chmod"), std::string::npos);
+    const Diagnosis diagnosis = probe_powercap({.root = tree.root()});
+    EXPECT_FALSE(diagnosis.works);
+    EXPECT_NE(diagnosis.next_step.find("chmod"), std::string::npos);
 }
 
 TEST(Powercap, MeasuresAcrossTheWrap) {

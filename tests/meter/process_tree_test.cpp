@@ -6,9 +6,9 @@
 #include <map>
 
 #include "tests/meter/fake_tree.hpp"
-#include "viridian/meter/hwmon.hpp"
-#include "viridian/meter/perf.hpp"
-#include "viridian/meter/proc_stat.hpp"
+#include "viridian/meter/meters/hwmon.hpp"
+#include "viridian/meter/meters/perf.hpp"
+#include "viridian/meter/meters/proc_stat.hpp"
 
 namespace viridian::meter {
 namespace {
@@ -74,9 +74,9 @@ TEST(Hwmon, ReadsGpusAndLeavesOtherSensorsAlone) {
     tree.write("sys/class/hwmon/hwmon1/name", "amdgpu\n");
     tree.write("sys/class/hwmon/hwmon1/power1_average", "45000000\n");
     tree.write("sys/class/hwmon/hwmon1/power1_average_interval", "50\n");
-    Places places;
-    places.root = tree.root();
-    const auto meter = open_hwmon(places);
+    MeterPaths paths;
+    paths.root = tree.root();
+    const auto meter = open_hwmon(paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     std::vector<Sample> samples;
     ASSERT_TRUE(meter->read(samples).ok());
@@ -87,9 +87,9 @@ TEST(Hwmon, ReadsGpusAndLeavesOtherSensorsAlone) {
 
 TEST(Perf, NoEventsIsAnErrorNeverZero) {
     const tests::FakeTree tree;
-    Places places;
-    places.root = tree.root();
-    EXPECT_EQ(open_perf(places).error().code, ErrorCode::no_device);
+    MeterPaths paths;
+    paths.root = tree.root();
+    EXPECT_EQ(open_perf(paths).error().code, ErrorCode::no_device);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <thread>
 
-#include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
-#include "viridian/meter/model.hpp"
-#include "viridian/meter/replay.hpp"
+#include "viridian/meter/meters/list.hpp"
+#include "viridian/meter/meters/model.hpp"
+#include "viridian/meter/meters/replay.hpp"
 
 namespace viridian::meter {
 namespace {

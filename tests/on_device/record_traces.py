@@ -92,10 +92,11 @@ with tempfile.TemporaryDirectory() as work:
 
     folder = os.path.join(work, "torch_stopped")
     for seconds in ("2", "8", "32"):  # until there was time to import torch
-        out = said("record", "--torch", "--seconds", seconds, "-o", folder, "--", python, script, times, "forever")
+        out = said("record", "--torch", "--seconds", seconds, "--force", "-o", folder, "--", python, script, times, "forever")
         check("then stopped" in out, f"it was not stopped: {out}")
         if "warning" not in out:
             break
+        check("the time ended before it had imported torch" in out, f"it does not say why there is no trace: {out}")
     shown = json.loads(said("trace", "show", os.path.join(folder, "torch.json.gz")))
     check(shown["kinds"]["operation"]["count"] > 100 and shown["clock"] == "unix", "too few operators were kept")
 

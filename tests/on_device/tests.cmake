@@ -24,10 +24,11 @@ if(NOT VIRIDIAN_SANITIZE)
                      "${PROJECT_SOURCE_DIR}/tests/data/recordings")
     add_test(NAME on_device.commands_fit COMMAND /usr/bin/python3 "${folder}/commands.py")
     add_test(NAME on_device.counters_have_a_beat COMMAND /usr/bin/python3 "${folder}/beat.py")
+    add_test(NAME on_device.leaves_sitecustomize_in_place COMMAND /usr/bin/python3 "${folder}/sitecustomize_check.py")
     set_tests_properties(on_device.records_the_simulated_gpu_by_cupti on_device.records_the_simulated_gpu_by_events
                          on_device.instruments_the_sensor on_device.instruments_operators_alone on_device.instruments_bert
                          on_device.instruments_short_workloads on_device.records_traces_of_programs
                          on_device.recordings_balance on_device.commands_fit
-                         on_device.counters_have_a_beat
+                         on_device.counters_have_a_beat on_device.leaves_sitecustomize_in_place
                          PROPERTIES LABELS on_device TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()

@@ -13,7 +13,7 @@ TEST(Load, AModelOfOneNode) {
     const auto graph = load(node_tests / "test_relu" / "model.onnx");
     ASSERT_TRUE(graph.ok()) << graph.error().text();
     EXPECT_EQ(graph->inputs().size(), 1U);
-    EXPECT_EQ(graph->node(graph->nodes()[0]).op, "Relu");
+    EXPECT_EQ(graph->node(graph->nodes()[0]).op.name(), "Relu");
     EXPECT_TRUE(graph::verify(*graph).ok());
     const auto& input = graph->value(graph->inputs()[0]);
     EXPECT_EQ(input.name, "x");

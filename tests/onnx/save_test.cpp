@@ -59,8 +59,8 @@ TEST(Save, OldOperatorSetsSaySwishInTheirWords) {
         ASSERT_TRUE(again.ok()) << again.error().text();
         int sigmoids = 0;
         for (const auto id : again->nodes()) {
-            EXPECT_NE(again->node(id).op, "Swish");
-            sigmoids += again->node(id).op == "Sigmoid";
+            EXPECT_NE(again->node(id).op.name(), "Swish");
+            sigmoids += again->node(id).op == graph::op::Sigmoid;
         }
         EXPECT_EQ(sigmoids, 1);
         const std::vector<graph::Tensor> inputs = {

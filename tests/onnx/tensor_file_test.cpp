@@ -1,4 +1,4 @@
-#include "viridian/onnx/tensor_file.hpp"
+#include "viridian/onnx/tensors/tensor_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include "tests/pipeline/linear_program.hpp"
 #include "tests/pipeline/pipelines.hpp"
 #include "viridian/pipeline/exact/exact.hpp"
-#include "viridian/pipeline/order_search.hpp"
+#include "viridian/pipeline/planners/order_search.hpp"
+#include "viridian/pipeline/planners/power_cap.hpp"
 #include "viridian/pipeline/planners/switching.hpp"
 #include "viridian/pipeline/planners/tied.hpp"
-#include "viridian/pipeline/power_cap.hpp"
 #include "viridian/pipeline/simulate.hpp"
 
 namespace viridian::pipeline {
@@ -38,6 +38,30 @@ TEST(Switching, MeetsTheDeadlineAndChangesLessOftenWhenChangesAreDear) {
         changes_before = changes;
         energy_before = energy;
     }
+}
+
+// A plan of whole clocks that may change at no price can do whatever the rounded plan does.
+TEST(Switching, FreeChangesAreNeverWorseThanWholeClocks) {
+    Random random(11);
+    int better = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+        const int stages = static_cast<int>(random.between(1, 4)),
+                  batches = static_cast<int>(random.between(1, 5));
+        const Profile profile = tests::random_profile(random, stages, 4, 12);
+        const Network network = network_of(tests::random_schedule(random, stages, batches), profile);
+        const Nanoseconds fastest = evaluate(network, fastest_durations(network)).makespan;
+        const Nanoseconds deadline = fastest + random.between(0, fastest / 2);
+        const auto whole = whole_clocks(network, deadline);
+        const auto plan = plan_with_switches(network, deadline, {});
+        ASSERT_TRUE(whole.ok() && plan.ok()) << trial;
+        EXPECT_LE(evaluate(network, plan->assignment.duration, plan->assignment.gap).makespan, deadline);
+        const double energy = total_energy(network, plan->assignment, deadline).value;
+        const double rounded = total_energy(network, whole->assignment, deadline).value;
+        EXPECT_LE(energy, rounded * (1 + 1e-12)) << trial;
+        EXPECT_GE(energy * (1 + 1e-9), plan->bound->value) << trial;
+        better += energy < rounded * (1 - 1e-9) ? 1 : 0;
+    }
+    EXPECT_GT(better, 0);
 }
 
 TEST(OrderSearch, FindsAtLeastEnvpipesOrderUnderMemory) {

@@ -7,11 +7,12 @@
 #include "tests/pipeline/linear_program.hpp"
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/pipeline/exact/exact.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
 #include "viridian/pipeline/plan_json.hpp"
 #include "viridian/pipeline/planners/planners.hpp"
-#include "viridian/pipeline/profile_csv.hpp"
+#include "viridian/pipeline/profile/profile_csv.hpp"
 #include "viridian/pipeline/schedules/schedules.hpp"
 #include "viridian/pipeline/simulate.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Profiles and schedules that several tests share.
 #include "viridian/base/random.hpp"
-#include "viridian/pipeline/profile.hpp"
+#include "viridian/pipeline/profile/profile.hpp"
 #include "viridian/pipeline/schedules/schedules.hpp"
 
 namespace viridian::pipeline::tests {

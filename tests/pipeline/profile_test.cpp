@@ -1,11 +1,13 @@
-#include "viridian/pipeline/profile.hpp"
+#include "viridian/pipeline/profile/profile.hpp"
+
+#include "viridian/base/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/pipelines.hpp"
-#include "viridian/pipeline/device_models.hpp"
-#include "viridian/pipeline/profile_csv.hpp"
-#include "viridian/pipeline/profile_json.hpp"
+#include "viridian/pipeline/profile/device_models.hpp"
+#include "viridian/pipeline/profile/profile_csv.hpp"
+#include "viridian/pipeline/profile/profile_json.hpp"
 
 namespace viridian::pipeline {
 namespace {

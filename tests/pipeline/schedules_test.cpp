@@ -127,16 +127,35 @@ TEST(Schedules, EveryNameBuildsAndRuns) {
     for (const ScheduleRow& row : schedules()) {
         Profile profile = flat_profile(8, 1, 1, 1);
         profile.all_reduce = Seconds(1e-9);
-        const auto schedule = make_schedule(row.name, profile, {16, 0});
+        const auto schedule = make_schedule(row.name, profile, {.micro_batches = 16});
         ASSERT_TRUE(schedule.ok()) << row.name << ": " << schedule.error().text();
         EXPECT_EQ(schedule->name, row.name);
         EXPECT_GT(makespan(*schedule, profile), 32) << row.name;
     }
-    EXPECT_FALSE(make_schedule("2f2b", flat_profile(2, 1, 1), {4, 0}).ok());
+    EXPECT_FALSE(make_schedule("2f2b", flat_profile(2, 1, 1), {.micro_batches = 4}).ok());
+}
+
+TEST(Schedules, ChunksAreStagesPerRank) {
+    const Profile profile = flat_profile(8, 1, 1, 1);
+    for (const int chunks : {1, 2, 4, 8}) {
+        const auto schedule = make_schedule("interleaved", profile, {.micro_batches = 16, .chunks = chunks});
+        ASSERT_TRUE(schedule.ok()) << schedule.error().text();
+        EXPECT_EQ(schedule->ranks.size(), static_cast<std::size_t>(8 / chunks));
+    }
+    EXPECT_EQ(make_schedule("interleaved", profile, {.micro_batches = 16})->ranks.size(), 4U);
+    EXPECT_EQ(make_schedule("interleaved", profile, {.micro_batches = 16, .chunks = 3}).error().code,
+              ErrorCode::mismatch);
+    EXPECT_TRUE(make_schedule("zb-v", profile, {.micro_batches = 16, .chunks = 2}).ok());
+    const auto refused = make_schedule("1f1b", profile, {.micro_batches = 16, .chunks = 2});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(
+        refused.error().text(),
+        "the schedule `1f1b` puts 1 of the model's stages on each rank, not 2. leave --chunks out, or choose "
+        "the schedule `interleaved`.");
 }
 
 TEST(Schedules, RefusesABillionUnitsAtOnce) {
-    const auto schedule = make_schedule("1f1b", flat_profile(4, 1, 1), {1'000'000'000, 0});
+    const auto schedule = make_schedule("1f1b", flat_profile(4, 1, 1), {.micro_batches = 1'000'000'000});
     ASSERT_FALSE(schedule.ok());
     EXPECT_EQ(schedule.error().code, ErrorCode::limit_exceeded);
 }

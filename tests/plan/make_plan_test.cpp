@@ -1,5 +1,7 @@
 #include "viridian/plan/plan.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -146,6 +148,34 @@ Format random_format(Random& random) {
     return {layouts[random.below(3)], graph::ElementType::f32, {}};
 }
 
+Price random_price(Random& random) {
+    const Seconds seconds(random.uniform(1, 2));
+    return {seconds, seconds, seconds, {Joules(1), Joules(1), Joules(1), {}}};
+}
+
+// Every kernel, and every conversion that the assignment has, has its price in the plan.
+void expect_prices_kept(const Plan& plan) {
+    std::multiset<double> given, kept;
+    for (const AssignedRegion& assigned : plan.assignment.regions)
+        if (assigned.choice.aliasing == Aliasing::none || assigned.choice.aliasing == Aliasing::overwrite)
+            given.insert(assigned.price->seconds.value);
+    for (const Step& step : plan.steps) {
+        if (step.kind == Step::Kind::kernel) {
+            ASSERT_TRUE(step.price.has_value());
+            kept.insert(step.price->seconds.value);
+        } else if (step.price) {
+            const Buffer &from = plan.buffers[step.inputs[0]], &to = plan.buffers[step.outputs[0]];
+            const auto& all = plan.assignment.conversions;
+            const auto at = std::ranges::find(all, Conversion{to.value, from.format, to.format});
+            ASSERT_NE(at, all.end());
+            EXPECT_EQ(step.price->seconds, at->price->seconds);
+        } else {  // a copy that no solver knows
+            EXPECT_EQ(plan.buffers[step.inputs[0]].format, plan.buffers[step.outputs[0]].format);
+        }
+    }
+    EXPECT_EQ(given, kept);
+}
+
 Assignment random_assignment(const Graph& graph, Random& random, int& special) {
     const auto uses = graph::uses(graph);
     const auto order = *topological_order(graph);
@@ -167,14 +197,14 @@ Assignment random_assignment(const Graph& graph, Random& random, int& special) {
         Choice& choice = assigned.choice;
         choice.kernel = "reference";
         const Region& region = assigned.region;
-        const std::string& op = graph.node(region.nodes[0]).op;
+        const graph::Operator& op = graph.node(region.nodes[0]).op;
         for (std::size_t i = 0; i < region.inputs.size(); ++i) choice.inputs.push_back(random_format(random));
         for (std::size_t i = 0; i < region.outputs.size(); ++i)
             choice.outputs.push_back(random_format(random));
-        if (region.nodes.size() == 1 && op == "Identity" && random.chance(0.7)) {
+        if (region.nodes.size() == 1 && op == graph::op::Identity && random.chance(0.7)) {
             choice.aliasing = Aliasing::view;
             choice.outputs[0] = choice.inputs[0];
-        } else if (region.nodes.size() == 1 && op == "Concat" && random.chance(0.7)) {
+        } else if (region.nodes.size() == 1 && op == graph::op::Concat && random.chance(0.7)) {
             choice.aliasing = Aliasing::gather;
             if (choice.outputs[0].layout == channels_last(4)) choice.outputs[0].layout = plain(4);
             for (Format& format : choice.inputs) format = choice.outputs[0];
@@ -189,9 +219,10 @@ Assignment random_assignment(const Graph& graph, Random& random, int& special) {
         }
         special += choice.aliasing != Aliasing::none ? 1 : 0;
         for (std::size_t i = 0; i < region.outputs.size(); ++i) made[region.outputs[i]] = choice.outputs[i];
+        assigned.price = random_price(random);
     }
     const auto convert = [&](ValueId value, const Format& to) {
-        const Conversion conversion{value, made[value], to};
+        const Conversion conversion{value, made[value], to, random_price(random)};
         if (made[value] != to && std::find(assignment.conversions.begin(), assignment.conversions.end(),
                                            conversion) == assignment.conversions.end())
             assignment.conversions.push_back(conversion);
@@ -211,6 +242,7 @@ TEST(MakePlan, AnyAssignmentComputesWhatTheGraphMeans) {
         if (graph.outputs().empty()) continue;
         const auto plan = make_plan(graph, random_assignment(graph, random, special));
         ASSERT_TRUE(plan.ok()) << plan.error().text();
+        expect_prices_kept(*plan);
 
         std::vector<Tensor> inputs;
         Machine machine(graph, *plan);
@@ -236,6 +268,7 @@ TEST(MakePlan, AnyAssignmentComputesWhatTheGraphMeans) {
         const auto back = plan_from_json(graph, to_json(graph, named));
         ASSERT_TRUE(back.ok()) << back.error().text();
         EXPECT_EQ(to_json(graph, *back), to_json(graph, named));
+        for (const Step& step : back->steps) EXPECT_FALSE(step.price.has_value());  // a file has none
     }
     EXPECT_GT(special, 500);
 }

@@ -1,6 +1,7 @@
 // Sidecars that are wrong in one place: a sentence, never a crash.
 #include <gmock/gmock.h>
 
+#include "viridian/base/json.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/plan/plan.hpp"
 
@@ -113,7 +114,9 @@ TEST(PlanJson, RefusesWhatNoSolverSaysOfItsPlan) {
         json[Json::json_pointer(place)] = value;
         return !plan_from_json(graph, json).ok();
     };
-    EXPECT_TRUE(refused("/solver", "magic"));
+    EXPECT_FALSE(refused("/solver", "newer-solver-2"));
+    EXPECT_TRUE(refused("/solver", ""));
+    EXPECT_TRUE(refused("/solver", "<b>exact</b>"));
     EXPECT_TRUE(refused("/bound", 2));  // of a value of 1
     EXPECT_TRUE(refused("/value", nullptr));
     EXPECT_FALSE(refused("/bound", nullptr));  // no bound was proven
@@ -138,7 +141,7 @@ TEST(PlanJson, RefusesMemoryThatIsNotThere) {
         const auto uses = graph::uses(graph);
         for (const graph::NodeId id : graph.nodes())
             assignment.regions.push_back(
-                {make_region(graph, uses, {id}), {"k", {format}, {format}, Aliasing::none, 0, {}}});
+                {make_region(graph, uses, {id}), {"k", {format}, {format}, Aliasing::none, 0, {}, {}}});
         assignment.regions[region].choice.aliasing = aliasing;
         return make_plan(graph, std::move(assignment)).ok();
     };

@@ -1,5 +1,7 @@
 #include "viridian/plan/region.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <gmock/gmock.h>
 
 #include "viridian/graph/infer.hpp"

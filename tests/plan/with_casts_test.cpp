@@ -35,7 +35,7 @@ Assignment assigned(const Graph& graph, const std::vector<ElementType>& by_node)
     for (const NodeId id : graph.nodes()) {
         const Format format{plain(2), by_node[assignment.regions.size()], {}};
         assignment.regions.push_back(
-            {make_region(graph, uses, {id}), {"kernel", {format}, {format}, Aliasing::none, 0, {}}});
+            {make_region(graph, uses, {id}), {"kernel", {format}, {format}, Aliasing::none, 0, {}, {}}});
     }
     return assignment;
 }
@@ -53,7 +53,7 @@ TEST(WithCasts, OneCastPerValueAndDirectionAndF32AtTheEdges) {
         EXPECT_EQ(output.name, graph.value(graph.outputs()[i]).name);
     }
     for (const NodeId id : cast->nodes())
-        if (const graph::Node& node = cast->node(id); node.op == "MatMul") {
+        if (const graph::Node& node = cast->node(id); node.op == graph::op::MatMul) {
             const ElementType wanted = node.name == "c" ? exact : low;
             for (const ValueId input : node.inputs)
                 EXPECT_EQ(cast->value(input).type.element, wanted) << node.name;
@@ -79,7 +79,7 @@ TEST(WithCasts, WeightsAloneAreStoredInBf16AndReadInF32) {
     EXPECT_EQ(count_casts(*stored), 2U) << "the weights of a and b";
     for (const NodeId id : stored->nodes()) {
         const graph::Node& node = stored->node(id);
-        if (node.op == "Cast") {
+        if (node.op == graph::op::Cast) {
             EXPECT_NE(stored->constant(node.inputs[0]), nullptr);
             EXPECT_EQ(stored->value(node.inputs[0]).type.element, low);
         } else {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "viridian/base/machine.hpp"
+#include "viridian/base/system/machine.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::profile {

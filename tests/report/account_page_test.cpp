@@ -5,6 +5,7 @@
 #include "tests/support/browser/visit.hpp"
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/report/page.hpp"
 
 namespace viridian::report {

@@ -1,5 +1,7 @@
 #include "viridian/report/page.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <gtest/gtest.h>
 
 #include "viridian/report/assets.hpp"

@@ -1,5 +1,7 @@
 #include "viridian/rewrite/certificate.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <gtest/gtest.h>
 
 namespace viridian::rewrite {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "viridian/base/json.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/certificate.hpp"
 

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
+#include "tests/support/paths.hpp"
+#include "viridian/base/file.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
-#include "viridian/rewrite/certify.hpp"
+#include "viridian/rewrite/certify/certify.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::rewrite {
@@ -70,6 +73,26 @@ TEST_P(Rules, SayWhatTheyDo) {
 
 INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(rules().begin(), rules().end()),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
+
+// A reader finds the rule `x` in the file x.cpp, and every file that defines a rule is on the list.
+TEST(RuleList, NamesTheFileOfEveryRule) {
+    std::set<std::string> files;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(tests::source_folder() / "viridian/rewrite/rules")) {
+        if (entry.path().extension() != ".cpp") continue;
+        const auto text = read_file(entry.path());
+        ASSERT_TRUE(text.ok()) << text.error().text();
+        const std::size_t at = text->find("\nRule ");
+        if (at == std::string::npos) continue;  // what several rules share
+        const std::string name = entry.path().stem().string();
+        EXPECT_EQ(text->substr(at, name.size() + 11), "\nRule " + name + "() {\n");
+        EXPECT_EQ(text->find("\nRule ", at + 1), std::string::npos) << name << " holds a second rule";
+        EXPECT_NE(text->find("\"" + name + "\""), std::string::npos) << name;
+        EXPECT_NE(find_rule(name), nullptr) << name << " is not in list.inc";
+        files.insert(name);
+    }
+    EXPECT_EQ(files.size(), rules().size());
+}
 
 TEST(RuleList, HasDistinctNames) {
     std::set<std::string_view> names;

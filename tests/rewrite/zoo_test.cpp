@@ -6,7 +6,7 @@
 
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
-#include "viridian/rewrite/certify.hpp"
+#include "viridian/rewrite/certify/certify.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 #include "viridian/zoo/zoo.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 std::map<std::string, int> operators(const Graph& graph) {
     std::map<std::string, int> count;
-    for (const NodeId id : graph.nodes()) ++count[graph.node(id).op];
+    for (const NodeId id : graph.nodes()) ++count[std::string(graph.node(id).op.name())];
     return count;
 }
 

@@ -1,9 +1,9 @@
-#include "viridian/search/assign.hpp"
+#include "viridian/search/assign/assign.hpp"
 
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
-#include "viridian/search/encode.hpp"
+#include "viridian/search/assign/encode.hpp"
 #include "viridian/search/exact/solve.hpp"
 
 namespace viridian::search {
@@ -12,15 +12,17 @@ namespace {
 using tests::Network;
 using tests::Recipe;
 
+constexpr Metrics ones{Seconds(1), Joules(1), Operations(1), Traffic(1), Launches(1)};
+
 void check_against_everything(std::uint64_t seed, const Recipe& recipe, const std::string& objective) {
     Random random(seed);
     const Network net = tests::random_network(random, recipe);
     const auto parsed = parse_objective(objective);
     ASSERT_TRUE(parsed.ok());
-    const Weights weights = parsed->weights({1, 1, 1, 1, 1});
+    const Weights weights = parsed->weights(ones);
     AssignOptions options;
-    options.start = Metrics{1, 1, 1, 1, 1};
-    const auto found = assign(net.graph, net.regions, net.source(), *parsed, options);
+    options.start = ones;
+    const auto found = tests::assigned(net, *parsed, options);
     const double truth = tests::brute_force(net, weights);
     if (!found.ok()) {
         EXPECT_EQ(truth, infinite) << "seed " << seed << ": " << found.error().text();
@@ -85,7 +87,7 @@ TEST(Assign, says_which_node_no_kernel_does) {
     net.regions.erase(std::remove_if(net.regions.begin(), net.regions.end(),
                                      [](const plan::Region& r) { return r.nodes.size() > 1; }),
                       net.regions.end());
-    const auto found = assign(net.graph, net.regions, net.source(), Objective{});
+    const auto found = tests::assigned(net, Objective{});
     ASSERT_FALSE(found.ok());
     EXPECT_EQ(found.error().code, ErrorCode::unsupported);
     EXPECT_NE(found.error().message.find(net.graph.node(graph::NodeId{2}).name), std::string::npos);

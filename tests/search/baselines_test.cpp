@@ -1,9 +1,9 @@
-#include "viridian/search/baselines.hpp"
+#include "viridian/search/assign/baselines.hpp"
 
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
-#include "viridian/search/selection.hpp"
+#include "viridian/search/assign/selection.hpp"
 
 namespace viridian::search {
 namespace {
@@ -24,7 +24,7 @@ TEST(Baselines, are_valid_and_never_below_the_optimum) {
         const auto exact = solve(*instance, objective);
         if (!exact.ok()) continue;  // only choices that clash
         EXPECT_NEAR(tests::price_of(net, exact->assignment, weights), exact->assignment.value, 1e-9);
-        for (const Solver solver : {Solver::first, Solver::greedy, Solver::shortest_path}) {
+        for (const SolverRow* solver : solvers()) {
             AssignOptions options;
             options.solver = solver;
             options.distance = 1 + seed % 2;
@@ -33,10 +33,10 @@ TEST(Baselines, are_valid_and_never_below_the_optimum) {
                 EXPECT_EQ(other.error().code, ErrorCode::unsupported);
                 continue;
             }
-            EXPECT_EQ(other->assignment.solver, name_of(solver));
+            EXPECT_EQ(other->assignment.solver, solver->name);
             EXPECT_NEAR(tests::price_of(net, other->assignment, weights), other->assignment.value, 1e-9)
-                << "seed " << seed << " " << name_of(solver);
-            EXPECT_NEAR(other->totals.seconds, other->assignment.value, 1e-9);
+                << "seed " << seed << " " << solver->name;
+            EXPECT_NEAR(other->totals.seconds.value, other->assignment.value, 1e-9);
             EXPECT_GE(other->assignment.value, exact->assignment.value - 1e-9) << "seed " << seed;
             strictly_better += other->assignment.value > exact->assignment.value + 1e-9 ? 1 : 0;
         }
@@ -79,13 +79,13 @@ TEST(Greedy, distance_one_is_not_optimal_with_conversions) {
     const auto instance = Instance::make(net.graph, net.regions, net.source());
     ASSERT_TRUE(instance.ok());
     AssignOptions options;
-    options.solver = Solver::greedy;
+    options.solver = *find_solver("greedy");
     options.distance = 1;
-    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds,
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds.value,
                      2.0);  // 0.5 + 1 + two conversions is worse
     options.distance = 2;
-    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds, 1.8);
-    EXPECT_DOUBLE_EQ(solve(*instance, Objective{})->totals.seconds, 1.8);
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds.value, 1.8);
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{})->totals.seconds.value, 1.8);
 }
 
 TEST(Greedy, distance_one_is_optimal_without_conversions) {
@@ -96,9 +96,9 @@ TEST(Greedy, distance_one_is_optimal_without_conversions) {
         const auto instance = Instance::make(net.graph, net.regions, net.source());
         ASSERT_TRUE(instance.ok());
         AssignOptions options;
-        options.solver = Solver::greedy;
-        EXPECT_NEAR(solve(*instance, Objective{}, options)->totals.seconds,
-                    solve(*instance, Objective{})->totals.seconds, 1e-12);
+        options.solver = *find_solver("greedy");
+        EXPECT_NEAR(solve(*instance, Objective{}, options)->totals.seconds.value,
+                    solve(*instance, Objective{})->totals.seconds.value, 1e-12);
     }
 }
 
@@ -116,7 +116,7 @@ TEST(Greedy, no_two_changes_are_left_that_help) {
         const auto found = first.ok() ? solve_greedy(*instance, objective, first->totals, 2, {}) : first;
         if (!found.ok()) continue;  // only choices that clash
         const auto value = [&](const Metrics& totals) {
-            return totals.seconds == infinite ? infinite : objective.value(totals, first->totals);
+            return totals.possible() ? objective.value(totals, first->totals) : infinite;
         };
         Selection at(*instance, *single_cover(*instance));
         std::vector<Selection::Change> chosen;
@@ -148,15 +148,30 @@ TEST(ShortestPath, is_optimal_on_chains) {
     const auto instance = Instance::make(net.graph, net.regions, net.source());
     ASSERT_TRUE(instance.ok());
     AssignOptions options;
-    options.solver = Solver::shortest_path;
+    options.solver = *find_solver("shortest-path");
     // The paper's path ends at the last operator; the conversion of the graph's output is not on it.
-    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds, 1.8);
+    EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds.value, 1.8);
 }
 
-TEST(Solver, names_are_read_back) {
-    for (const Solver solver : {Solver::exact, Solver::greedy, Solver::shortest_path, Solver::first})
-        EXPECT_EQ(*parse_solver(name_of(solver)), solver);
-    EXPECT_EQ(parse_solver("best").error().code, ErrorCode::invalid_argument);
+TEST(Solvers, are_found_by_name) {
+    for (const SolverRow* solver : solvers()) EXPECT_EQ(*find_solver(solver->name), solver);
+    const auto missing = find_solver("best");
+    ASSERT_FALSE(missing.ok());
+    EXPECT_EQ(missing.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(missing.error().next_step, "choose exact, greedy, shortest-path or first");
+}
+
+TEST(Solvers, say_beforehand_what_they_cannot_minimise) {
+    const auto can = [](const char* solver, const char* objective) {
+        return (*find_solver(solver))->can(*parse_objective(objective)).ok();
+    };
+    EXPECT_FALSE(can("exact", "0.3*power+0.3*flop+0.4*kernels"));
+    EXPECT_TRUE(can("exact", "0.3*time+0.3*flop+0.4*kernels"));
+    EXPECT_TRUE(can("exact", "0.5*power+0.5*energy"));
+    EXPECT_FALSE(can("shortest-path", "energy @ time<=1.1x"));
+    EXPECT_TRUE(can("shortest-path", "0.5*time+0.5*energy"));
+    EXPECT_TRUE(can("greedy", "0.3*power+0.3*flop+0.4*kernels"));
+    EXPECT_TRUE(can("first", "power"));
 }
 
 }  // namespace

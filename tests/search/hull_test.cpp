@@ -1,4 +1,4 @@
-#include "viridian/search/hull.hpp"
+#include "viridian/search/objective/hull.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "random_network.hpp"
 #include "structures.hpp"
-#include "viridian/search/least_ratio.hpp"
+#include "viridian/search/objective/least_ratio.hpp"
 
 namespace viridian::search {
 namespace {
@@ -96,8 +96,8 @@ void check(const std::string& text, std::uint64_t seeds, Network (*network)(std:
         ASSERT_TRUE(instance.ok());
         const auto found = solve(*instance, *objective);
         AssignOptions first, greedy;
-        first.solver = Solver::first;
-        greedy.solver = Solver::greedy;
+        first.solver = &first_solver;
+        greedy.solver = *find_solver("greedy");
         const Metrics start = solve(*instance, {}, first)->totals;
         for (const AssignOptions* other : {&first, &greedy}) {
             const auto baseline = solve(*instance, *objective, *other);
@@ -167,7 +167,7 @@ TEST(Hull, no_plan_undercuts_the_least_ratio) {
         const double ratio = least_ratio(*instance, Metric::time, Metric::energy);
         EXPECT_GT(ratio, 0);
         for (const Metrics& totals : every_plan(*instance))
-            EXPECT_GE(totals.joules, ratio * totals.seconds * (1 - 1e-9)) << "seed " << seed;
+            EXPECT_GE(totals.joules.value, ratio * totals.seconds.value * (1 - 1e-9)) << "seed " << seed;
     }
 }
 
@@ -229,9 +229,8 @@ TEST(Frontier, holds_exactly_the_vertices_of_the_hull) {
             const Metrics &a = found->vertices[i].totals, &b = found->vertices[i + 1].totals;
             EXPECT_LT(a.seconds, b.seconds);
             EXPECT_GT(a.joules, b.joules);
-            const double wx = a.joules - b.joules, wy = b.seconds - a.seconds;
-            for (const Metrics& m : all)
-                EXPECT_GE(wx * m.seconds + wy * m.joules, (wx * a.seconds + wy * a.joules) * (1 - 1e-9));
+            const Weights across{(a.joules - b.joules).value, (b.seconds - a.seconds).value, 0, 0, 0};
+            for (const Metrics& m : all) EXPECT_GE(across.of(m), across.of(a) * (1 - 1e-9));
         }
         for (const Metrics& m : all) {
             EXPECT_GE(m.seconds, found->vertices.front().totals.seconds * (1 - 1e-6));

@@ -100,7 +100,7 @@ TEST(MinCut, agrees_on_two_precisions) {
     for (std::uint64_t seed = 0; seed < 1000; ++seed) {
         Random random(seed);
         const TwoLabels problem = random_two_labels(random, 3 + random.below(25));
-        const auto found = assign(problem.net.graph, problem.net.regions, problem.net.source(), Objective{});
+        const auto found = tests::assigned(problem.net, Objective{});
         ASSERT_TRUE(found.ok()) << found.error().text();
         EXPECT_NEAR(found->value, min_cut(problem), 1e-6) << "seed " << seed;
         EXPECT_EQ(found->gap(), 0);

@@ -1,12 +1,12 @@
-#include "viridian/search/objective.hpp"
+#include "viridian/search/objective/objective.hpp"
 
 #include <gtest/gtest.h>
 
 namespace viridian::search {
 namespace {
 
-const Metrics start{2, 10, 100, 1000, 5};
-const Metrics plan{1, 8, 100, 500, 5};
+const Metrics start{Seconds(2), Joules(10), Operations(100), Traffic(1000), Launches(5)};
+const Metrics plan{Seconds(1), Joules(8), Operations(100), Traffic(500), Launches(5)};
 
 TEST(Objective, single_metrics_are_in_their_own_unit) {
     EXPECT_EQ(parse_objective("time")->value(plan, start), 1);
@@ -29,7 +29,7 @@ TEST(Objective, limits_are_times_the_start) {
     const auto limited = parse_objective("energy @ time<=1.02x");
     ASSERT_TRUE(limited.ok());
     EXPECT_TRUE(limited->within_limit(plan, start));
-    EXPECT_FALSE(limited->within_limit({2.05, 1, 0, 0, 0}, start));
+    EXPECT_FALSE(limited->within_limit({Seconds(2.05), Joules(1), {}, {}, {}}, start));
     EXPECT_FALSE(limited->additive());
 }
 
@@ -119,7 +119,7 @@ TEST(Objective, WhateverIsReadCanBeReadAgainFromItsText) {
     ASSERT_TRUE(parsed.ok()) << parsed.error().text();
     EXPECT_TRUE(parse_objective(search::text(*parsed)).ok());
     EXPECT_FALSE(parse_objective(std::string(2001, ' ')).ok());
-    EXPECT_FALSE(parse_objective(std::string(1990, '-') + "1*time").ok());
+    EXPECT_FALSE(parse_objective(fmt::format("{:->1990}1*time", "")).ok());
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class Oracle {
 
   private:
     double of(const cost::Price& p) const {
-        return weights_.of({p.seconds.value, p.energy.value.value, 0, 0, 1});
+        return weights_.of({p.seconds, p.energy.value, {}, {}, Launches(1)});
     }
 
     // trees_[from][set]: the quickest arborescence from `from` that reaches all of `set`, by trying every
@@ -104,8 +104,7 @@ class Oracle {
                 continue;
             for (const cost::PricedChoice& priced : net_.choices.at(region.nodes)) {
                 for (const NodeId n : region.nodes) of_[index(n)] = {&region, &priced};
-                choose(so_far +
-                       weights_.of({priced.price.seconds.value, priced.price.energy.value.value, 0, 0, 0}));
+                choose(so_far + weights_.of({priced.price.seconds, priced.price.energy.value, {}, {}, {}}));
                 for (const NodeId n : region.nodes) of_[index(n)] = {};
             }
         }
@@ -262,6 +261,12 @@ double brute_force(const Network& network, const Weights& weights) {
     return Oracle(network, weights).least();
 }
 
+// The assignment carries the source's price.
+static bool says(const std::optional<cost::Price>& carried, const cost::Price& price) {
+    return carried && carried->seconds == price.seconds && carried->energy.value == price.energy.value &&
+           carried->energy.provenance == price.energy.provenance;
+}
+
 double price_of(const Network& network, const plan::Assignment& assignment, const Weights& weights) {
     std::vector<Placed> placed;
     std::vector<cost::PricedChoice> kept;
@@ -275,10 +280,10 @@ double price_of(const Network& network, const plan::Assignment& assignment, cons
         const auto at = std::find_if(choices.begin(), choices.end(), [&](const cost::PricedChoice& c) {
             return c.choice == assigned.choice;
         });
-        if (at == choices.end()) return infinite;
+        if (at == choices.end() || !says(assigned.price, at->price)) return infinite;
         kept.push_back(*at);
         placed.push_back({&assigned.region, &kept.back()});
-        sum += weights.of({at->price.seconds.value, at->price.energy.value.value, 0, 0, 0});
+        sum += weights.of({at->price.seconds, at->price.energy.value, {}, {}, {}});
     }
     if (covered.size() != network.graph.nodes().size()) return infinite;
     if (!Oracle(network, weights).allowed(placed)) return infinite;
@@ -291,7 +296,8 @@ double price_of(const Network& network, const plan::Assignment& assignment, cons
         if (!available[c.value].contains(text(c.from)) || !available[c.value].insert(text(c.to)).second)
             return infinite;
         const cost::Price& p = network.conversions.at({text(c.from), text(c.to)});
-        sum += weights.of({p.seconds.value, p.energy.value.value, 0, 0, 0});
+        if (!says(c.price, p)) return infinite;
+        sum += weights.of({p.seconds, p.energy.value, {}, {}, {}});
     }
     for (const Placed& p : placed)
         for (std::size_t i = 0; i < p.region->inputs.size(); ++i)

@@ -1,4 +1,4 @@
-#include "viridian/search/outer.hpp"
+#include "viridian/search/graphs/outer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -104,8 +104,8 @@ cost::Source caches(double launch) {
                 const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 VIRIDIAN_TRY(auto choices, plain.choices(graph, region));
                 for (cost::PricedChoice& priced : choices) {
-                    const bool moves = graph.node(region.nodes[0]).op == "Split" ||
-                                       graph.node(region.nodes[0]).op == "Concat";
+                    const bool moves = graph.node(region.nodes[0]).op == graph::op::Split ||
+                                       graph.node(region.nodes[0]).op == graph::op::Concat;
                     double elements = 0;
                     for (const graph::ValueId v : region.outputs)
                         elements += static_cast<double>(*graph::element_count(graph.value(v).type.dims()));

@@ -47,7 +47,7 @@ struct Mixed {
         }
     }
     [[nodiscard]] plan::Assignment solve(const AssignOptions& options = {}) const {
-        auto found = assign(net.graph, net.regions, net.source(), *parse_objective("time"), options);
+        auto found = tests::assigned(net, *parse_objective("time"), options);
         EXPECT_TRUE(found.ok()) << found.error().text();
         return *std::move(found);
     }

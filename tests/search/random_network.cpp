@@ -121,4 +121,12 @@ Network random_network(Random& random, const Recipe& recipe) {
     return net;
 }
 
+Result<plan::Assignment> assigned(const Network& network, const Objective& objective,
+                                  const AssignOptions& options) {
+    VIRIDIAN_TRY(const Instance instance, Instance::make(network.graph, network.regions, network.source(),
+                                                         options.boundary, options.keep_f32));
+    VIRIDIAN_TRY(Outcome outcome, solve(instance, objective, options));
+    return std::move(outcome.assignment);
+}
+
 }  // namespace viridian::search::tests

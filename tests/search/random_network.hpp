@@ -4,7 +4,7 @@
 #include <map>
 
 #include "viridian/base/random.hpp"
-#include "viridian/search/assign.hpp"
+#include "viridian/search/assign/solvers.hpp"
 
 namespace viridian::search::tests {
 
@@ -28,10 +28,12 @@ struct Recipe {
 
 [[nodiscard]] Network random_network(Random& random, const Recipe& recipe);
 [[nodiscard]] cost::Price price(double seconds, double joules);
+[[nodiscard]] Result<plan::Assignment> assigned(const Network& network, const Objective& objective,
+                                                const AssignOptions& options = {});
 
 // The least objective over every cover, every choice and every set of formats.
 [[nodiscard]] double brute_force(const Network& network, const Weights& weights);
-// What this assignment costs; infinite where it breaks a rule.
+// What this assignment costs; infinite if it breaks a rule, or carries a price that is not the network's.
 [[nodiscard]] double price_of(const Network& network, const plan::Assignment& assignment,
                               const Weights& weights);
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "viridian/base/random.hpp"
-#include "viridian/search/problem.hpp"
+#include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
 namespace {

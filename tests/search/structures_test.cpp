@@ -27,11 +27,11 @@ Solved solve_and_check(const Network& net, double seconds = 10) {
     EXPECT_NEAR(tests::price_of(net, exact->assignment, objective.weights({})), exact->assignment.value,
                 1e-9 * exact->assignment.value);
     EXPECT_LE(exact->assignment.bound, exact->assignment.value);
-    for (const Solver solver : {Solver::first, Solver::greedy, Solver::shortest_path}) {
+    for (const SolverRow* solver : solvers()) {
         options.solver = solver;
         const auto other = solve(*instance, objective, options);
         EXPECT_TRUE(other.ok());
-        EXPECT_LE(exact->assignment.value, other->assignment.value * (1 + 1e-12)) << name_of(solver);
+        EXPECT_LE(exact->assignment.value, other->assignment.value * (1 + 1e-12)) << solver->name;
     }
     const Encoding encoding(*instance, objective.weights({}));
     return {std::move(*exact), elimination_order(encoding.problem()).width};

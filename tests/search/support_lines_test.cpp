@@ -1,4 +1,4 @@
-#include "viridian/search/support_lines.hpp"
+#include "viridian/search/objective/support_lines.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,7 @@ struct Point {
     double x = 0, y = 0;
 };
 
-Metrics at(double seconds, double joules) {
-    Metrics metrics;
-    metrics.seconds = seconds;
-    metrics.joules = joules;
-    return metrics;
-}
+Metrics at(double seconds, double joules) { return {Seconds(seconds), Joules(joules), {}, {}, {}}; }
 
 // The line that the points lie on or above, lowered by `slack`.
 SupportLine line(const std::vector<Point>& points, double wx, double wy, double slack) {

@@ -190,7 +190,7 @@ TEST(Monitor, RequestsOutOfBoundsAreRefused) {
     EXPECT_TRUE(monitor.stop(one->session).ok());
     EXPECT_TRUE(monitor.start({}).ok());
     std::vector<std::unique_ptr<Monitor::Stream>> streams;
-    for (int i = 0; i < 4; ++i) streams.push_back(std::move(*monitor.stream(two->session)));
+    for (int i = 0; i < 4; ++i) streams.push_back(*monitor.stream(two->session));
     EXPECT_EQ(monitor.stream(two->session).error().code, ErrorCode::limit_exceeded);
 }
 

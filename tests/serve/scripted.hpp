@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/meter/fake_tree.hpp"
-#include "viridian/meter/list.hpp"
+#include "viridian/meter/meters/list.hpp"
 
 namespace viridian::serve::tests {
 
@@ -30,9 +30,9 @@ class Scripted {
         std::filesystem::remove(file);
     }
     [[nodiscard]] std::vector<meter::Meter> meters() const {
-        meter::Places places;
-        places.root = tree.root();
-        auto meter = meter::open("powercap", places);
+        meter::MeterPaths paths;
+        paths.root = tree.root();
+        auto meter = meter::open("powercap", paths);
         EXPECT_TRUE(meter.ok());
         std::vector<meter::Meter> all;
         if (meter.ok()) all.push_back(std::move(*meter));

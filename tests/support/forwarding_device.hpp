@@ -1,7 +1,6 @@
 #pragma once
-// A real device with one habit changed: a test overrides that and has the rest as it is. Consuming
-// preparation and rotation are Device's own, which ask prepare() and time(): a test's where it overrides
-// those.
+// A real device of which a test overrides one function and keeps the rest. Consuming preparation and the step
+// timer are those of Device, which call prepare() and time() as the test has them.
 #include "viridian/execute/device.hpp"
 
 namespace viridian::execute {
@@ -28,7 +27,11 @@ class ForwardingDevice : public Device {
                                    const TimingProtocol& protocol) override {
         return real_->time_conversion(dims, from, to, protocol);
     }
-    Seconds hand_over() override { return real_->hand_over(); }
+    Seconds core_to_core_latency() override { return real_->core_to_core_latency(); }
+    std::optional<plan::Choice> offered(const graph::Graph& graph, const plan::Region& region,
+                                        const plan::Choice& choice, bool bf16) override {
+        return real_->offered(graph, region, choice, bf16);
+    }
 
   private:
     std::unique_ptr<Device> real_;

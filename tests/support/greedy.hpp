@@ -65,7 +65,7 @@ inline Result<GreedyRun> run_greedily(Device& device, const graph::Graph& graph,
     VIRIDIAN_TRY(plan::Assignment assignment, assign(device, graph, single_node_regions(graph), pick));
     GreedyRun run;
     for (const plan::AssignedRegion& assigned : assignment.regions)
-        run.kernels.emplace_back(graph.node(assigned.region.nodes.front()).op, assigned.choice.kernel);
+        run.kernels.emplace_back(graph.node(assigned.region.nodes.front()).op.name(), assigned.choice.kernel);
     VIRIDIAN_TRY(const plan::Plan plan, plan::make_plan(graph, std::move(assignment)));
     VIRIDIAN_TRY(const std::unique_ptr<Executable> executable, device.prepare(graph, plan));
     for (const graph::ValueId id : graph.outputs())

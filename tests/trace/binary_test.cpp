@@ -1,10 +1,10 @@
-#include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary/binary.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/paths.hpp"
 #include "tests/trace/random_trace.hpp"
-#include "viridian/trace/binary_columns.hpp"
+#include "viridian/trace/binary/binary_columns.hpp"
 
 namespace viridian::trace {
 namespace {

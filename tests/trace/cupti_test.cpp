@@ -1,4 +1,4 @@
-#include "viridian/trace/cupti.hpp"
+#include "viridian/trace/record/cupti.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "viridian/trace/cupti_api.hpp"
+#include "viridian/trace/record/cupti_api.hpp"
 #ifdef VIRIDIAN_HAS_CUPTI_HEADERS
 #include <cupti_activity.h>
 #include <cupti_result.h>

@@ -1,10 +1,10 @@
 // Formats of which no file can be shipped here: written by hand after their writers' sources (docs/trace.md).
-#include "viridian/trace/formats.hpp"
+#include "viridian/trace/formats/formats.hpp"
 
 #include <gtest/gtest.h>
 
-#include "viridian/trace/out.hpp"
 #include "viridian/trace/read.hpp"
+#include "viridian/trace/write/out.hpp"
 
 namespace viridian::trace {
 namespace {

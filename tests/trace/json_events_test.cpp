@@ -1,10 +1,10 @@
-#include "viridian/trace/json_events.hpp"
+#include "viridian/trace/json/json_events.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "viridian/trace/json_text.hpp"
+#include "viridian/trace/json/json_text.hpp"
 
 namespace viridian::trace {
 namespace {
@@ -80,7 +80,7 @@ TEST(JsonEvents, ReadsBrokenTextAndCountsWhatWasWrong) {
     EXPECT_EQ(cut.names, "a|");
     EXPECT_TRUE(cut.faults.cut);
 
-    const std::string nul = std::string(R"([{"name": "a"},)") + std::string(500, '\0') + R"({"name": "b"}])";
+    const std::string nul = fmt::format(R"([{{"name": "a"}},{}{{"name": "b"}}])", std::string(500, '\0'));
     EXPECT_EQ(read(nul).names, "a|b|");
 
     const auto hole = read(R"([{"name": "a", "args": {"x": ")" + std::string(50, '\0') +

@@ -1,4 +1,4 @@
-#include "viridian/trace/label.hpp"
+#include "viridian/trace/join/label.hpp"
 
 #include <gtest/gtest.h>
 

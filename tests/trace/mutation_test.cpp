@@ -5,7 +5,7 @@
 
 #include "tests/support/paths.hpp"
 #include "tests/trace/random_trace.hpp"
-#include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary/binary.hpp"
 #include "viridian/trace/read.hpp"
 
 namespace viridian::trace {

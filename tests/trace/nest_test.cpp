@@ -1,4 +1,4 @@
-#include "viridian/trace/nest.hpp"
+#include "viridian/trace/join/nest.hpp"
 
 #include <gtest/gtest.h>
 

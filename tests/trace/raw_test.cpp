@@ -1,4 +1,4 @@
-#include "viridian/trace/raw.hpp"
+#include "viridian/trace/join/raw.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "viridian/base/random.hpp"
-#include "viridian/trace/sorter.hpp"
+#include "viridian/trace/join/sorter.hpp"
 
 namespace viridian::trace {
 namespace {

@@ -1,4 +1,4 @@
-#include "viridian/trace/recorder.hpp"
+#include "viridian/trace/record/recorder.hpp"
 
 #include <gtest/gtest.h>
 

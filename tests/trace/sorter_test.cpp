@@ -1,11 +1,11 @@
-#include "viridian/trace/sorter.hpp"
+#include "viridian/trace/join/sorter.hpp"
 
 #include <gtest/gtest.h>
 
 #include <unordered_map>
 
 #include "viridian/base/random.hpp"
-#include "viridian/trace/join_table.hpp"
+#include "viridian/trace/join/join_table.hpp"
 
 namespace viridian::trace {
 namespace {

@@ -1,5 +1,5 @@
 // A trace that does not fit gives the same events as one that does; order in the file does not matter.
-#include "viridian/trace/spill.hpp"
+#include "viridian/trace/join/spill.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,15 @@
-#include "viridian/trace/write.hpp"
+#include "viridian/trace/write/write.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <map>
 
 #include "tests/support/paths.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/trace/binary/varint.hpp"
 #include "viridian/trace/read.hpp"
-#include "viridian/trace/varint.hpp"
+#include "viridian/trace/write/output_format.hpp"
 
 namespace viridian::trace {
 namespace {
@@ -205,6 +207,33 @@ TEST(WriteJson, CounterTracksAndEnergyAreDrawn) {
     const auto again = collect(**open_text(text, "again"));
     EXPECT_EQ(again->events.size(), 8U);
     EXPECT_TRUE(again->about.warnings.empty());
+}
+
+TEST(OutputFormat, EveryFormatIsWrittenToAFileByItsName) {
+    const Path folder = Path(testing::TempDir()) / fmt::format("output_format_{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const Collected trace = small();
+    for (const char* name : {"a.vtrace", "a.json", "a.csv", "a.folded", "a.speedscope.json", "a.pb",
+                             "a.pb.gz", "a.json.gz", "a.folded.zst"}) {
+        const auto format = format_of_name(folder / name);
+        ASSERT_TRUE(format.ok()) << name;
+        const auto wrote = write_as(*source_of(trace), folder / name, *format);
+        EXPECT_TRUE(wrote.ok()) << name << ": " << wrote.error().text();
+        EXPECT_GT(std::filesystem::file_size(folder / name), 50U) << name;
+    }
+    EXPECT_EQ(*format_of_name("b.speedscope.json.gz"), OutputFormat::speedscope);
+    for (const std::string& name : output_format_names()) EXPECT_TRUE(format_called(name).ok()) << name;
+    std::filesystem::remove_all(folder);
+}
+
+TEST(OutputFormat, UnknownNamesAreRefusedWithTheKnownOnes) {
+    for (const char* name : {"x.pftrace", "x", "x.gz", "folded", "x.pt"}) {
+        const auto format = format_of_name(name);
+        ASSERT_FALSE(format.ok()) << name;
+        EXPECT_EQ(format.error().code, ErrorCode::invalid_argument);
+        EXPECT_NE(format.error().next_step.find(".speedscope.json"), std::string::npos);
+    }
+    EXPECT_EQ(format_called("perfetto").error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::int64_t parameter_count(const Graph& network) {
         const graph::Node& node = network.node(id);
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const Tensor* constant = network.constant(node.inputs[i]);
-            const bool statistic = node.op == "BatchNormalization" && i >= 3;
+            const bool statistic = node.op == graph::op::BatchNormalization && i >= 3;
             if (constant == nullptr || statistic || node.name == "lm_head" || constant->rank() == 0 ||
                 !graph::is_floating(constant->type()) || !counted.insert(node.inputs[i]).second)
                 continue;
@@ -38,7 +38,7 @@ std::int64_t parameter_count(const Graph& network) {
 
 std::map<std::string, int> operators_of(const Graph& network) {
     std::map<std::string, int> counts;
-    for (const graph::NodeId id : network.nodes()) ++counts[network.node(id).op];
+    for (const graph::NodeId id : network.nodes()) ++counts[std::string(network.node(id).op.name())];
     return counts;
 }
 
@@ -107,7 +107,7 @@ TEST_P(Published, HasItsParametersAndShapes) {
         EXPECT_EQ(type.dims()[0], 2);
     }
     for (const graph::NodeId id : network->nodes())
-        EXPECT_NE(graph::find_operator(network->node(id)), nullptr) << network->node(id).op;
+        EXPECT_NE(graph::find_operator(network->node(id)), nullptr) << network->node(id).op.name();
 }
 
 INSTANTIATE_TEST_SUITE_P(Zoo, Published, testing::ValuesIn(entries()),
@@ -153,7 +153,8 @@ TEST(Zoo, CostsWhatWasPublished) {
             std::vector<graph::TensorType> outputs;
             for (const graph::ValueId value : node.inputs) inputs.push_back(network->value(value).type);
             for (const graph::ValueId value : node.outputs) outputs.push_back(network->value(value).type);
-            if (node.op == "Conv" || node.op == "Gemm") sum += graph::flop({node, inputs, outputs}).value;
+            if (node.op == graph::op::Conv || node.op == graph::op::Gemm)
+                sum += graph::flop({node, inputs, outputs}).value;
         }
         return static_cast<double>(sum) * 1e-9;
     };

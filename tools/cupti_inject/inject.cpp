@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "viridian/trace/cupti_name.hpp"
+#include "viridian/trace/record/cupti_name.hpp"
 
 namespace {
 

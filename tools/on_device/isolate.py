@@ -127,6 +127,44 @@ def joules(rows, begin, end):
     return 1e-6 * (inside[-1][1] - inside[0][1]), 1e-9 * (inside[-1][0] - inside[0][0])
 
 
+def choose(bench, found, most):
+    """The `most` dearest operators that launch one kernel, each kernel once; and how many were left out."""
+    chosen, left_out, taken = [], 0, set()
+    for key, entry in sorted(found.items(), key=lambda item: -item[1][3]):
+        if len(chosen) == most:
+            break
+        try:
+            kernels = bench.kernels(entry)
+        except RuntimeError:  # an operator of the backward pass may refuse to run apart
+            left_out += 1
+            continue
+        if not kernels:
+            continue  # a view
+        name, (launches, seconds) = next(iter(kernels.items()))
+        if len(kernels) != 1 or launches != 1 or name in taken:
+            left_out += 1
+            continue
+        taken.add(name)
+        chosen.append((key, entry, name, seconds))
+    return chosen, left_out
+
+
+def add_watts(rows, power, readings, idle_watts):
+    """Adds to each row what the power log says of the time in which its operator ran alone."""
+    with open(power, encoding="utf-8") as file:
+        lines = [line for line in file if line.startswith("# state ")]
+    for row in rows:
+        row.update(nvml_log.states(lines, row["begin_ns"], row["end_ns"]))
+        energy = joules(readings, row["begin_ns"], row["end_ns"])
+        if energy is None:
+            continue
+        row["watts"] = energy[0] / energy[1]
+        row["seconds_per_call"] = 1e-9 * (row["end_ns"] - row["begin_ns"]) / row["calls"]
+        # The pauses between two launches have idle power; what is left is the kernel's.
+        row["busy"] = min(1.0, row["kernel_seconds"] / row["seconds_per_call"])
+        row["kernel_watts"] = (row["watts"] - (1.0 - row["busy"]) * (idle_watts or 0.0)) / row["busy"]
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--workload", default="bert_large")
@@ -155,23 +193,7 @@ def main():
     work.first_step()
     found = capture(torch, work)
     bench = Bench(torch, device, gpu, event_timer(options, gpu))
-    chosen, left_out, taken = [], 0, set()
-    for key, entry in sorted(found.items(), key=lambda item: -item[1][3]):
-        if len(chosen) == options.operators:
-            break
-        try:
-            kernels = bench.kernels(entry)
-        except RuntimeError:  # an operator of the backward pass may refuse to run apart
-            left_out += 1
-            continue
-        if not kernels:
-            continue  # a view
-        name, (launches, seconds) = next(iter(kernels.items()))
-        if len(kernels) != 1 or launches != 1 or name in taken:
-            left_out += 1
-            continue
-        taken.add(name)
-        chosen.append((key, entry, name, seconds))
+    chosen, left_out = choose(bench, found, options.operators)
     power = os.path.join(options.output, "power.csv")
     log = Power(power, options.nvml, environment, 1.9)
     if gpu is not None:
@@ -193,18 +215,7 @@ def main():
     readings = energy_readings(power)
     idle_energy = joules(readings, *idle)
     idle_watts = idle_energy[0] / idle_energy[1] if idle_energy else None
-    with open(power, encoding="utf-8") as file:
-        lines = [line for line in file if line.startswith("# state ")]
-    for row in rows:
-        row.update(nvml_log.states(lines, row["begin_ns"], row["end_ns"]))
-        energy = joules(readings, row["begin_ns"], row["end_ns"])
-        if energy is None:
-            continue
-        row["watts"] = energy[0] / energy[1]
-        row["seconds_per_call"] = 1e-9 * (row["end_ns"] - row["begin_ns"]) / row["calls"]
-        # The pauses between two launches have idle power; what is left is the kernel's.
-        row["busy"] = min(1.0, row["kernel_seconds"] / row["seconds_per_call"])
-        row["kernel_watts"] = (row["watts"] - (1.0 - row["busy"]) * (idle_watts or 0.0)) / row["busy"]
+    add_watts(rows, power, readings, idle_watts)
     with open(os.path.join(options.output, "truth.json"), "w", encoding="utf-8") as file:
         json.dump({"schema": "viridian.isolation/1", "workload": options.workload, "about": work.about,
                    "simulated": options.simulated, "idle_watts": idle_watts, "left_out": left_out, "operators": rows},

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "viridian/account/deconvolve.hpp"
-#include "viridian/account/nesting.hpp"
-#include "viridian/account/operations.hpp"
-#include "viridian/account/placement.hpp"
-#include "viridian/account/power.hpp"
-#include "viridian/account/recency.hpp"
+#include "viridian/account/attribute/nesting.hpp"
+#include "viridian/account/attribute/operations.hpp"
+#include "viridian/account/attribute/recency.hpp"
+#include "viridian/account/deconvolve/deconvolve.hpp"
+#include "viridian/account/power/placement.hpp"
+#include "viridian/account/power/power.hpp"
 
 namespace viridian::account {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 // Runs the exact sweep and keeps the leaves beside it, as long as there is room for them.
 class Keeping {
   public:
-    Keeping(const Steps& steps, std::uint64_t most) : overlap(steps), most_(most) {}
+    Keeping(const PowerCurve& curve, std::uint64_t most) : overlap(curve), most_(most) {}
     void advance(Nanoseconds time) {
         now_ = time;
         overlap.advance(time);
@@ -58,7 +58,7 @@ struct Ledger {  // of one device
     Ledger(std::string device, Power given, const Options& options)
         : name(std::move(device)),
           power(std::move(given)),
-          keeping(power.steps, options.method == Method::automatic || options.method == Method::deconvolve
+          keeping(power.curve, options.method == Method::automatic || options.method == Method::deconvolve
                                    ? options.most_leaves
                                    : 0),
           exact(keeping) {
@@ -70,8 +70,8 @@ struct Ledger {  // of one device
                     readings.push_back({reading.time_ns - options.meter_shift,
                                         Watts(1e-6 * static_cast<double>(reading.value))});
             else
-                readings = power_readings(power.steps);
-            recency = std::make_unique<Recency>(std::move(readings), power.steps.total, options.tick);
+                readings = power_readings(power.curve);
+            recency = std::make_unique<Recency>(std::move(readings), power.curve.total, options.tick);
             recent = std::make_unique<Nesting<Recency>>(*recency);
         }
     }
@@ -113,86 +113,94 @@ Nanoseconds median_duration(const std::vector<Leaf>& leaves) {
     return *middle;
 }
 
-// Chooses between the exact sweep and the fit; `device` says why.
-Attribution settle(Ledger& ledger, Device& device, const trace::Trace& about, const Options& options,
-                   std::vector<std::string>& warnings) {
-    if (ledger.recent) {
-        ledger.recent->finish();
-        device.method = "recency";
-        device.verdict = "asked for";
-        return std::move(*ledger.recency).finish();
-    }
-    ledger.exact.finish();
-    Attribution exact = std::move(ledger.keeping.overlap).finish();
-    device.method = "overlap";
-    device.verdict = "asked for";
-    std::vector<Leaf>& leaves = ledger.keeping.leaves;
-    if (options.method == Method::overlap || leaves.empty()) return exact;
+// What one device's operations received, by which method and why.
+struct Settled {
+    Attribution shares;
+    std::string method, verdict;
+    std::optional<SensorFound> sensor = {};
+    std::vector<std::string> warnings = {};
+};
+
+bool averages(const Power& power) {
+    return std::any_of(power.series.begin(), power.series.end(), [](const meter::Series& series) {
+        return series.channel.kind == meter::Kind::average_uw;
+    });
+}
+
+// Why the exact sweep is used without trying a fit; nothing if a fit is worth trying.
+std::optional<std::string> reason_against_fit(const Ledger& ledger, const trace::Trace& about,
+                                              const Options& options) {
+    const std::vector<Leaf>& leaves = ledger.keeping.leaves;
+    const PowerCurve& curve = ledger.power.curve;
+    if (options.method == Method::overlap || leaves.empty()) return "asked for";
     const Nanoseconds typical = median_duration(leaves);
-    const bool slow = ledger.power.steps.period > typical;
-    const bool average = std::any_of(
-        ledger.power.series.begin(), ledger.power.series.end(),
-        [](const meter::Series& series) { return series.channel.kind == meter::Kind::average_uw; });
-    if (options.method == Method::automatic && !slow && !average) {
-        device.verdict = fmt::format(
-            "the meter moves every {:.3g} ms, faster than the median operation of {:.3g} ms",
-            1e-6 * static_cast<double>(ledger.power.steps.period), 1e-6 * static_cast<double>(typical));
-        return exact;
-    }
-    if (leaves.size() < ledger.keeping.count) {
-        device.verdict = fmt::format("{} leaves are more than deconvolve may hold ({}); raise --most-leaves",
-                                     ledger.keeping.count, options.most_leaves);
-        return exact;
-    }
-    if (about.lost_events * 1000 > about.events) {
-        device.verdict = fmt::format("the trace lost {} of {} events: a fit would blame the rest",
-                                     about.lost_events, about.events);
-        return exact;
-    }
-    const std::uint64_t windows = ledger.power.steps.steps.size();
+    if (options.method == Method::automatic && curve.period <= typical && !averages(ledger.power))
+        return fmt::format("the meter moves every {:.3g} ms, faster than the median operation of {:.3g} ms",
+                           1e-6 * static_cast<double>(curve.period), 1e-6 * static_cast<double>(typical));
+    if (leaves.size() < ledger.keeping.count)
+        return fmt::format("{} leaves are more than deconvolve may hold ({}); raise --most-leaves",
+                           ledger.keeping.count, options.most_leaves);
+    if (about.lost_events * 1000 > about.events)
+        return fmt::format("the trace lost {} of {} events: a fit would blame the rest", about.lost_events,
+                           about.events);
+    const std::uint64_t windows = curve.segments.size();
     const std::uint64_t kinds =
         std::min<std::uint64_t>(ledger.operations.size(), DeconvolveOptions{}.most_kinds);
     const Forecast forecast{ledger.name, leaves.size(), windows, kinds,
                             deconvolve_bytes(leaves.size(), windows, kinds)};
-    if (options.may_fit && !options.may_fit(forecast)) {
-        device.verdict =
-            fmt::format("deconvolve was not run: it needs {} MiB for {} leaves, {} readings and {} kinds",
-                        (forecast.bytes >> 20U) + 1, forecast.leaves, windows, kinds);
-        return exact;
-    }
+    if (options.may_fit && !options.may_fit(forecast))
+        return fmt::format("deconvolve was not run: it needs {} MiB for {} leaves, {} readings and {} kinds",
+                           (forecast.bytes >> 20U) + 1, forecast.leaves, windows, kinds);
+    return std::nullopt;
+}
+
+// Fits the ledger's leaves, which it sorts by start, to the device's own readings.
+Deconvolution fit_leaves(Ledger& ledger, const Options& options) {
+    std::vector<Leaf>& leaves = ledger.keeping.leaves;
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.start < b.start; });
-    const meter::Series* readings =
-        ledger.power.series.size() == 1 && ledger.power.others == 0 ? ledger.power.series.data() : nullptr;
-    meter::Series moved;
-    if (readings != nullptr && options.meter_shift != 0) {
-        moved = *readings;
-        for (meter::Reading& reading : moved.readings) reading.time_ns -= options.meter_shift;
-        readings = &moved;
+    std::optional<meter::Series> moved;
+    if (ledger.power.series.size() == 1 && ledger.power.others == 0) {
+        moved = ledger.power.series.front();
+        for (meter::Reading& reading : moved->readings) reading.time_ns -= options.meter_shift;
     }
-    Deconvolution fitted = deconvolve(leaves, static_cast<std::uint32_t>(ledger.operations.size()),
-                                      ledger.power.steps, readings, {.search = options.search});
-    device.verdict = fitted.verdict;
+    return deconvolve(leaves, static_cast<std::uint32_t>(ledger.operations.size()), ledger.power.curve,
+                      moved ? &*moved : nullptr, {.search = options.search});
+}
+
+// Ends the sweeps of a device and chooses between the exact one and a fit.
+Settled settle(Ledger& ledger, const trace::Trace& about, const Options& options) {
+    if (ledger.recent) {
+        ledger.recent->finish();
+        return {std::move(*ledger.recency).finish(), "recency", "asked for"};
+    }
+    ledger.exact.finish();
+    Attribution exact = std::move(ledger.keeping.overlap).finish();
+    if (std::optional<std::string> reason = reason_against_fit(ledger, about, options))
+        return {std::move(exact), "overlap", std::move(*reason)};
+    Deconvolution fitted = fit_leaves(ledger, options);
     if (!fitted.trusted) {
-        device.verdict = "deconvolve was refused: " + device.verdict;
-        warnings.push_back(fmt::format("{}: {}; overlap is used", device.name, device.verdict));
-        return exact;
+        const std::string verdict = "deconvolve was refused: " + fitted.verdict;
+        return {std::move(exact), "overlap", verdict, {}, {verdict + "; overlap is used"}};
     }
-    for (const std::string& warning : fitted.warnings) warnings.push_back(device.name + ": " + warning);
-    device.method = "deconvolve";
     const Seconds shift(1e-9 * (fitted.sensor.shift_ns + static_cast<double>(options.meter_shift)));
     const Seconds spread(1.96e-9 * fitted.sensor.shift_deviation_ns);
-    device.sensor = {Seconds(1e-9 * fitted.sensor.window_ns), shift, shift - spread, shift + spread};
-    return std::move(fitted.attribution);
+    const SensorFound sensor{Seconds(1e-9 * fitted.sensor.window_ns), shift, shift - spread, shift + spread};
+    return {std::move(fitted.attribution), "deconvolve", fitted.verdict, sensor, std::move(fitted.warnings)};
 }
 
 void write_device(Ledger& ledger, const trace::Trace& about, const Options& options, Accounting& out) {
     Device device;
     device.name = ledger.name;
     device.power = ledger.power.provenance;
-    device.update = Seconds(1e-9 * static_cast<double>(ledger.power.steps.period));
-    const bool metered = !ledger.power.steps.empty();
-    const Attribution shares = settle(ledger, device, about, options, out.warnings);
-    for (const std::string& warning : ledger.power.steps.warnings)
+    device.update = Seconds(1e-9 * static_cast<double>(ledger.power.curve.period));
+    const bool metered = !ledger.power.curve.empty();
+    const Settled settled = settle(ledger, about, options);
+    const Attribution& shares = settled.shares;
+    device.method = settled.method;
+    device.verdict = settled.verdict;
+    device.sensor = settled.sensor;
+    for (const std::string& warning : settled.warnings) out.warnings.push_back(ledger.name + ": " + warning);
+    for (const std::string& warning : ledger.power.curve.warnings)
         out.warnings.push_back(ledger.name + ": " + warning);
     if (!metered)
         out.warnings.push_back(
@@ -268,7 +276,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
     }
     const trace::Trace& about = source.about();
     if (std::none_of(ledgers.begin(), ledgers.end(),
-                     [](const auto& ledger) { return !ledger->power.steps.empty(); })) {
+                     [](const auto& ledger) { return !ledger->power.curve.empty(); })) {
         std::string of_trace, of_power;
         for (const auto& ledger : ledgers) of_trace += " " + ledger->name;
         for (const meter::Series& series : log.series)

@@ -1,10 +1,10 @@
 #pragma once
-// The whole of accounting: a trace and a power log in, joules per operation out.
+// Accounts the energy of a power log to the operations of a trace (docs/account.md): joules per operation.
 #include <functional>
 
-#include "viridian/account/identify.hpp"
+#include "viridian/account/deconvolve/identify.hpp"
 #include "viridian/account/result.hpp"
-#include "viridian/meter/power_log.hpp"
+#include "viridian/meter/log/power_log.hpp"
 #include "viridian/trace/source.hpp"
 
 namespace viridian::account {
@@ -12,7 +12,7 @@ namespace viridian::account {
 enum class Method { automatic, recency, overlap, deconvolve };
 [[nodiscard]] std::optional<Method> method_from(std::string_view name);  // "auto", "recency", ...
 
-// What a fit will need, known before it begins.
+// A Forecast says what a fit will need, before it begins.
 struct Forecast {
     std::string device;
     std::uint64_t leaves = 0, windows = 0, kinds = 0, bytes = 0;

@@ -1,5 +1,7 @@
 #include "viridian/account/result.hpp"
 
+#include "viridian/base/json.hpp"
+
 namespace viridian::account {
 namespace {
 

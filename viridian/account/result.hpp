@@ -1,5 +1,6 @@
 #pragma once
-// What accounting says: plain data, for JSON, text and the page (docs/account.md, "Result").
+// The result of accounting as plain data, from which JSON, text and the page are made (docs/account.md,
+// "Result").
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ struct Operation {       // one qualified name on one device and pass
     std::string stream;  // thread or stream; empty if several
     std::uint64_t count = 0;
     Seconds seconds;               // summed over instances, callees' time not included
-    std::optional<Energy> energy;  // none where its device has no meter
+    std::optional<Energy> energy;  // none if its device has no meter
     [[nodiscard]] Watts watts() const {
         return energy && seconds.value > 0 ? energy->value / seconds : Watts(0);
     }

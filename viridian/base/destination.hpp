@@ -1,26 +1,28 @@
 #pragma once
-// Where output goes: a file is written beside its name and takes its place once it is whole, so that nothing
-// is lost on failure; a link is followed; a device, a pipe or /dev/stdout is written as it is and never
-// replaced.
+// Decides how an output file is written. A regular file is written under another name in the same folder and
+// renamed when it is complete, so that nothing is lost if writing fails. Links are followed. A device, a pipe
+// or /dev/stdout is written directly and never replaced.
 #include "viridian/base/file.hpp"
 
 namespace viridian {
 
+// One output file while it is written.
 struct Destination {
     explicit Destination(const Path& name);
 
-    [[nodiscard]] int open() const;    // a descriptor, or -1 with errno
-    [[nodiscard]] bool place() const;  // what was written takes its name; false with errno
-    void abandon() const;              // what was written so far goes
+    [[nodiscard]] int open() const;    // opens `beside`; a descriptor, or -1 with errno set
+    [[nodiscard]] bool place() const;  // renames `beside` to `path`; false with errno set
+    void abandon() const;              // removes what was written so far
 
-    Path path;    // what `name` leads to
-    Path beside;  // what is opened; `path` itself where nothing may be replaced
+    Path path;    // the file that `name` leads to
+    Path beside;  // the file that is opened; equal to `path` for devices and pipes
 };
 
-// Whether a file could come to this name now; leaves nothing behind. Errors: those of writing it.
+// Checks that a file of this name could be written now, and leaves nothing behind. Errors: those of writing
+// it.
 [[nodiscard]] Result<void> check_writable(const Path& name);
 
-// `disk_full` or `file_not_writable`.
+// The error for a system error `number` (errno) while writing `path`: disk_full or file_not_writable.
 [[nodiscard]] Error write_error(const Path& path, int number);
 
 }  // namespace viridian

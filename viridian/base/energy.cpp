@@ -1,5 +1,7 @@
 #include "viridian/base/energy.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 
 namespace viridian {

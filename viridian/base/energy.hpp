@@ -1,14 +1,16 @@
 #pragma once
-// A joules figure is never bare: it carries an interval and where it came from (docs/architecture.md,
-// "Honesty about joules"). `measured` by a hardware meter, `estimated` by a model, `derived` by attribution
-// from one of the two.
+// An amount of energy with its 95 % interval and its provenance (docs/architecture.md, "Honesty about
+// joules"). The provenance is `measured` if a hardware meter gave the number, `estimated` if a model did, and
+// `derived` if the number was attributed to an operation from measured or estimated power.
 #include <string>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 #include "viridian/base/units.hpp"
 
 namespace viridian {
 
+// Says where a number comes from.
 struct Provenance {
     enum class Kind { measured, estimated, derived } kind = Kind::estimated;
     std::string source;  // meter, model or method: "powercap", "cpu-linear", "overlap from powercap"
@@ -23,12 +25,13 @@ struct Energy {
     Joules high;
     Provenance provenance;
 
-    // Sums intervals as fully correlated (the safe reading). The weaker provenance wins: anything plus an
-    // estimate is an estimate.
+    // Adds values and both ends of the intervals, as if the errors were fully correlated, which gives the
+    // widest interval. The weaker provenance is kept: anything plus an estimate is an estimate.
     Energy& operator+=(const Energy& other);
 };
 
-[[nodiscard]] Json to_json(const Energy& energy);  // {value, low, high, provenance}
+// Writes and reads {value, low, high, provenance}, in joules. Errors: malformed.
+[[nodiscard]] Json to_json(const Energy& energy);
 [[nodiscard]] Result<Energy> energy_from_json(const Json& json);
 
 }  // namespace viridian

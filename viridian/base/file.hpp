@@ -1,5 +1,6 @@
 #pragma once
-// Files, whole: read with a limit, write so that readers see the old text or the new, never half of it.
+// Reads and writes whole files. Other programs see the old content of a written file or the new one, never a
+// part.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -11,11 +12,11 @@ namespace viridian {
 
 using Path = std::filesystem::path;
 
-// Errors: file_not_found, file_unreadable, limit_exceeded (larger than `limit` bytes).
+// The content of `path`. Errors: file_not_found, file_unreadable, limit_exceeded (larger than `limit` bytes).
 [[nodiscard]] Result<std::string> read_file(const Path& path, std::uint64_t limit = std::uint64_t{1} << 34);
 
-// Writes beside `path`, syncs, renames. Errors: file_not_writable, disk_full; on error the old file is
-// untouched.
+// Writes `bytes` to another file of the same folder, syncs it and renames it to `path`. Errors:
+// file_not_writable, disk_full; the old file is then unchanged.
 [[nodiscard]] Result<void> write_file(const Path& path, std::string_view bytes);
 
 }  // namespace viridian

@@ -1,5 +1,6 @@
 #pragma once
-// A 64-bit hash of content, stable across runs and machines: it may be written to files.
+// A 64-bit hash that is the same on every machine and in every run, so that it can be written to files. It is
+// not cryptographic.
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace viridian {
 
-// Order matters: Hash{}.add(1).add(2) differs from Hash{}.add(2).add(1).
+// Hashes what is added to it, in order: Hash{}.add(1).add(2) differs from Hash{}.add(2).add(1).
 class Hash {
   public:
     template <std::integral Integer>

@@ -1,16 +1,15 @@
 #pragma once
-// JSON documents (nlohmann-json). Key order is kept as written, so results read like their tables.
+// Parses JSON documents with nlohmann-json. Keys keep the order in which they were written.
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "viridian/base/json_fwd.hpp"
 #include "viridian/base/result.hpp"
 
 namespace viridian {
 
-using Json = nlohmann::ordered_json;
-
-// Parses a whole document. Errors: malformed, with `name`, line and column. Nesting deeper than 512 is
-// refused.
+// Parses a whole document. `name` stands for it in errors. Errors: malformed, with line and column, also for
+// nesting deeper than 512.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view name);
 
 }  // namespace viridian

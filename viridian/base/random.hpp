@@ -1,6 +1,6 @@
 #pragma once
-// Seeded random numbers that are the same on every platform and compiler (std distributions are not).
-// xoshiro256** by Blackman and Vigna, seeded by splitmix64.
+// A seeded generator of random numbers that are the same on every platform and compiler, which those of std
+// distributions are not. It is xoshiro256** by Blackman and Vigna (2018), seeded by splitmix64.
 #include <array>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Result<T>: a value or an Error (C++20 has no std::expected). Exceptions do not cross a room.
+// Result<T> holds a value or an Error, because C++20 has no std::expected. Exceptions do not leave a room.
 //
 //     Result<Graph> load(const Path& path) {
 //         VIRIDIAN_TRY(const std::string bytes, read_file(path));  // declares `bytes`, or returns the error
@@ -11,36 +11,38 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "viridian/base/error.hpp"
 
 namespace viridian {
 
+// `value` and what forwards to it may be called only if `ok`, `error` only if not.
 template <class T>
 class [[nodiscard]] Result {
   public:
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+    Result(T value) : value_(std::move(value)) {}
+    Result(Error error) : error_(std::move(error)) {}
 
-    [[nodiscard]] bool ok() const { return state_.index() == 0; }
+    [[nodiscard]] bool ok() const { return value_.has_value(); }
     explicit operator bool() const { return ok(); }
 
-    [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
-    [[nodiscard]] T& value() & { return std::get<0>(state_); }
+    [[nodiscard]] const T& value() const& { return value_.value(); }
+    [[nodiscard]] T& value() & { return value_.value(); }
     // By value, so that `for (auto& x : *make())` holds what it walks over.
-    [[nodiscard]] T value() && { return std::get<0>(std::move(state_)); }
+    [[nodiscard]] T value() && { return std::move(value_).value(); }
     [[nodiscard]] const T& operator*() const& { return value(); }
     [[nodiscard]] T& operator*() & { return value(); }
     [[nodiscard]] T operator*() && { return std::move(*this).value(); }
     [[nodiscard]] const T* operator->() const { return &value(); }
     [[nodiscard]] T* operator->() { return &value(); }
 
-    [[nodiscard]] const Error& error() const& { return std::get<1>(state_); }
-    [[nodiscard]] Error&& error() && { return std::get<1>(std::move(state_)); }
+    [[nodiscard]] const Error& error() const& { return error_.value(); }
+    [[nodiscard]] Error&& error() && { return std::move(error_).value(); }
 
   private:
-    std::variant<T, Error> state_;
+    // Two optionals rather than a variant, which takes the compiler far longer.
+    std::optional<T> value_;
+    std::optional<Error> error_;
 };
 
 template <>
@@ -58,17 +60,19 @@ class [[nodiscard]] Result<void> {
     std::optional<Error> error_;
 };
 
-// fail(ErrorCode::malformed, "export the model again", "`{}` has {} bytes too few", path, n)
+// Makes an error from its code, the next step and a message in fmt's syntax:
+//     fail(ErrorCode::malformed, "export the model again", "`{}` has {} bytes too few", path, n)
 template <class... Arguments>
 [[nodiscard]] Error fail(ErrorCode code, std::string next_step, fmt::format_string<Arguments...> message,
                          Arguments&&... arguments) {
-    return Error{code, fmt::format(message, std::forward<Arguments>(arguments)...), std::move(next_step)};
+    return Error{code, fmt::vformat(message, fmt::make_format_args(arguments...)), std::move(next_step)};
 }
 
-// An invariant of ours, by name. Broken: throws BrokenInvariant, which only `cli` catches (exit code 3).
+// Thrown if an invariant of our own code does not hold, which is a bug. Only `cli` catches it (exit code 3).
 struct BrokenInvariant {
     std::string name;
 };
+// Checks the invariant that `name` states in words.
 inline void invariant(bool holds, std::string_view name) {
     if (!holds) [[unlikely]]
         throw BrokenInvariant{std::string(name)};

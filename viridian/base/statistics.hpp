@@ -1,5 +1,5 @@
 #pragma once
-// Repeated measurements of one thing, summed up without assuming a distribution.
+// Summarises repeated measurements of one quantity without assuming their distribution.
 #include <cstdint>
 #include <vector>
 

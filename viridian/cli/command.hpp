@@ -1,31 +1,39 @@
 #pragma once
-// One file per command. A command is a name, a sentence, its options and one straight function that returns
-// an exit code's worth of Result. `commands.cpp` lists them all.
-#include <CLI/CLI.hpp>
+// What a command of the program is. Each command has a source file of its own, which defines one `Command`;
+// `commands.cpp` lists them all.
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "viridian/base/json.hpp"
+#include "viridian/cli/options.hpp"
 
 namespace viridian::cli {
 
-// What a command says: `json` is the one object of --json, `text` is what people read. Errors go by Result.
+// What a command answers: `json` is the one object that `--json` prints, `text` is what people read. Errors
+// are returned as Result instead.
 struct Answer {
     Json json;
     std::string text;
-    int exit_code = 0;  // doctor-like commands may answer and still fail
+    int exit_code = 0;  // not 0 if the command answers and yet fails, as `record` does with its program
 };
+
+using Action = std::function<Result<Answer>()>;
 
 struct Command {
     std::string name;
-    std::string summary;
-    std::string example;
-    // Adds options to `app`; returns what to run once they are parsed.
-    std::function<std::function<Result<Answer>()>(CLI::App& app)> define;
+    std::string summary;  // one line of the overview and of --help
+    std::string example;  // a whole command line
+    // Adds the command's options to `app` and returns what runs after they are parsed.
+    std::function<Action(App app)> define;
 };
 
-// In the order of --help (docs/architecture.md, "Command line").
-[[nodiscard]] std::vector<Command> commands();
+struct CommandGroup {
+    std::string title;  // "Try it"
+    std::vector<Command> commands;
+};
+
+// All commands, in the order of the overview (docs/architecture.md, "Command line").
+[[nodiscard]] std::vector<CommandGroup> command_groups();
 
 }  // namespace viridian::cli

@@ -3,19 +3,32 @@
 namespace viridian::cli {
 
 // clang-format off: one line each, so that changes do not meet.
-std::vector<Command> commands() {
+std::vector<CommandGroup> command_groups() {
     return {
-        doctor_command(),
-        zoo_command(),
-        inspect_command(),
-        run_command(),
-        profile_command(),
-        optimize_command(),
-        check_command(),
-        report_command(),
-        pipeline_command(),
-        account_command(),
-        record_command(), serve_command(), meter_command(), trace_command(),
+        {"Try it", {
+            doctor_command(),
+            zoo_command(),
+            run_command(),
+        }},
+        {"Make a model cheaper", {
+            optimize_command(),
+            check_command(),
+            profile_command(),
+        }},
+        {"See the joules", {
+            record_command(),
+            account_command(),
+            meter_command(),
+            serve_command(),
+        }},
+        {"Plan training", {
+            pipeline_command(),
+        }},
+        {"Look into files", {
+            inspect_command(),
+            trace_command(),
+            report_command(),
+        }},
     };
 }
 // clang-format on

@@ -1,5 +1,6 @@
 #pragma once
-// Every command's definition, one line each, in the order of `commands.cpp`.
+// The definitions of all commands. `commands.cpp` puts them into groups; each is defined in the file of its
+// name.
 #include "viridian/cli/command.hpp"
 
 namespace viridian::cli {

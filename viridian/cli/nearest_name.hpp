@@ -1,4 +1,5 @@
 #pragma once
+// Finds the name that a user meant.
 
 #include <optional>
 #include <span>
@@ -7,8 +8,8 @@
 
 namespace viridian::cli {
 
-// The name a mistyped word was most likely meant to be: the one at the smallest edit distance, if that is at
-// most a third of the word's length (at least 1). The first among equals.
+// The one of `names` that `word` was most likely meant to be: the first at the smallest edit distance
+// (Levenshtein), if that distance is at most a third of the word's length, or 1. Nothing otherwise.
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> names);
 
 }  // namespace viridian::cli

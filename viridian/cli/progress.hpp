@@ -1,5 +1,5 @@
 #pragma once
-// One line on stderr that says where long work is, when stderr is a terminal; silent else.
+// One line on stderr that says how far long work is. It is shown only if stderr is a terminal.
 #include <chrono>
 #include <string>
 
@@ -12,8 +12,9 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // Redrawn at most ten times a second.
+    // Shows the seconds since construction and `what`, at most ten times a second.
     void show(const std::string& what);
+    // Removes the line, so that something else can be printed.
     void clear();
 
   private:

@@ -1,5 +1,9 @@
 #include "viridian/cli/run_cli.hpp"
 
+#include <CLI/CLI.hpp>
+
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -8,8 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "viridian/cli/commands.hpp"
-#include "viridian/cli/nearest_name.hpp"
+#include "viridian/cli/arguments.hpp"
+#include "viridian/cli/command.hpp"
+#include "viridian/cli/overview.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -26,7 +31,7 @@ int exit_code(ErrorKind kind) {
     return 3;
 }
 
-int report(const Error& error, bool json) {
+int print(const Error& error, bool json) {
     if (json) {
         const Json object = {
             {"error",
@@ -37,7 +42,7 @@ int report(const Error& error, bool json) {
     return exit_code(error.kind());
 }
 
-int report(const Answer& answer, bool json) {
+int print(const Answer& answer, bool json) {
     if (json)
         fmt::print("{}\n", answer.json.dump(2, ' ', false, Json::error_handler_t::replace));
     else
@@ -45,20 +50,58 @@ int report(const Answer& answer, bool json) {
     return answer.exit_code;
 }
 
-Error wrong_arguments(const CLI::App& app, const CLI::ParseError& error, std::span<const char* const> words) {
-    const auto used = app.get_subcommands();
-    if (!used.empty())
-        return fail(ErrorCode::invalid_argument, fmt::format("see `viridian {} --help`", used[0]->get_name()),
-                    "{}", error.what());
-    const auto word = std::find_if(words.begin(), words.end(), [](const char* w) { return w[0] != '-'; });
-    if (word == words.end())
-        return fail(ErrorCode::invalid_argument, "see `viridian --help`", "{}", error.what());
+// The command as far as it was understood, "pipeline plan", and every option that may follow it.
+struct Understood {
+    const CLI::App* command;
+    std::string name;
+    std::vector<std::string> options;
+};
+
+void add_options(const CLI::App& app, std::vector<std::string>& options) {
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) options.push_back("-" + name);
+    }
+}
+
+Understood understood(const CLI::App& app) {
+    Understood result{&app, "", {}};
+    add_options(app, result.options);
+    while (!result.command->get_subcommands().empty()) {
+        result.command = result.command->get_subcommands()[0];
+        result.name += (result.name.empty() ? "" : " ") + result.command->get_name();
+        add_options(*result.command, result.options);
+    }
+    return result;
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-    const auto meant = nearest_name(*word, names);
-    return fail(ErrorCode::invalid_argument,
-                meant ? fmt::format("did you mean `viridian {}`?", *meant) : "see `viridian --help`",
-                "there is no command `{}`", *word);
+    for (const CLI::App* command : commands) names.push_back(command->get_name());
+    return names;
+}
+
+Error wrong_arguments(const CLI::App& app, const CLI::ParseError& error) {
+    const Understood found = understood(app);
+    const std::vector<std::string> below = names_of(found.command->get_subcommands({}));
+    std::vector<std::string> left = app.remaining(true);
+    std::erase(left, "--");
+    const auto dashed = [](const std::string& word) { return word.starts_with('-'); };
+    const auto word = std::ranges::find_if_not(left, dashed);
+    if (found.name.empty() && word != left.end()) {
+        std::vector<std::string> commands = below;
+        commands.insert(commands.end(), {"help", "version"});
+        return unknown_command(*word, commands);
+    }
+    if (std::ranges::any_of(left, dashed) ||
+        (!left.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr))
+        return unknown_words(found.name, left, found.options);
+    const std::string next_step =
+        fmt::format("see `viridian {}{}--help`", found.name, found.name.empty() ? "" : " ");
+    if (found.command->get_require_subcommand_min() > 0 && found.command->get_subcommands().empty())
+        return fail(ErrorCode::invalid_argument, next_step, "`viridian {}` needs one of: {}", found.name,
+                    fmt::join(below, ", "));
+    return fail(ErrorCode::invalid_argument, next_step, "{}", error.what());
 }
 
 // `--dim N=2 MODEL`: an option takes one value each time it is given; lists without a name stay lists.
@@ -68,7 +111,22 @@ void take_one_value_each(CLI::App& app) {
     for (CLI::App* below : app.get_subcommands({})) take_one_value_each(*below);
 }
 
-Result<Answer> run_guarded(const std::function<Result<Answer>()>& action) {
+// CLI11 lists the options that one excludes by their addresses; here they are listed by name, so that the
+// help of a command is the same in every run.
+class StableFormatter : public CLI::Formatter {
+  public:
+    std::string make_option_opts(const CLI::Option* option) const override {
+        const std::string text = CLI::Formatter::make_option_opts(option);
+        const std::size_t list = text.find(" Excludes:");
+        if (list == std::string::npos) return text;
+        std::vector<std::string> names;
+        for (const CLI::Option* other : option->get_excludes()) names.push_back(other->get_name());
+        std::ranges::sort(names);
+        return fmt::format("{} Excludes: {}", text.substr(0, list), fmt::join(names, " "));
+    }
+};
+
+Result<Answer> run_guarded(const Action& action) {
     constexpr auto next_step = "please report it with the command line and the input";
     try {
         return action();
@@ -85,36 +143,46 @@ Result<Answer> run_guarded(const std::function<Result<Answer>()>& action) {
 }  // namespace
 
 int run_cli(int count, const char* const* arguments) {
-    CLI::App app(
-        "Viridian measures where a neural network's energy goes, and lowers it while the outputs stay the "
-        "same.",
-        "viridian");
-    app.require_subcommand(1);
-    app.set_version_flag("--version", VIRIDIAN_VERSION);
+    const std::vector<CommandGroup> groups = command_groups();
+    const std::vector<std::string> words =
+        arranged(std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
+    const bool json = wants_json(words);
+    if (std::ranges::all_of(words, [](const std::string& word) { return word == "--json"; }))
+        return print(Answer{overview_json(groups), overview_text(groups), 0}, json);
 
-    bool json = false;
-    std::function<Result<Answer>()> chosen;
-    for (const Command& command : commands()) {
-        CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
-        subcommand->add_flag("--json", json, "One JSON object on stdout, nothing else there");
-        auto action = command.define(*subcommand);
-        take_one_value_each(*subcommand);
-        const std::string more = subcommand->get_footer();
-        subcommand->footer("Example:\n  " + command.example + (more.empty() ? "" : "\n\n") + more);
-        subcommand->callback([&chosen, action = std::move(action)] { chosen = action; });
-    }
+    CLI::App app("", "viridian");
+    app.formatter(std::make_shared<StableFormatter>());
+    app.require_subcommand(1);
+    app.set_version_flag("--version", version_text);
+    bool given = false;  // `json` tells
+    app.add_flag("--json", given, "");
+    Action chosen;
+    for (const CommandGroup& group : groups)
+        for (const Command& command : group.commands) {
+            CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
+            subcommand->add_flag("--json", given, "One JSON object on stdout, nothing else there");
+            Action action = command.define(App(subcommand));
+            take_one_value_each(*subcommand);
+            const std::string more = subcommand->get_footer();
+            subcommand->footer("Example:\n  " + command.example + (more.empty() ? "" : "\n\n") + more);
+            subcommand->callback([&chosen, action = std::move(action)] { chosen = action; });
+        }
     try {
-        app.parse(count, arguments);
-    } catch (const CLI::Success& success) {  // --help, --version
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::CallForHelp& help) {
+        const bool whole = app.get_subcommands().empty();
+        if (whole && app.remaining_size() > 0) return print(wrong_arguments(app, help), json);
+        fmt::print("{}", whole ? overview_text(groups) : app.help());
+        return 0;
+    } catch (const CLI::Success& success) {  // --version
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        const std::span words(arguments + 1, static_cast<size_t>(std::max(count - 1, 0)));
-        return report(wrong_arguments(app, error, words), json);
+        return print(wrong_arguments(app, error), json);
     }
     const Result<Answer> answer = run_guarded(chosen);
-    const int code = answer.ok() ? report(*answer, json) : report(answer.error(), json);
+    const int code = answer.ok() ? print(*answer, json) : print(answer.error(), json);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-        return report(
+        return print(
             fail(ErrorCode::file_not_writable, "check where the output goes", "cannot write to stdout"),
             false);
     return code;

@@ -1,20 +1,18 @@
 #pragma once
-// A command of several: `account diff`, `pipeline plan`, `trace convert`.
+// Commands that consist of subcommands, as `account diff`, `pipeline plan` and `trace convert` do.
 #include "viridian/cli/command.hpp"
 
 namespace viridian::cli {
 
-using Action = std::function<Result<Answer>()>;
-
 struct Subcommand {
     std::string name;
     std::string summary;
-    std::string example;  // may be empty
-    std::function<Action(CLI::App& app)> define;
+    std::string example;  // a whole command line, or empty
+    std::function<Action(App app)> define;
 };
 
-// Adds them to `app`; returns what runs the one given, or `otherwise` where none is. Without `otherwise` one
-// must be.
-[[nodiscard]] Action choose(CLI::App& app, const std::vector<Subcommand>& subcommands, Action otherwise = {});
+// Adds `subcommands` to `app` and returns the action that runs the one that the user names. If the user names
+// none, `otherwise` runs; without it, naming one is required.
+[[nodiscard]] Action choose(App app, const std::vector<Subcommand>& subcommands, Action otherwise = {});
 
 }  // namespace viridian::cli

@@ -1,5 +1,7 @@
 #include "viridian/cost/database.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include "viridian/cost/statement.hpp"
 
 namespace viridian::cost {

@@ -1,8 +1,8 @@
 #pragma once
-// The cost database: one SQLite file in WAL mode that any number of processes may use at once. Every put is
-// its own transaction: killed at any moment, it holds what was put before. Prices are kept per (region,
-// choice, device, threads, library, protocol); the list of choices of a region is kept too, so that the file
-// alone answers a solver.
+// Keeps measured prices in one SQLite file in WAL mode that any number of processes may use at once. Every
+// put is its own transaction, so a process that is killed leaves what it had put. Prices are kept per
+// (region, choice, device, threads, library, protocol); the list of choices of a region is kept too, so that
+// the file alone answers a solver.
 #include <memory>
 #include <optional>
 
@@ -13,7 +13,7 @@ struct sqlite3;
 
 namespace viridian::cost {
 
-// What a list of choices depends on besides the region: everything in a Key but the choice.
+// Identifies a list of choices: as Key, without the choice.
 struct ListKey {
     std::string subject;
     std::string device;
@@ -23,7 +23,7 @@ struct ListKey {
     std::string allowances;  // "f32", "f32,bf16"
 };
 
-// How well a plan was predicted, kept so that predictions can be judged later.
+// One prediction beside what was measured, kept so that predictions can be judged later.
 struct Residual {
     std::string model;
     std::string plan;  // hash
@@ -37,7 +37,7 @@ class Database {
     // Creates the file and its folder. Errors: file_not_writable, malformed (not such a database), mismatch
     // (written by a newer version), disk_full.
     [[nodiscard]] static Result<Database> open(const Path& path);
-    // In memory, gone with the object.
+    // Opens one in memory, which is gone with the object.
     [[nodiscard]] static Result<Database> temporary();
     Database(Database&&) noexcept;
     Database& operator=(Database&&) noexcept;
@@ -45,7 +45,7 @@ class Database {
 
     [[nodiscard]] Result<std::optional<Entry>> get(const Key& key) const;
     [[nodiscard]] Result<void> put(const Key& key, const Entry& entry);
-    // All entries of one subject under a device, library, thread count and protocol, by choice.
+    // All entries of the key's subject, device, library, threads and protocol, each with its choice.
     [[nodiscard]] Result<std::vector<std::pair<std::string, Entry>>> get_all(const Key& key) const;
 
     [[nodiscard]] Result<std::optional<std::vector<plan::Choice>>> choices(const ListKey& key) const;

@@ -1,8 +1,8 @@
 #pragma once
-// Joules of a kernel where no meter can be read (docs/method.md, 1): static power for the time it takes, the
-// power of the cores it keeps busy, and the traffic to main memory. Always `estimated`. Coefficients are
-// published averages, not this machine's: compare plans on one machine with it, never machines with each
-// other.
+// Estimates the joules of a kernel if no meter can be read (docs/method.md, 1): static power for the time it
+// takes, the power of the cores it keeps busy, and the traffic to main memory. The result is always
+// `estimated`. Coefficients are published averages, not this machine's: use it to compare plans on one
+// machine, never machines with each other.
 #include "viridian/base/energy.hpp"
 
 namespace viridian::cost {

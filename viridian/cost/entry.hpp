@@ -1,5 +1,5 @@
 #pragma once
-// One measured (region, choice) or conversion, as the database keeps it.
+// Defines what the database keeps of one timed pair of region and choice, or of one timed conversion.
 #include <limits>
 #include <string>
 

@@ -1,5 +1,7 @@
 #include "viridian/cost/processor.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <cmath>
 
 namespace viridian::cost {
@@ -7,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_algorithms = 64;
 
-Error wrong(std::string_view member) {
+Error wrong_processor(std::string_view member) {
     return fail(ErrorCode::malformed, "compare with benchmarks/eago/processor.json",
                 "`{}` of the processor is missing or not what it should be", member);
 }
@@ -19,9 +21,9 @@ const Json* find(const Json& json, const char* member) {
 
 Result<double> positive(const Json& json, const char* member) {
     const Json* found = find(json, member);
-    if (found == nullptr || !found->is_number()) return wrong(member);
+    if (found == nullptr || !found->is_number()) return wrong_processor(member);
     const double value = found->get<double>();
-    if (!std::isfinite(value) || !(value > 0) || value > 1e30) return wrong(member);
+    if (!std::isfinite(value) || !(value > 0) || value > 1e30) return wrong_processor(member);
     return value;
 }
 
@@ -29,29 +31,31 @@ Result<Range> range(const Json& json, const char* member) {
     const Json* found = find(json, member);
     if (found == nullptr || !found->is_array() || found->size() != 2 || !(*found)[0].is_number() ||
         !(*found)[1].is_number())
-        return wrong(member);
+        return wrong_processor(member);
     const Range range{(*found)[0].get<double>(), (*found)[1].get<double>()};
-    if (!(range.low > 0) || !(range.low <= range.high) || !(range.high <= 1e6)) return wrong(member);
+    if (!(range.low > 0) || !(range.low <= range.high) || !(range.high <= 1e6))
+        return wrong_processor(member);
     return range;
 }
 
 Result<std::vector<Algorithm>> algorithms(const Json& json, const char* member, std::size_t least) {
     const Json* found = find(json, member);
     if (found == nullptr || !found->is_array() || found->size() < least || found->size() > most_algorithms)
-        return wrong(member);
+        return wrong_processor(member);
     std::vector<Algorithm> list;
     for (const Json& item : *found) {
-        if (!item.is_object()) return wrong(member);
+        if (!item.is_object()) return wrong_processor(member);
         const Json* name = find(item, "name");
         const Json* last = find(item, "channels_last");
         if (name == nullptr || !name->is_string() || last == nullptr || !last->is_boolean())
-            return wrong(member);
+            return wrong_processor(member);
         Algorithm algorithm{name->get<std::string>(), last->get<bool>(), {}, {}};
         VIRIDIAN_TRY(algorithm.seconds, range(item, "seconds"));
         VIRIDIAN_TRY(algorithm.watts, range(item, "watts"));
         list.push_back(std::move(algorithm));
     }
-    if (least > 0 && list.front().channels_last) return wrong(member);  // every region has a plain kernel
+    if (least > 0 && list.front().channels_last)
+        return wrong_processor(member);  // every region has a plain kernel
     return list;
 }
 
@@ -83,14 +87,14 @@ Json to_json(const Processor& p) {
 }
 
 Result<Processor> processor_from_json(const Json& json) {
-    if (!json.is_object()) return wrong("schema");
+    if (!json.is_object()) return wrong_processor("schema");
     Processor p;
     const Json *schema = find(json, "schema"), *name = find(json, "name"), *seed = find(json, "seed"),
                *watts = find(json, "watts");
-    if (schema == nullptr || *schema != processor_schema) return wrong("schema");
-    if (name == nullptr || !name->is_string()) return wrong("name");
-    if (seed == nullptr || !seed->is_number_unsigned()) return wrong("seed");
-    if (watts == nullptr || !watts->is_object()) return wrong("watts");
+    if (schema == nullptr || *schema != processor_schema) return wrong_processor("schema");
+    if (name == nullptr || !name->is_string()) return wrong_processor("name");
+    if (seed == nullptr || !seed->is_number_unsigned()) return wrong_processor("seed");
+    if (watts == nullptr || !watts->is_object()) return wrong_processor("watts");
     p.name = name->get<std::string>();
     p.seed = seed->get<std::uint64_t>();
     VIRIDIAN_TRY(p.peak_flop, positive(json, "flop_per_second"));

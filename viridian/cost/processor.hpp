@@ -1,7 +1,7 @@
 #pragma once
-// A processor that does not exist, as numbers: how fast it is, what it draws, and which kernels its library
-// has. `synthetic` prices regions with it (docs/cost.md has the formulas); its file is small, and every price
-// follows from it.
+// Describes a processor that does not exist, in numbers: how fast it is, what it draws, and which kernels its
+// library has. `synthetic` prices regions with it (docs/cost.md has the formulas); its file is small, and
+// every price follows from it.
 //
 //     {"schema": "viridian.processor/1", "name": "synthetic-gpu", "seed": 1,
 //      "flop_per_second": …, "reachable": …, "bytes_per_second": …, "launch_seconds": …, "half_occupied": …,
@@ -11,14 +11,16 @@
 #include <string>
 #include <vector>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 
 namespace viridian::cost {
 
 struct Range {
     double low = 1, high = 1;
 };
-// One algorithm: times the first one's seconds and watts, drawn by signature and seed.
+// One algorithm. Its seconds and watts are the first one's, times factors drawn from these ranges by
+// signature and seed.
 struct Algorithm {
     std::string name;
     bool channels_last = false;
@@ -29,9 +31,9 @@ struct Processor {
     std::string name = "synthetic-gpu";
     std::uint64_t seed = 1;
     double peak_flop = 14e12;      // per second; NVIDIA, Tesla V100 data sheet: f32, PCIe
-    double reachable = 0.6;        // of it, by a kernel with enough work
-    double bandwidth = 0.7e12;     // of the sheet's 900 GB/s
-    double launch = 3e-6;          // seconds
+    double reachable = 0.6;        // the share of it that a kernel with enough work reaches
+    double bandwidth = 0.7e12;     // bytes per second; the sheet says 0.9e12
+    double launch = 3e-6;          // seconds per kernel call
     double half_occupied = 1.2e5;  // output elements that half fill the device
     double idle_watts = 45, flop_watts = 250, byte_watts = 60;
     // EAGO, Table 1: B takes 0.88 to 1.85 of A's seconds at 0.58 to 0.81 of its watts; C, where it exists,
@@ -40,7 +42,7 @@ struct Processor {
                                            {"lean_gemm", false, {0.88, 1.85}, {0.58, 0.81}},
                                            {"tensor_nhwc", true, {0.75, 1.2}, {0.75, 1.05}},
                                            {"lean_nhwc", true, {0.95, 1.9}, {0.55, 0.8}}};
-    // Further ones of 3×3 convolutions at stride 1.
+    // Further algorithms for 3×3 convolutions at stride 1.
     std::vector<Algorithm> small_convolutions = {{"winograd", false, {0.5, 0.95}, {0.7, 0.9}}};
     std::vector<Algorithm> others = {{"fast", false, {}, {}},
                                      {"lean", false, {1.02, 1.5}, {0.6, 0.9}},

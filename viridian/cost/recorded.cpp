@@ -1,5 +1,7 @@
 #include "viridian/cost/recorded.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include "viridian/cost/recording.hpp"
 #include "viridian/cost/synthetic.hpp"
 

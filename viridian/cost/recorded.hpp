@@ -1,14 +1,15 @@
 #pragma once
-// A source from a file, by its schema: prices that were recorded, or a processor to compute them from.
+// Makes a source from a file, by its schema: prices that were recorded, or a processor to compute them from.
 // Nothing is timed, on no machine.
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 #include "viridian/cost/source.hpp"
 
 namespace viridian::cost {
 
 struct Recorded {
     std::string device;      // "synthetic-gpu, seed 1"
-    std::string provenance;  // of its joules: "estimated:synthetic-gpu"
+    std::string provenance;  // where its joules come from: "estimated:synthetic-gpu"
     std::string schema;
     Source source;
 };

@@ -1,5 +1,7 @@
 #include "viridian/cost/recording.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <charconv>
 #include <cmath>
 
@@ -24,7 +26,7 @@ Error missing(std::string_view what) {
                 "the recording has no price for {}", what);
 }
 
-Error wrong(std::string_view what) {
+Error wrong_recording(std::string_view what) {
     return fail(ErrorCode::malformed, "write the recording again with `optimize --record`",
                 "the recording is not understood: {}", what);
 }
@@ -77,14 +79,14 @@ Result<void> Recording::keep(std::uint64_t subject, const graph::Graph& graph, c
     return {};
 }
 
-Result<void> Recording::hear_again(const graph::Graph& graph, std::span<const plan::Region> regions,
-                                   const Source& source) {
+Result<void> Recording::record_again(const graph::Graph& graph, std::span<const plan::Region> regions,
+                                     const Source& source) {
     for (const plan::Region& region : regions)
         VIRIDIAN_TRY(keep(subject_of(graph, region), graph, region, source));
     return {};
 }
 
-Source Recording::listen(Source inner) {
+Source Recording::recorded(Source inner) {
     const auto shared = std::make_shared<Source>(std::move(inner));
     return {[this, shared](const graph::Graph& graph,
                            const plan::Region& region) -> Result<std::vector<PricedChoice>> {
@@ -152,7 +154,7 @@ Json Recording::to_json() const {
 
 Result<Recording> Recording::from_json(const Json& json) {
     if (!json.is_object() || json.value("schema", Json()) != recording_schema)
-        return wrong(fmt::format("its schema is not {}", recording_schema));
+        return wrong_recording(fmt::format("its schema is not {}", recording_schema));
     Recording out;
     const auto get = [&](const char* key) -> const Json* {
         const auto found = json.find(key);
@@ -163,13 +165,13 @@ Result<Recording> Recording::from_json(const Json& json) {
     if (device == nullptr || !device->is_string() || provenance == nullptr || !provenance->is_string() ||
         choices == nullptr || !choices->is_array() || regions == nullptr || !regions->is_object() ||
         conversions == nullptr || !conversions->is_object())
-        return wrong("device, provenance, choices, regions or conversions are missing");
+        return wrong_recording("device, provenance, choices, regions or conversions are missing");
     out.device = device->get<std::string>();
     const auto words = provenance->get<std::string>();
     const std::size_t colon = words.find(':');
     const std::string kind = words.substr(0, colon);
     if (colon == std::string::npos || (kind != "measured" && kind != "estimated"))
-        return wrong("its provenance is neither measured:… nor estimated:…");
+        return wrong_recording("its provenance is neither measured:… nor estimated:…");
     out.provenance = {kind == "measured" ? Provenance::Kind::measured : Provenance::Kind::estimated,
                       words.substr(colon + 1)};
     for (const Json& choice : *choices) {
@@ -181,23 +183,44 @@ Result<Recording> Recording::from_json(const Json& json) {
         std::uint64_t subject = 0;
         const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), subject, 16);
         if (error != std::errc() || end != key.data() + key.size() || !rows.is_array())
-            return wrong(fmt::format("region `{}`", key.substr(0, 40)));
+            return wrong_recording(fmt::format("region `{}`", key.substr(0, 40)));
         auto& list = out.regions_[subject];
         for (const Json& row : rows) {
             if (!row.is_array() || row.size() != 3 || !row[0].is_number_unsigned() ||
                 row[0].get<std::uint64_t>() >= out.choices_.size() || !is_amount(row[1]) ||
                 !is_amount(row[2]))
-                return wrong(fmt::format("a row of region `{}`", key));
+                return wrong_recording(fmt::format("a row of region `{}`", key));
             list.push_back(
                 {row[0].get<std::size_t>(), row[1].get<double>() * 1e-6, row[2].get<double>() * 1e-3});
         }
     }
     for (const auto& [key, row] : conversions->items()) {
         if (!row.is_array() || row.size() != 2 || !is_amount(row[0]) || !is_amount(row[1]))
-            return wrong(fmt::format("conversion `{}`", key.substr(0, 80)));
+            return wrong_recording(fmt::format("conversion `{}`", key.substr(0, 80)));
         out.conversions_[key] = {0, row[0].get<double>() * 1e-6, row[1].get<double>() * 1e-3};
     }
     return out;
+}
+
+std::string Recording::to_text() const {
+    const Json json = to_json();
+    std::string out = "{";
+    for (const auto& [key, value] : json.items()) {
+        out += (out.size() > 1 ? ",\n" : "\n") + Json(key).dump() + ": ";
+        if (!value.is_structured()) {
+            out += value.dump();
+            continue;
+        }
+        const bool list = value.is_array();
+        out += list ? "[" : "{";
+        bool first = true;
+        for (const auto& [name, item] : value.items()) {
+            out += (first ? "\n" : ",\n") + (list ? item.dump() : Json(name).dump() + ": " + item.dump());
+            first = false;
+        }
+        out += list ? "]" : "}";
+    }
+    return out + "\n}\n";
 }
 
 }  // namespace viridian::cost

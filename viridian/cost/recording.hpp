@@ -1,6 +1,7 @@
 #pragma once
-// Prices in one JSON file that answers a solver by itself: whatever a source was asked for, kept by
-// signature. `source` knows nothing else: what was not recorded is the error missing_entry.
+// Keeps prices in one JSON file that answers a solver by itself: whatever a source was asked for, by
+// signature. The source made from it knows nothing else: asking for what was not recorded is the error
+// missing_entry.
 //
 //     {"schema": "viridian.recording/1", "device": "synthetic-gpu, seed 1", "provenance": "estimated:…",
 //      "choices": [a plan::Choice, …],
@@ -10,7 +11,8 @@
 #include <memory>
 #include <span>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 #include "viridian/cost/source.hpp"
 
 namespace viridian::cost {
@@ -20,18 +22,21 @@ inline constexpr std::string_view recording_schema = "viridian.recording/1";
 class Recording {
   public:
     std::string device;
-    Provenance provenance;  // of the first price that was heard
+    Provenance provenance;  // of the first price that was recorded
 
-    // Asks `inner` and keeps what it says, rounded as the file rounds it. Refers to this object.
-    [[nodiscard]] Source listen(Source inner);
-    // Forgets what was heard of these regions and asks again: measured prices may have been confirmed since.
+    // Returns a source that asks `inner` and keeps its answers, rounded as the file rounds them. This object
+    // must outlive it.
+    [[nodiscard]] Source recorded(Source inner);
+    // Records the prices of these regions anew, because measured prices may have been confirmed since.
     // Errors: those of `source`.
-    [[nodiscard]] Result<void> hear_again(const graph::Graph& graph, std::span<const plan::Region> regions,
-                                          const Source& source);
+    [[nodiscard]] Result<void> record_again(const graph::Graph& graph, std::span<const plan::Region> regions,
+                                            const Source& source);
     [[nodiscard]] static Source source(std::shared_ptr<const Recording> recording);
     [[nodiscard]] std::size_t regions() const { return regions_.size(); }
 
     [[nodiscard]] Json to_json() const;
+    // Returns the file's text: JSON with one line per region, so that a difference can be read.
+    [[nodiscard]] std::string to_text() const;
     // Errors: malformed.
     [[nodiscard]] static Result<Recording> from_json(const Json& json);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A prepared SQLite statement: bind, step, read.
+// Wraps a prepared SQLite statement: bind its parameters, step to a row, read its columns.
 #include <sqlite3.h>
 
 #include <string>
@@ -17,13 +17,13 @@ class Statement {
     Statement& operator=(Statement&&) = delete;
     ~Statement() { sqlite3_finalize(statement_); }
 
-    // Parameters in order of the question marks.
+    // Binds the next parameter, in the order of the question marks.
     Statement& bind(std::string_view text);
     Statement& bind(double number);
     Statement& bind(std::int64_t number);
     Statement& bind(int number) { return bind(static_cast<std::int64_t>(number)); }
 
-    // True while there is a row. Errors as of `sqlite_error`.
+    // Goes to the next row; false if there is none. Errors: those of sqlite_error().
     [[nodiscard]] Result<bool> step();
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] double number(int column) const;  // NULL is NaN
@@ -36,7 +36,8 @@ class Statement {
     int next_ = 1;
 };
 
-// disk_full, file_not_writable, malformed (not a database), no_permission, else device_failed.
+// Returns the error that SQLite last reported while `doing` something: disk_full, file_not_writable,
+// malformed (not a database), no_permission, else device_failed.
 [[nodiscard]] Error sqlite_error(sqlite3* handle, std::string_view doing);
 // Runs statements without parameters or rows.
 [[nodiscard]] Result<void> execute_sql(sqlite3* handle, const char* sql);

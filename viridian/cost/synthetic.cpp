@@ -17,13 +17,14 @@ using graph::NodeId;
 using graph::OperatorClass;
 using graph::ValueId;
 
-bool is(const Graph& graph, NodeId id, std::initializer_list<std::string_view> operators) {
+bool is(const Graph& graph, NodeId id, std::initializer_list<graph::KnownOperator> operators) {
     const Node& node = graph.node(id);
-    return node.domain.empty() && std::find(operators.begin(), operators.end(), node.op) != operators.end();
+    return node.op.domain().empty() &&
+           std::find(operators.begin(), operators.end(), node.op) != operators.end();
 }
 
 bool contraction(const Graph& graph, NodeId id) {
-    return is(graph, id, {"Conv", "ConvTranspose", "Gemm", "MatMul"});
+    return is(graph, id, {graph::op::Conv, graph::op::ConvTranspose, graph::op::Gemm, graph::op::MatMul});
 }
 
 // Regions that one kernel does: any node; a contraction with up to three element-wise nodes after it; chains
@@ -41,7 +42,7 @@ bool small_kernel(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     const graph::Dims ones = {1, 1};
     const auto weights = graph.value(node.inputs[1]).type;
-    return node.op == "Conv" && node.integer("group", 1) == 1 && weights.known() &&
+    return node.op == graph::op::Conv && node.integer("group", 1) == 1 && weights.known() &&
            weights.dims().size() == 4 && weights.dims()[2] == 3 && weights.dims()[3] == 3 &&
            node.get("strides", ones) == ones && node.get("dilations", ones) == ones;
 }
@@ -98,6 +99,7 @@ Price price_of(const Processor& processor, double seconds, double watts) {
 plan::Choice choice_of(const Graph& graph, const plan::Region& region, std::string kernel, bool last) {
     plan::Choice choice;
     choice.kernel = std::move(kernel);
+    choice.variant.algorithm = plan::Algorithm::direct;
     const auto format = [&](ValueId id) {
         const graph::TensorType& type = graph.value(id).type;
         const std::size_t rank = type.dims().size();
@@ -113,7 +115,9 @@ std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& gr
     const Work work = work_of(graph, region);
     if (!work.known || !one_kernel(graph, region)) return {};
     const NodeId head = region.nodes[0];
-    if (is(graph, head, {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) &&
+    if (is(graph, head,
+           {graph::op::Reshape, graph::op::Flatten, graph::op::Squeeze, graph::op::Unsqueeze,
+            graph::op::Identity}) &&
         region.inputs.size() == 1 && region.outputs.size() == 1) {
         plan::Choice view = choice_of(graph, region, "view", false);
         view.aliasing = plan::Aliasing::view;
@@ -128,12 +132,14 @@ std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& gr
                          processor.flop_watts * work.flop / (processor.peak_flop * seconds) +
                          processor.byte_watts * by_bytes / seconds;
 
-    const bool convolution = is(graph, head, {"Conv"});
+    const bool convolution = is(graph, head, {graph::op::Conv});
     std::vector<Algorithm> algorithms = convolution ? processor.convolutions : processor.others;
     if (convolution && small_kernel(graph, head))
         algorithms.insert(algorithms.end(), processor.small_convolutions.begin(),
                           processor.small_convolutions.end());
-    const bool last = work.rank_four && !is(graph, head, {"MatMul", "Gemm", "Transpose", "Softmax"});
+    const bool last =
+        work.rank_four &&
+        !is(graph, head, {graph::op::MatMul, graph::op::Gemm, graph::op::Transpose, graph::op::Softmax});
     const std::string subject = plan::signature(graph, region);
     std::vector<PricedChoice> list;
     for (const Algorithm& algorithm : algorithms) {

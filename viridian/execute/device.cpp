@@ -1,9 +1,15 @@
 #include "viridian/execute/device.hpp"
 
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "viridian/plan/precision.hpp"
+
 namespace viridian::execute {
 namespace {
 
-// Of a device that has done a run when run() returns.
+// The queue of a device that has done a run when run() returns.
 class InlineQueue final : public Queue {
   public:
     Mark record() override { return {}; }
@@ -17,6 +23,52 @@ Result<void> Executable::submit(Queue&, std::span<const graph::Tensor> inputs,
     return run(inputs, outputs);
 }
 
+Result<std::vector<graph::Tensor>> output_tensors(const graph::Graph& graph) {
+    std::vector<graph::Tensor> outputs;
+    for (const graph::ValueId id : graph.outputs()) {
+        const graph::Value& value = graph.value(id);
+        if (!value.type.known())
+            return fail(ErrorCode::unsupported, "bind its dimensions with --dim NAME=VALUE",
+                        "the shape of the output `{}` is not known: {}", value.name, text(value.type));
+        VIRIDIAN_TRY(graph::element_count(value.type.dims()));
+        outputs.emplace_back(value.type.element, value.type.dims());
+    }
+    return outputs;
+}
+
 std::unique_ptr<Queue> Device::make_queue() { return std::make_unique<InlineQueue>(); }
+
+std::optional<plan::Choice> Device::offered(const graph::Graph& graph, const plan::Region& region,
+                                            const plan::Choice& choice, bool) {
+    auto all = choices(graph, region);
+    if (!all.ok()) return std::nullopt;
+    const auto found = std::ranges::find(*all, choice.key(), &plan::Choice::key);
+    return found == all->end() ? std::nullopt : std::optional(std::move(*found));
+}
+
+Result<void> check_offered(Device& device, const graph::Graph& graph, plan::Plan& plan) {
+    VIRIDIAN_TRY(const std::vector<plan::Region> candidates, plan::candidate_regions(graph));
+    std::set<std::vector<graph::NodeId>> known;
+    for (const plan::Region& region : candidates) known.insert(region.nodes);
+    const bool bf16 = plan::rounds(graph, plan.assignment);
+    std::map<std::string, plan::Variant> seen;
+    std::map<std::vector<graph::NodeId>, plan::Variant> variants;
+    for (auto& [region, choice, price] : plan.assignment.regions) {
+        std::string key = plan::signature(graph, region) + choice.key();
+        for (const bool dies : region.dies) key += dies ? " dies" : " stays";
+        auto at = seen.find(key);
+        if (at == seen.end())
+            if (const auto offered = device.offered(graph, region, choice, bf16))
+                at = seen.emplace(std::move(key), offered->variant).first;
+        if (at == seen.end() || !known.contains(region.nodes))
+            return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
+                        "the plan gives `{}` a kernel that does not do it: {}",
+                        graph.node(region.nodes.back()).name, choice.key());
+        choice.variant = variants[region.nodes] = at->second;
+    }
+    for (plan::Step& step : plan.steps)
+        if (step.kind == plan::Step::Kind::kernel) step.choice.variant = variants[step.region.nodes];
+    return {};
+}
 
 }  // namespace viridian::execute

@@ -1,31 +1,31 @@
 #pragma once
 // A device runs plans. The host processor is one; cuda:N is another. Runs go into queues and may be done
-// later than submit() returns; the processor's queue runs them inline. Plans keep their weights and
-// activations in memory of the device themselves; what goes in and comes out are tensors of the host.
+// later than submit() returns; the processor's queue runs them inline. Prepared plans keep their weights and
+// activations in memory of the device; inputs and outputs are tensors of the host.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
-#include "viridian/execute/in_turn.hpp"
+#include "viridian/execute/step_timer.hpp"
 #include "viridian/plan/plan.hpp"
-#include "viridian/trace/recorder.hpp"
+#include "viridian/trace/record/recorder.hpp"
 
 namespace viridian::execute {
 
-// What may be offered beyond exact f32 kernels.
+// Names what a device may offer beyond exact f32 kernels.
 struct Allowances {
     bool bf16 = false;
     bool winograd = true;  // larger rounding error; the proof's tolerance knows (docs/method.md, 4)
 };
 
-// How one kernel is timed: weights cold, activations warm, until the 95 % interval of the median is within
-// `precision` or the budget is spent (docs/method.md, 1).
+// Tells how one kernel is timed (docs/method.md, 1). Its runs are repeated until half the 95 % interval of
+// their median is within `precision` times the median, or until `budget` is spent, but `at_least` times.
 struct TimingProtocol {
     double precision = 0.02;
     Seconds budget{0.25};
     std::int64_t at_least = 5;
-    // The network's weights fit into the last-level cache together: a kernel finds its own there, not in
-    // memory.
+    // The network's weights fit into the last-level cache together, so a kernel finds its own there.
     bool cached_weights = false;
 };
 
@@ -35,32 +35,45 @@ struct Timing {
     Bytes workspace;
 };
 
-// Runs, one after the other in the order they were submitted. Queues of one device may overlap.
+// Does runs one after the other, in the order in which they were submitted. Queues of one device may overlap.
 class Queue {
   public:
     enum class Mark : std::uint64_t {};
     virtual ~Queue() = default;
-    // Behind everything submitted so far.
+    // Returns a mark behind everything that was submitted so far.
     [[nodiscard]] virtual Mark record() = 0;
-    // Until everything before the mark is done. Errors: the first of those runs.
+    // Waits until everything before the mark is done. Errors: the first of those runs.
     virtual Result<void> wait(Mark mark) = 0;
 };
 
-// A plan made ready: weights packed, memory allocated. run() allocates nothing.
+// A plan made ready: its weights are packed, its memory is allocated.
+//
+// Any number of threads may call run() at once; each call has memory of its own for activations, and all
+// share the packed weights. A call that overlaps no other allocates nothing. The first time that n calls
+// overlap, memory for another n - 1 runs is allocated; it stays until the executable goes.
 class Executable {
   public:
     virtual ~Executable() = default;
-    // `inputs` and `outputs` in the graph's order, row-major, of the plan's boundary types.
+    // Computes `outputs` from `inputs`, which have the graph's order and the plan's boundary types and are
+    // row-major. Errors: mismatch (other tensors), out_of_memory, those of the kernels.
     virtual Result<void> run(std::span<const graph::Tensor> inputs, std::span<graph::Tensor> outputs) = 0;
-    // The same behind what `queue`, of this device, has to do; the tensors stay until it is done. Errors:
-    // those known at once; the others come from Queue::wait. Without queues of its own a device runs it here.
+    // Puts a run into `queue`, of this device, behind what it has to do; the tensors stay until it is done.
+    // Errors that are known at once are returned, the others come from Queue::wait. A device without queues
+    // of its own runs at once.
     virtual Result<void> submit(Queue& queue, std::span<const graph::Tensor> inputs,
                                 std::span<graph::Tensor> outputs);
-    // From now on every step of every run is recorded; null stops it.
+    // Records every step of every run from now on; null stops it. Call it while no run is under way. Runs
+    // that overlap record as threads 0, 1, ... of the recorder; if it has fewer threads, the others are not
+    // recorded.
     virtual void record(trace::Recorder* recorder) = 0;
-    [[nodiscard]] virtual Bytes memory() const = 0;  // weights, arena and scratch
+    [[nodiscard]] virtual Bytes memory() const = 0;  // weights, and activations and scratch of all runs
 };
 
+// Returns empty tensors of the graph's output types, to run into. Errors: unsupported if a shape is not
+// known.
+[[nodiscard]] Result<std::vector<graph::Tensor>> output_tensors(const graph::Graph& graph);
+
+// One thread at a time calls a device. The executables that it prepared are free of this.
 class Device {
   public:
     virtual ~Device() = default;
@@ -71,15 +84,20 @@ class Device {
     [[nodiscard]] virtual Bytes capacity() const { return {}; }  // memory there is in all; zero: not known
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue();
 
-    // Every kernel that does the region as one; single nodes always end in the reference kernel. Empty: none
-    // does.
+    // Returns every kernel that computes the region as one, best known first. The list of a single node ends
+    // in the reference kernel; the list of a chain may be empty. Errors: unsupported (a shape is not known).
     [[nodiscard]] virtual Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
                                                                     const plan::Region& region) = 0;
+    // Returns the choice of `choice.key()` as `choices` would list it, or nothing if this device has no such
+    // kernel for the region. `bf16`: bf16 counts as allowed, or not, whatever the device itself was allowed.
+    [[nodiscard]] virtual std::optional<plan::Choice> offered(const graph::Graph& graph,
+                                                              const plan::Region& region,
+                                                              const plan::Choice& choice, bool bf16);
     // Errors: unsupported (a kernel this device lacks), out_of_memory (more activations than `capacity`).
     [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph,
                                                                       const plan::Plan& plan) = 0;
-    // prepare() for whoever keeps `graph` for its names and types alone: the bytes of a constant may go once
-    // the last kernel that reads it is ready, so that originals and packed weights do not add up.
+    // Does the same for a caller who keeps `graph` for its names and types alone. The bytes of a constant may
+    // go once the last kernel that reads it is ready, so that originals and packed weights do not add up.
     [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare_consuming(graph::Graph& graph,
                                                                                 const plan::Plan& plan) {
         return prepare(graph, plan);
@@ -89,14 +107,20 @@ class Device {
     [[nodiscard]] virtual Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
                                                          const plan::Format& to,
                                                          const TimingProtocol& protocol) = 0;
-    // The plan's steps, to be timed in rotation; refers to this device, graph and plan. A device that knows
-    // no better asks `time` for each. Errors: those of preparing.
-    [[nodiscard]] virtual Result<std::unique_ptr<InTurn>> in_turn(const graph::Graph& graph,
-                                                                  const plan::Plan& plan);
-    // How long data takes from one thread to the next, now. A hypervisor may move a virtual processor to
-    // another core complex and back: times taken at different distances do not compare. Zero: not known, or
-    // one thread.
-    [[nodiscard]] virtual Seconds hand_over() { return {}; }
+    // Prepares the plan's steps to be timed one by one; refers to this device, graph and plan. A device that
+    // knows no better asks `time` for each. Errors: those of preparing.
+    [[nodiscard]] virtual Result<std::unique_ptr<StepTimer>> make_step_timer(const graph::Graph& graph,
+                                                                             const plan::Plan& plan);
+    // Measures how long data takes from one thread to the next, now. A hypervisor may move a virtual
+    // processor to another core complex and back; times that were taken at different latencies do not
+    // compare. Zero: not known, or one thread.
+    [[nodiscard]] virtual Seconds core_to_core_latency() { return {}; }
 };
+
+// Checks that a plan, wherever it comes from, asks for nothing but what the device offers: every region is
+// one that plans may have, and every choice is one of its kernel's for that region (in bf16 if the plan
+// rounds). Completes the choices' variants, which files of before do not hold. Errors: mismatch, naming the
+// node.
+[[nodiscard]] Result<void> check_offered(Device& device, const graph::Graph& graph, plan::Plan& plan);
 
 }  // namespace viridian::execute

@@ -1,34 +1,39 @@
 #pragma once
-// What a graph computes and moves, node by node, from types alone: the data-flow analysis of SUBSTATION
-// (section III, table I). Nothing is measured here.
+// data_flow() counts what each node of a graph computes and moves. It follows the data-flow analysis of
+// SUBSTATION (section III, table I) and needs types alone: nothing is measured.
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::graph {
 
+// The flop and bytes of one node.
 struct NodeFlow {
     NodeId node = NodeId::none;
     OperatorClass operator_class = OperatorClass::elementwise;
-    bool counted = false;  // every type is known, and how often bodies run is too
-    Flop flop;             // multiply and add count two
+    bool counted = false;  // false if a type, or how often a body runs, is unknown
+    Flop flop;             // a multiplication and an addition count as two
     Bytes read;            // every input once, constants included
     Bytes written;
 
-    // Flop per byte moved; 0 where nothing is.
+    // Returns flop per byte read or written, and 0 if the node moves no byte.
     [[nodiscard]] double intensity() const;
 };
 
+// The counts of a whole graph.
 struct DataFlow {
     std::vector<NodeFlow> nodes;  // in topological order
-    std::int64_t parameters = 0;  // elements of constants but indices (i64) and masks, shared ones once
-    Bytes constants;              // bytes of all constants, shared ones once
-    // Most bytes of inputs and intermediates alive at once, each in a place of its own; nothing where a type
-    // is not known.
+    std::int64_t parameters =
+        0;            // elements of constants except i64 and boolean ones; shared tensors count once
+    Bytes constants;  // bytes of all constants; shared tensors count once
+    // The largest number of bytes of inputs and intermediates that are alive at the same time, if none of
+    // them share memory. Empty if a type is unknown.
     std::optional<Bytes> peak_activations;
 };
 
-// Errors: malformed (a cycle), limit_exceeded (a tensor beyond 16 TiB, more than 2^63 flop).
+// Counts the nodes of `graph`. Errors: malformed (a cycle), limit_exceeded (a tensor beyond 16 TiB, or more
+// than 2^63 flop).
 [[nodiscard]] Result<DataFlow> data_flow(const Graph& graph);
 
+// Returns the word that tables print for a class.
 [[nodiscard]] std::string_view name_of(OperatorClass operator_class);
 
 }  // namespace viridian::graph

@@ -15,7 +15,7 @@ struct Row {
     std::int64_t onnx;  // TensorProto.DataType
 };
 
-constexpr std::array<Row, 14> rows = {{
+constexpr std::array<Row, 14> element_type_rows = {{
     {ElementType::undefined, "undefined", 0, 0},
     {ElementType::f64, "f64", 8, 11},
     {ElementType::f32, "f32", 4, 1},
@@ -34,22 +34,22 @@ constexpr std::array<Row, 14> rows = {{
 
 }  // namespace
 
-std::int64_t size_of(ElementType type) { return rows[static_cast<std::size_t>(type)].size; }
-std::string_view name_of(ElementType type) { return rows[static_cast<std::size_t>(type)].name; }
+std::int64_t size_of(ElementType type) { return element_type_rows[static_cast<std::size_t>(type)].size; }
+std::string_view name_of(ElementType type) { return element_type_rows[static_cast<std::size_t>(type)].name; }
 
 std::optional<ElementType> element_type(std::string_view name) {
-    for (const Row& row : rows)
+    for (const Row& row : element_type_rows)
         if (row.name == name) return row.type;
     return std::nullopt;
 }
 
 std::optional<ElementType> element_type_of_onnx(std::int64_t code) {
-    for (const Row& row : rows)
+    for (const Row& row : element_type_rows)
         if (row.onnx == code && code != 0) return row.type;
     return std::nullopt;
 }
 
-std::int64_t onnx_code_of(ElementType type) { return rows[static_cast<std::size_t>(type)].onnx; }
+std::int64_t onnx_code_of(ElementType type) { return element_type_rows[static_cast<std::size_t>(type)].onnx; }
 
 bool is_floating(ElementType type) {
     return type == ElementType::f64 || type == ElementType::f32 || type == ElementType::f16 ||

@@ -1,6 +1,6 @@
 #pragma once
-// Element types of tensors: those of ONNX's TensorProto.DataType that have a size. Strings and complex
-// numbers are refused at import.
+// ElementType lists the types that an element of a tensor can have: those of ONNX's TensorProto.DataType that
+// have a fixed size. Models with strings or complex numbers are refused at import.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -27,13 +27,14 @@ enum class ElementType : std::uint8_t {
 [[nodiscard]] std::int64_t size_of(ElementType type);      // bytes of one element
 [[nodiscard]] std::string_view name_of(ElementType type);  // "f32"
 [[nodiscard]] std::optional<ElementType> element_type(std::string_view name);
-// ONNX's TensorProto.DataType, which attributes such as Cast's `to` hold: 1 is f32, 7 i64, …
+// These two convert from and to ONNX's TensorProto.DataType, which attributes such as Cast's `to` hold: 1 is
+// f32, 7 is i64, and so on.
 [[nodiscard]] std::optional<ElementType> element_type_of_onnx(std::int64_t code);
 [[nodiscard]] std::int64_t onnx_code_of(ElementType type);
 [[nodiscard]] bool is_floating(ElementType type);
 [[nodiscard]] bool is_signed(ElementType type);
 
-// IEEE 754 binary16 and bfloat16, round to nearest even.
+// These convert between float and the bits of IEEE 754 binary16 or bfloat16, rounding to nearest even.
 [[nodiscard]] float from_half(std::uint16_t bits);
 [[nodiscard]] std::uint16_t to_half(float number);
 [[nodiscard]] float from_bfloat16(std::uint16_t bits);

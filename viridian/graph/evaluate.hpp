@@ -1,20 +1,23 @@
 #pragma once
-// Runs a graph with the reference kernels.
-#include "viridian/graph/operators/reference.hpp"
+// evaluate() runs a graph with the reference kernels: slowly, and as ONNX defines the operators.
+#include "viridian/graph/reference/reference.hpp"
 
 namespace viridian::graph {
 
-// `inputs` in the order of graph.inputs(), then one per state. Returns the outputs, then each state's new
-// value. Errors: mismatch (types, shapes), unsupported (an operator without a reference kernel for this
-// scalar).
+// Runs `graph` in `Scalar`: float, double or PrimeField. `inputs` are in the order of graph.inputs(),
+// followed by one per state. `rounding` says whether values are rounded to their element type. The result
+// holds the outputs, followed by the new value of each state. Errors: mismatch (types or shapes), unsupported
+// (an operator that has no reference kernel for this scalar).
 template <class Scalar>
 [[nodiscard]] Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph,
                                                           std::vector<Array<Scalar>> inputs,
                                                           Rounding rounding);
 
-// The model as it is declared: in float, or in double where a value is f64.
+// Runs `graph` as it is declared: in float, or in double if any value is f64. Inputs, outputs and errors as
+// above.
 [[nodiscard]] Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::vector<Tensor>& inputs);
 
+// These convert between tensors and the arrays of reference kernels.
 template <class Scalar>
 [[nodiscard]] Array<Scalar> array_of(const Tensor& tensor);
 template <class Scalar>

@@ -63,7 +63,7 @@ NodeId Graph::add_node(Node node, std::span<const std::string> output_names) {
     return id;
 }
 
-ValueId Graph::add(std::string op, std::vector<ValueId> node_inputs, Attributes attributes,
+ValueId Graph::add(Operator op, std::vector<ValueId> node_inputs, Attributes attributes,
                    std::string node_name) {
     Node node;
     node.op = std::move(op);

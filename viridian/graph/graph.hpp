@@ -1,8 +1,8 @@
 #pragma once
-// The network, in static single assignment: nodes read values and define new ones; nothing else happens.
-// Operators have one meaning, that of the newest ONNX opset; importers bring older models to it. Control flow
-// and functions are nodes with bodies, which see nothing but their explicit inputs. Copying is cheap: nodes,
-// values and tensors are shared until written.
+// A Graph is a network in static single assignment: nodes read values and define new ones, without other
+// effects. An operator has one meaning, that of the newest ONNX operator set; the importer upgrades older
+// models. Control flow and functions are nodes with bodies, which see only their explicit inputs. Copying a
+// graph is cheap, because copies share nodes, values and tensors until one of them is written.
 #include <map>
 #include <memory>
 #include <span>
@@ -11,13 +11,15 @@
 #include <variant>
 #include <vector>
 
+#include "viridian/graph/operator.hpp"
+#include "viridian/graph/operators/names.hpp"
 #include "viridian/graph/tensor.hpp"
 
 namespace viridian::graph {
 
 class Graph;
 
-enum class ValueId : std::uint32_t { none = 0xffffffffU };  // `none`: an input or output that is left out
+enum class ValueId : std::uint32_t { none = 0xffffffffU };  // `none`: an absent input or output
 enum class NodeId : std::uint32_t { none = 0xffffffffU };
 [[nodiscard]] constexpr std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 [[nodiscard]] constexpr std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
@@ -37,17 +39,17 @@ using Attribute = std::variant<std::int64_t, double, std::string, std::vector<st
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct Node {
-    std::string op;      // "Conv"; row in graph/operators
-    std::string domain;  // "" is ai.onnx
+    Operator op;
     std::string name;
     std::vector<ValueId> inputs;   // may hold `none`
     std::vector<ValueId> outputs;  // may hold `none`
     Attributes attributes;
     std::vector<std::shared_ptr<const Graph>>
         bodies;                       // If: then, else. Loop, Scan: body. Fused or function: its meaning
-    std::vector<std::string> origin;  // qualified names this came from; every rewrite keeps them
+    std::vector<std::string> origin;  // names of the nodes that the user's model had here; rewrites keep them
 
-    // Attribute access with ONNX's defaults at the call: node.get("axis", std::int64_t{1}).
+    // Returns the attribute `key`, or `otherwise` if it is absent or has another type:
+    // node.get("axis", std::int64_t{1}).
     template <class T>
     [[nodiscard]] T get(std::string_view key, const T& otherwise) const {
         const auto found = attributes.find(key);
@@ -64,7 +66,8 @@ struct Node {
     }
 };
 
-// An input whose final value comes out again and may share its memory: weights, running statistics, moments.
+// A State is an input whose final value is also an output and may share its memory, such as weights, running
+// statistics or moments.
 struct State {
     ValueId before;
     ValueId after;
@@ -74,22 +77,21 @@ class Graph {
   public:
     std::string name;
 
-    // --- building; names are made unique by a suffix where they clash
+    // --- building; a name that is taken gets a suffix
     ValueId add_input(std::string name, TensorType type);
-    ValueId add_state(std::string name, TensorType type);  // set what follows it by set_after
+    ValueId add_state(std::string name, TensorType type);  // set_after() names its final value
     ValueId add_constant(std::string name, Tensor tensor);
-    // Appends `node`, whose outputs are ignored, and defines `output_count` new values named after it.
+    // Appends `node`, ignoring its outputs, and defines `output_count` new values that are named after it.
     NodeId add_node(Node node, std::size_t output_count = 1);
-    // The same with names of its own for the outputs; an empty name leaves that output out.
+    // The same with a name for each output; an output with an empty name is absent.
     NodeId add_node(Node node, std::span<const std::string> output_names);
-    // Shorthand for the common node: one output, returned.
-    ValueId add(std::string op, std::vector<ValueId> inputs, Attributes attributes = {},
-                std::string name = {});
+    // Adds a node with one output, and returns that output.
+    ValueId add(Operator op, std::vector<ValueId> inputs, Attributes attributes = {}, std::string name = {});
     void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
     void set_after(ValueId state, ValueId after);
 
     // --- reading
-    [[nodiscard]] const std::vector<ValueId>& inputs() const { return inputs_; }  // of kind input, in order
+    [[nodiscard]] const std::vector<ValueId>& inputs() const { return inputs_; }  // in order, without states
     [[nodiscard]] const std::vector<ValueId>& outputs() const { return outputs_; }
     [[nodiscard]] const std::vector<State>& states() const { return states_; }
     [[nodiscard]] const Value& value(ValueId id) const { return *values_[index(id)]; }
@@ -99,22 +101,22 @@ class Graph {
     }
     [[nodiscard]] std::size_t value_count() const {
         return values_.size();
-    }  // ids below this; some may be unused
+    }  // all ids are below this; some may be unused
     [[nodiscard]] std::size_t node_slots() const {
         return nodes_.size();
-    }  // ids below this; some may be dead
-    [[nodiscard]] std::vector<NodeId> nodes() const;       // live, ascending
+    }  // all ids are below this; some may be removed
+    [[nodiscard]] std::vector<NodeId> nodes() const;       // those not removed, ascending
     [[nodiscard]] const Node* producer(ValueId id) const;  // null for inputs, constants, none
-    // The constant behind `id`, or null.
+    // The tensor of a constant; null for other values and for none.
     [[nodiscard]] const Tensor* constant(ValueId id) const;
 
     // --- editing
     void set_type(ValueId id, TensorType type);
     void set_name(ValueId id, std::string name);
-    void set_node(NodeId id, Node node);          // keeps the output values that `node` names
+    void set_node(NodeId id, Node node);          // `node.outputs` are kept as they are
     void remove_node(NodeId id);                  // its outputs must have no uses
     void replace_uses(ValueId from, ValueId to);  // in nodes, outputs and states
-    // Turns an input (or an intermediate without a live producer) into a constant.
+    // Turns an input, or an intermediate whose producer was removed, into a constant.
     void make_constant(ValueId id, Tensor tensor);
 
   private:
@@ -129,23 +131,26 @@ class Graph {
         names_;  // name → next suffix; copy on write
 };
 
-// Who reads each value, by ValueId; graph outputs and states are counted apart.
+// The readers of each value, by ValueId.
 struct Uses {
-    std::vector<std::vector<NodeId>> readers;  // ascending, a node once per input slot
-    std::vector<int> outputs;                  // how often the value is a graph output or state result
+    std::vector<std::vector<NodeId>>
+        readers;               // ascending; a node appears once for each input that is the value
+    std::vector<int> outputs;  // how often the value is a graph output or the final value of a state
     [[nodiscard]] std::size_t count(ValueId id) const {
         return readers[index(id)].size() + static_cast<std::size_t>(outputs[index(id)]);
     }
 };
 [[nodiscard]] Uses uses(const Graph& graph);
 
-// Producers before readers, smallest id first where free: deterministic. Errors: malformed for a cycle.
+// Returns the nodes with producers before readers. Among nodes that are ready, the smallest id comes first.
+// Errors: malformed (a cycle).
 [[nodiscard]] Result<std::vector<NodeId>> topological_order(const Graph& graph);
 
-// Independent of numbering, names and origin; constants by content. Equal graphs hash equal.
+// Returns a hash that does not depend on numbering, names or origins. Constants enter by content. Equal
+// graphs have equal hashes.
 [[nodiscard]] std::uint64_t structural_hash(const Graph& graph);
 
-// Drops nodes that no output or state needs; renumbers nothing.
+// Removes the nodes that no output or state needs. Ids stay the same.
 void remove_dead_nodes(Graph& graph);
 
 }  // namespace viridian::graph

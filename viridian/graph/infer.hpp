@@ -1,18 +1,28 @@
 #pragma once
-// Types and shapes of every value, by the operators' own rules.
+// These functions derive the types and shapes of values from those of the inputs, by the shape rules in the
+// rows of operators.
+#include <optional>
+
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::graph {
 
-// Fills in the type of every intermediate value; bodies too. Operators without a row keep what they had.
-// Errors: mismatch, malformed, with the node's name.
+// Sets the type of every intermediate value of `graph` and of the bodies of its nodes. The outputs of an
+// operator without a row keep their types. Errors: mismatch and malformed, with the node's name.
 [[nodiscard]] Result<void> infer_types(Graph& graph);
 
-// The same for one node whose inputs are already typed: what a builder calls as it goes.
+// Sets the types of the outputs of node `id`, whose inputs are already typed. Builders call this after every
+// node. Errors: as above.
 [[nodiscard]] Result<void> infer_node_types(Graph& graph, NodeId id);
 
-// Replaces symbolic dimensions of the inputs by numbers and infers again. Errors: missing_entry for a symbol
-// that no input has, mismatch.
+// Replaces the symbolic dimension `symbol` of the inputs by `value` and infers all types again. Errors:
+// missing_entry if no input has the symbol, mismatch.
 [[nodiscard]] Result<void> bind_dimension(Graph& graph, const std::string& symbol, std::int64_t value);
+
+// The error that asks for every free dimension of the inputs at once: it lists the inputs that have one and
+// gives the options to copy, `--dim N=1` for each symbol, in the order of the inputs. Nothing if all inputs
+// have known shapes. Error codes: missing_entry; unsupported if an input has a dimension without a name, or
+// no shape at all, because then no option can bind it.
+[[nodiscard]] std::optional<Error> free_dimensions_error(const Graph& graph);
 
 }  // namespace viridian::graph

@@ -103,11 +103,11 @@ TensorType meet(const TensorType& a, const TensorType& b) {
 std::vector<TensorType> output_types(const Graph& body) { return types_of(body, body.outputs()); }
 
 Result<Node> infer_bodies(Node node, const std::vector<TensorType>& inputs) {
-    if (node.op == "Loop" && node.bodies.size() == 1) {
+    if (node.op == op::Loop && node.bodies.size() == 1) {
         VIRIDIAN_TRY(infer_loop(node, inputs));
-    } else if (node.op == "Scan" && node.bodies.size() == 1) {
+    } else if (node.op == op::Scan && node.bodies.size() == 1) {
         VIRIDIAN_TRY(infer_scan(node, inputs));
-    } else if (node.op == "If") {
+    } else if (node.op == op::If) {
         for (auto& body : node.bodies) VIRIDIAN_TRY(infer_branch(body, tail(inputs, 1)));
     } else {
         for (auto& body : node.bodies) VIRIDIAN_TRY(infer_body(body, inputs));

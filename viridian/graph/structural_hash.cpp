@@ -25,7 +25,7 @@ void add_type(Hash& hash, const TensorType& type) {
 
 std::uint64_t node_hash(const Node& node, const std::vector<std::uint64_t>& values) {
     Hash hash;
-    hash.add(node.domain).add(node.op).add(node.outputs.size());
+    hash.add(node.op.domain()).add(node.op.name()).add(node.outputs.size());
     for (const auto& [key, attribute] : node.attributes) {
         hash.add(key).add(attribute.index());
         std::visit(AddAttribute{hash}, attribute);

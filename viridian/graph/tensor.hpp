@@ -1,7 +1,7 @@
 #pragma once
-// A dense row-major tensor in host memory. Copies share the bytes; writing to shared bytes copies them first,
-// so graphs that hold the same weights are cheap to copy. Bytes are 64-byte aligned unless borrowed (a mapped
-// file).
+// A Tensor is a dense row-major array in host memory. Copies share their bytes, and writing to shared bytes
+// copies them first, so that graphs with the same weights are cheap to copy. Bytes are aligned to 64 unless
+// they are borrowed, for example from a mapped file.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -13,9 +13,9 @@ namespace viridian::graph {
 class Tensor {
   public:
     Tensor() = default;
-    // Zero-filled. The caller has checked element_count(dims).
+    // A tensor of zeros. The caller has checked element_count(dims).
     Tensor(ElementType type, Dims dims);
-    // Bytes of someone else's, kept alive by `owner`; exactly element_count × size_of(type) of them.
+    // A tensor on borrowed bytes: `owner` points to element_count × size_of(type) bytes and keeps them alive.
     Tensor(ElementType type, Dims dims, std::shared_ptr<const std::byte> owner);
 
     template <class T>
@@ -42,15 +42,16 @@ class Tensor {
     [[nodiscard]] std::span<T> mutable_values() {
         return {reinterpret_cast<T*>(mutable_bytes()), static_cast<std::size_t>(count_)};
     }
-    // Any numeric element as a number; slow, for attributes-like inputs (axes, shapes, scales).
+    // These read an element of any numeric type as a number. They are slow: for small inputs such as axes,
+    // shapes and scales.
     [[nodiscard]] double number(std::int64_t index) const;
     [[nodiscard]] std::int64_t integer(std::int64_t index) const;
     [[nodiscard]] std::vector<std::int64_t> integers() const;
 
-    // The same bytes under other dims of equal count.
+    // Returns a tensor on the same bytes with other dimensions of the same element count.
     [[nodiscard]] Tensor reshaped(Dims dims) const;
     [[nodiscard]] bool same_bytes(const Tensor& other) const;  // type, dims and content
-    // Of type, dims and content; computed once per shared storage.
+    // A hash of type, dimensions and content, computed once for all tensors that share the bytes.
     [[nodiscard]] std::uint64_t content_hash() const;
 
   private:

@@ -1,14 +1,14 @@
 #pragma once
-// The types of several values at once: what an operator's rules are asked with.
+// types_of() collects the types of several values, for the functions of operator rows that count.
 #include <span>
 
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::graph {
 
-// A value that is not given has the type that is undefined.
+// Returns the type of each value; the type of ValueId::none has an undefined element type.
 [[nodiscard]] std::vector<TensorType> types_of(const Graph& graph, std::span<const ValueId> ids);
-// Of those that are given.
+// Returns whether every type with a defined element type has a known shape.
 [[nodiscard]] bool all_known(std::span<const TensorType> types);
 
 }  // namespace viridian::graph

@@ -1,11 +1,12 @@
 #pragma once
+// verify() checks the invariants of a graph.
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::graph {
 
-// Everything a graph must keep: single assignment, no dangling value, no cycle, arities and body signatures
-// of the operator rows, types that agree with the shape rules. Errors: broken_invariant, with the node's
-// name. Run after every rewrite in tests and by the rewrite wrapper.
+// Checks that `graph` is in single assignment, has no dangling value and no cycle, that its nodes have the
+// arities and bodies that the rows of their operators demand, and that types agree with the shape rules. The
+// rewriter calls it after every rewrite. Errors: broken_invariant, with the node's name.
 [[nodiscard]] Result<void> verify(const Graph& graph);
 
 }  // namespace viridian::graph

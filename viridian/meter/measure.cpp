@@ -2,70 +2,49 @@
 
 #include <algorithm>
 
-#include "viridian/meter/counter.hpp"
-#include "viridian/meter/list.hpp"
+#include "viridian/meter/curve/running_energy.hpp"
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/sampler.hpp"
 
 namespace viridian::meter {
 namespace {
 
-// Reads a counter meter until every wanted channel answered once.
+// One reading of every channel.
 Result<std::vector<Sample>> read_once(const Meter& meter) {
     std::vector<Sample> samples;
     VIRIDIAN_TRY(meter.read(samples));
     return samples;
 }
 
-// A counter is read often enough meanwhile that it cannot go round twice unseen; nothing with one counter
-// draws more than this.
-constexpr double highest_watts = 5'000.0;
-
+// A counter is read often enough meanwhile that it cannot go round twice unseen.
 Seconds counter_pace(std::int64_t wrap_uj) {
     return Seconds(std::clamp(0.25e-6 * static_cast<double>(wrap_uj) / highest_watts, 0.001, 1.0));
 }
 
-// The joules of a counter over all its samples; none where it was reset, or where it was not read for so long
-// that it may have gone round twice.
-std::optional<Joules> counted_joules(const std::vector<Sample>& samples, std::uint32_t channel,
-                                     std::int64_t wrap_uj) {
-    const Sample* last = nullptr;
-    std::int64_t sum = 0;
+// The energy of one channel between `begin` and `end` (monotonic). Errors: device_failed if part of it is not
+// known.
+Result<Joules> energy_between(const Channel& about, const std::vector<Sample>& samples, std::uint32_t channel,
+                              std::int64_t begin, std::int64_t end) {
+    RunningEnergy running(about);
+    std::optional<Exact> before;
     for (const Sample& sample : samples) {
         if (sample.channel != channel) continue;
-        if (last != nullptr) {
-            const auto difference = counter_difference(last->value, sample.value, wrap_uj);
-            const double seconds = 1e-9 * static_cast<double>(sample.monotonic_ns - last->monotonic_ns);
-            const double most = highest_watts * std::max(seconds, 0.1);
-            if (!difference || 1e-6 * static_cast<double>(*difference) > most) return std::nullopt;
-            if (wrap_uj > 0 && seconds > 0.1 + 3.0 * counter_pace(wrap_uj).value &&
-                highest_watts * seconds > 1e-6 * static_cast<double>(wrap_uj))
-                return std::nullopt;
-            sum += *difference;
+        if (!before && sample.monotonic_ns > begin) {
+            if (running.at(begin).readings == 0) {  // the first reading holds from the beginning on
+                Sample first = sample;
+                first.monotonic_ns = begin;
+                running.take(first);
+            }
+            before = running.at(begin).energy;
         }
-        last = &sample;
+        running.take(sample);
     }
-    return last != nullptr ? std::optional(Joules(1e-6 * static_cast<double>(sum))) : std::nullopt;
-}
-
-// Trapezoids between instantaneous readings, steps for averages, held to both ends of the window.
-Joules integrate(const std::vector<Sample>& samples, std::uint32_t channel, bool average, std::int64_t begin,
-                 std::int64_t end) {
-    double joules = 0.0;
-    const Sample* last = nullptr;
-    for (const Sample& sample : samples) {
-        if (sample.channel != channel) continue;
-        const std::int64_t from = last != nullptr ? std::max(last->monotonic_ns, begin) : begin;
-        const std::int64_t to = std::clamp(sample.monotonic_ns, from, end);
-        const double power = last == nullptr || average
-                                 ? static_cast<double>(sample.value)
-                                 : 0.5 * static_cast<double>(sample.value + last->value);
-        joules += power * 1e-15 * static_cast<double>(to - from);
-        last = &sample;
-    }
-    if (last != nullptr && last->monotonic_ns < end)
-        joules += static_cast<double>(last->value) * 1e-15 *
-                  static_cast<double>(end - std::max(begin, last->monotonic_ns));
-    return Joules(joules);
+    const RunningEnergy::State last = running.at(end);
+    if (last.readings == 0 || last.doubts > 0)
+        return fail(ErrorCode::device_failed, "measure again; if it stays, run `viridian doctor`",
+                    "{} {} of `{}` was reset, stopped, or not read for so long that its energy is unknown",
+                    about.device, name_of(about.scope), about.meter);
+    return joules(last.energy - before.value_or(running.at(begin).energy));
 }
 
 }  // namespace
@@ -112,25 +91,13 @@ Result<Measurement> measure(const Meter& meter, const std::function<void()>& wor
     result.seconds = Seconds(static_cast<double>(end - begin) * 1e-9);
     for (const std::uint32_t channel : wanted) {
         const Channel& about = meter.channels[channel];
-        Joules joules;
-        if (about.kind == Kind::energy_uj) {
-            const auto counted = counted_joules(all, channel, about.wrap_uj);
-            if (!counted)
-                return fail(
-                    ErrorCode::device_failed, "measure again; if it stays, run `viridian doctor`",
-                    "the counter {} {} of `{}` was reset, stopped, or lost for so long that it may have "
-                    "gone round twice",
-                    about.device, name_of(about.scope), about.meter);
-            joules = *counted;
-        } else {
-            joules = integrate(all, channel, about.kind == Kind::average_uw, begin, end);
-        }
-        const Joules edge = joules * std::min(1.0, meter.update.value / std::max(result.seconds.value, 1e-9));
-        Energy energy{joules, joules - edge, joules + edge, about.provenance()};
+        VIRIDIAN_TRY(const Joules energy, energy_between(about, all, channel, begin, end));
+        const Joules edge = energy * std::min(1.0, meter.update.value / std::max(result.seconds.value, 1e-9));
+        const Energy counted{energy, energy - edge, energy + edge, about.provenance()};
         if (result.energy.provenance.source.empty())
-            result.energy = energy;
+            result.energy = counted;
         else
-            result.energy += energy;
+            result.energy += counted;
     }
     if (result.energy.value.value <= 0.0)
         return fail(ErrorCode::device_failed, "measure a longer window, at least 20 updates of the meter",

@@ -1,7 +1,8 @@
 #pragma once
-// A Meter is a value: a name, its channels, and a function that reads them all now. `list.hpp` names every
-// kind of meter. `Finding` is what a probe says of one, for `viridian doctor`.
+// A Meter is a value: a name, its channels, and a function that reads them all now. The kinds of meters are
+// the rows of meters/list.hpp.
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,23 +27,27 @@ struct Meter {
     Seconds shortest{0.0};  // reading it more often than this tells nothing
 };
 
-struct Finding {
+// A Diagnosis is what a probe says about one meter, for `viridian doctor`.
+struct Diagnosis {
     std::string name;
     bool works = false;
     std::string finding;    // what was found, in one sentence
-    std::string next_step;  // the command that would mend it; empty where it works or nothing can be done
-    std::vector<std::string> details = {};  // one line per device, where there are several things to say
+    std::string next_step;  // the command that would mend it; empty if it works or nothing can be done
+    std::vector<std::string> details = {};  // one line per device, if there are several things to say
 };
 
-// Where meters look. Everything is relocatable so that tests need no hardware.
-struct Places {
-    Path root = "/";                         // sysfs and procfs below it
-    std::string nvml = "libnvidia-ml.so.1";  // opened at run time
-    std::string amdsmi = "libamd_smi.so";    // opened at run time
-    std::string hwmon_without = {};          // a driver whose GPUs another meter reads
-    Path replay = {};                        // a power log
-    double static_watts = 0.0;               // model, whole machine: 0 takes the default (model.hpp)
-    double core_watts = 0.0;                 // model, one busy logical CPU
+// MeterPaths says where meters look. Every path can be moved, so that tests need no hardware.
+struct MeterPaths {
+    Path root = "/";                                   // sysfs and procfs lie below it
+    std::map<std::string, Path, std::less<>> of = {};  // by meter: its library (nvml, amdsmi) or log (replay)
+    std::vector<std::string> covered_drivers =
+        {};  // kernel drivers whose devices another meter reads already
+
+    // The path that `of` names for `meter`, else `usual`.
+    [[nodiscard]] Path path_of(std::string_view meter, std::string_view usual = "") const {
+        const auto found = of.find(meter);
+        return found == of.end() ? Path(usual) : found->second;
+    }
 };
 
 }  // namespace viridian::meter

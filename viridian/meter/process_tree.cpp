@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "viridian/meter/proc_stat.hpp"
+#include "viridian/meter/meters/proc_stat.hpp"
 
 namespace viridian::meter {
 namespace {

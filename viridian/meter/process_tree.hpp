@@ -1,8 +1,8 @@
 #pragma once
-// A process and all its descendants: busy jiffies by CPU package (each thread's ticks go to the package it is
-// on when they are read, so migration is followed), the CPU of every thread, and the jiffies of everybody on
-// that package. What EFLECT needs (docs/account.md, "CPU share"). Ticks of a thread that ended between two
-// reads are lost to it; they are at most one period long.
+// A meter of a process and all its descendants: busy jiffies by CPU package (each thread's ticks go to the
+// package it is on when they are read, so migration is followed), the CPU of every thread, and the jiffies of
+// all processes on that package, as EFLECT needs them (docs/account.md, "CPU share"). Ticks of a thread that
+// ended between two reads are lost to it; they are at most one period long.
 #include "viridian/meter/meter.hpp"
 
 namespace viridian::meter {

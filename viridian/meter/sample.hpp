@@ -1,6 +1,6 @@
 #pragma once
-// What a meter says: channels (one thing measured, how) and samples (one reading of a channel). Integers, as
-// the hardware gives them: microjoules, microwatts, jiffies. The power log holds exactly these.
+// A meter has channels (one quantity of one device) and gives samples (one reading of a channel). Values are
+// integers, as the hardware gives them: microjoules, microwatts, jiffies. The power log holds exactly these.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,10 +1,9 @@
 #pragma once
-// A thread that reads meters at a steady pace and hands every sample on. Nothing is dropped in silence:
-// readings that came late, failed or were skipped are counted. No meter is read more often than tells
-// anything
-// (`Meter::shortest`), and one whose reads are dear is read less often, so that the thread stays below
-// `max_share` of one core. Periods are multiples of the shortest, so that one waking serves all meters that
-// are due: on a virtual machine the waking is the dearest part.
+// A Sampler is a thread that reads meters at a steady pace and hands every sample on. Readings that came
+// late, failed or were skipped are counted. No meter is read more often than its values change
+// (`Meter::shortest`), and a meter whose reads cost much is read less often, so that the thread stays below
+// `max_share` of one core. Periods are multiples of the shortest one, so that the thread wakes once for all
+// meters that are due: on a virtual machine waking costs the most.
 #include <condition_variable>
 #include <list>
 #include <mutex>
@@ -47,7 +46,7 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    // One meter more, read at once and from now on; the number is for `remove`.
+    // Adds a meter, which is read at once and from now on; the number is for `remove`.
     std::uint64_t add(Meter meter, Take take);
     void remove(std::uint64_t number);
     void read_now();            // every meter, on the caller's thread: the bound of an epoch

@@ -1,41 +1,49 @@
 #pragma once
-// .onnx files ⇄ graphs (docs/onnx.md). Reading brings every operator set from 1 to `newest_opset` to the
-// newest meaning; writing uses the oldest operator set from 17 on that can say what the graph says, so that
-// today's runtimes read it.
+// This header reads .onnx files into graphs and writes graphs as .onnx files (docs/onnx.md). Reading brings
+// every operator set from 1 to `newest_opset` to the newest meaning of its operators. Writing uses the oldest
+// operator set from 17 on that can express the graph, so that most runtimes can read the file.
 #include <string_view>
 
 #include "viridian/base/file.hpp"
+#include "viridian/base/listener.hpp"
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::onnx {
 
-inline constexpr int newest_opset = 27;
-inline constexpr int newest_ir_version = 13;
+inline constexpr int newest_opset = 28;          // the newest that is read, of ONNX 1.23
+inline constexpr int newest_written_opset = 27;  // the newest that `save` can be asked for
+inline constexpr int newest_ir_version = 14;     // the newest whose fields are known
 
 struct LoadOptions {
-    std::int64_t most_nodes = 250'000;  // after functions are inlined, whose size counts at every call
+    // The most nodes that a model may have after its functions are inlined; a function counts at every call.
+    std::int64_t most_nodes = 250'000;
 };
 
-// A model file, its external data mapped from files in the same folder. Initialisers become constants,
-// If/Loop/Scan bodies see explicit inputs, model functions are inlined, types are inferred by our own rules.
-// Errors: file_not_found, file_unreadable, malformed, limit_exceeded, and unsupported, which lists every
-// operator and type that we lack with its nodes.
-[[nodiscard]] Result<graph::Graph> load(const Path& path, const LoadOptions& options = {});
+// Reads the model file `path`. External data is mapped from files in the same folder. Initialisers become
+// constants, the bodies of If, Loop and Scan get explicit inputs, model functions are inlined, and types are
+// inferred by our own rules. `listener` may be null; it is told if the file's IR version is newer than
+// `newest_ir_version`. Errors: file_not_found, file_unreadable, malformed, limit_exceeded, and unsupported,
+// which lists every operator and element type that is not implemented, with its nodes.
+[[nodiscard]] Result<graph::Graph> load(const Path& path, const LoadOptions& options = {},
+                                        Listener* listener = nullptr);
 
-// The same from memory; `name` is used in errors. External data is refused.
+// Reads a model from the bytes of a file. `name` stands for the path in errors. Errors: those of `load`, and
+// unsupported for external data.
 [[nodiscard]] Result<graph::Graph> parse(std::string_view bytes, std::string_view name,
-                                         const LoadOptions& options = {});
+                                         const LoadOptions& options = {}, Listener* listener = nullptr);
 
 struct SaveOptions {
-    int opset = 17;                               // at least; higher where the graph needs it
-    std::int64_t external_above = 1'500'000'000;  // total bytes of constants; then they go to `<file>.data`
-    std::int64_t external_from = 1024;            // constants smaller than this stay in the file
+    int opset = 17;  // the oldest operator set to use; a newer one is used if the graph needs it
+    // Constants go to `<file>.data` if they have more bytes than this in all, ...
+    std::int64_t external_above = 1'500'000'000;
+    std::int64_t external_from = 1024;  // ... except those that have fewer bytes than this
 };
 
-// Errors: file_not_writable, disk_full, unsupported (something ONNX cannot say).
+// Writes `graph` to the file `path`. Errors: invalid_argument for an operator set that is not written,
+// file_not_writable, disk_full, unsupported for what ONNX cannot express.
 [[nodiscard]] Result<void> save(const graph::Graph& graph, const Path& path, const SaveOptions& options = {});
 
-// The same into memory, without external data. Errors: limit_exceeded beyond 2 GB, unsupported.
+// Gives the bytes of the file without external data. Errors: those of `save`, and limit_exceeded beyond 2 GB.
 [[nodiscard]] Result<std::string> serialize(const graph::Graph& graph, const SaveOptions& options = {});
 
 }  // namespace viridian::onnx

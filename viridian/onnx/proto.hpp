@@ -1,5 +1,5 @@
 #pragma once
-// The vendor's message classes, under our namespace; seen only inside this room.
+// Brings the protobuf message classes of ONNX into our namespace. Only this room includes it.
 #include <onnx/onnx_pb.h>
 
 #include "viridian/graph/graph.hpp"
@@ -15,9 +15,11 @@ using ::onnx::TensorProto;
 using ::onnx::TypeProto;
 using ::onnx::ValueInfoProto;
 
-// undefined for the types that we refuse: strings, complex, 8-bit floats, 4-bit integers.
+// Converts between the numbers of ONNX's element types and ours. Types that are not held (strings, complex
+// numbers, floats of 8 bits or fewer, integers of 4 bits or fewer) become `undefined`.
 [[nodiscard]] graph::ElementType element_type(std::int32_t onnx_type);
 [[nodiscard]] std::int32_t onnx_type(graph::ElementType type);
-[[nodiscard]] std::string name_of_onnx_type(std::int32_t onnx_type);  // "STRING", "type 23"
+// The name of an ONNX type for errors: "float8e5m2", or "type 99" if it is unknown.
+[[nodiscard]] std::string name_of_onnx_type(std::int32_t onnx_type);
 
 }  // namespace viridian::onnx

@@ -1,10 +1,6 @@
 #include "viridian/pipeline/assignment.hpp"
 
 namespace viridian::pipeline {
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-}  // namespace
-
 Nanoseconds duration_at(const Curve& curve, int level) {
     return level < 0 ? curve.slowest() : to_nanoseconds(curve.points[at(level)].time);
 }

@@ -3,10 +3,6 @@
 #include <limits>
 
 namespace viridian::pipeline {
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-}  // namespace
-
 std::vector<int> walk_back(const Network& network, std::span<const Nanoseconds> duration,
                            const Timing& timing) {
     constexpr Nanoseconds never = std::numeric_limits<Nanoseconds>::max();

@@ -1,16 +1,17 @@
 #pragma once
-// Which units decide the time: by ENVPIPE's walk back through the pipeline, and by true slack.
+// Finds the units that determine the time of an iteration, by ENVPIPE's walk back through the pipeline and by
+// slack.
 #include "viridian/pipeline/network.hpp"
 
 namespace viridian::pipeline {
 
-// ENVPIPE Algorithm 2 (§4.4): from the last unit back to a first one, to the unit before on the same rank
-// where the slack before the cursor is smaller than its dependency delay, to the unit whose data it needs
-// otherwise. One path, last unit first.
+// ENVPIPE's critical path (Algorithm 2, §4.4), last unit first. It walks from the last unit back to a first
+// one: to the unit before on the same rank if the slack before the present unit is smaller than its
+// dependency delay, and to the unit whose data it needs otherwise.
 [[nodiscard]] std::vector<int> walk_back(const Network& network, std::span<const Nanoseconds> duration,
                                          const Timing& timing);
 
-// How much longer each unit could take, alone, with the end unchanged. 0: on some critical path.
+// How much longer each unit could take by itself without delaying the end; 0 for units on a critical path.
 [[nodiscard]] std::vector<Nanoseconds> slack(const Network& network, std::span<const Nanoseconds> duration,
                                              const Timing& timing);
 

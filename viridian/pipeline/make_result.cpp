@@ -7,8 +7,6 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 void set_clock(PlannedUnit& out, const Curve& curve, const Assignment& plan, std::size_t u) {
     if (curve.points.empty()) return;
     if (!plan.level.empty()) {

@@ -1,17 +1,19 @@
 #pragma once
-// From a planner's answer to what people read.
+// Makes the result that people and files get out of a planner's answer.
 #include "viridian/pipeline/exact/exact.hpp"
 #include "viridian/pipeline/planners/planners.hpp"
 #include "viridian/pipeline/result.hpp"
 
 namespace viridian::pipeline {
 
+// A pipeline and the name of the planner that planned it.
 struct Planned {
     const Schedule& schedule;
     const Profile& profile;
     const Network& network;
     std::string planner;
-    Nanoseconds end = 0;  // of the iteration, where a straggler ends later than the plan
+    Nanoseconds end =
+        0;  // when the iteration ends, if a straggler ends later than the plan; 0: with the plan
 };
 [[nodiscard]] PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer);
 [[nodiscard]] FrontierResult make_frontier_result(const Planned& planned, const ExactFrontier& frontier);

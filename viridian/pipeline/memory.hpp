@@ -1,9 +1,10 @@
 #pragma once
-// Activation memory of a schedule: kept from a forward to its backward; with weight units a part stays until
-// the weight unit. Depends on each rank's order alone, not on times.
+// Computes the memory of a schedule. Activations are held from a forward to its backward; if the schedule has
+// weight units, a part is held until the weight unit. The result depends on the order of each rank, not on
+// times.
 #include <vector>
 
-#include "viridian/pipeline/profile.hpp"
+#include "viridian/pipeline/profile/profile.hpp"
 #include "viridian/pipeline/schedule.hpp"
 
 namespace viridian::pipeline {
@@ -18,7 +19,7 @@ struct RankMemory {
 };
 [[nodiscard]] std::vector<RankMemory> memory_of(const Schedule& schedule, const Profile& profile);
 
-// Errors: limit_exceeded, naming the first rank that overflows.
+// Checks that every rank has enough memory. Errors: limit_exceeded, naming the first rank that has not.
 [[nodiscard]] Result<void> check_memory(const std::vector<RankMemory>& ranks);
 
 }  // namespace viridian::pipeline

@@ -7,8 +7,6 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // (stage, micro-batch, kind) -> unit number.
 class Finder {
   public:

@@ -1,13 +1,14 @@
 #pragma once
-// A schedule over a profile as an activity network: units numbered rank by rank, at most one data dependency
-// each (beside the unit before it on its rank), the transfer time after it, and each unit's cost curve.
+// An activity network is made of a schedule and a profile. It numbers the units rank by rank and holds for
+// each unit its cost curve, the unit whose data it needs (at most one, beside the unit before it on its rank)
+// and the transfer time after that one. s is a stage, m a micro-batch, K the number of stages:
 //   F(s,m) <- F(s-1,m)   B(K-1,m) <- F(K-1,m)   B(s,m) <- B(s+1,m)   W(s,m) <- B(s,m)   reduce(s) <- its rank
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "viridian/pipeline/curve.hpp"
-#include "viridian/pipeline/profile.hpp"
+#include "viridian/pipeline/profile/curve.hpp"
+#include "viridian/pipeline/profile/profile.hpp"
 #include "viridian/pipeline/schedule.hpp"
 
 namespace viridian::pipeline {
@@ -39,13 +40,13 @@ struct Network {
     std::vector<std::uint8_t> first_;  // 1 where a rank begins
 };
 
-// Checks the schedule on the way: every unit exactly once, forward and backward of a micro-batch on one rank,
-// stages the profile knows, no deadlock (the error names what each side waits for).
-// Errors: malformed, missing_entry, mismatch, limit_exceeded.
+// Makes the network and checks the schedule: every unit exactly once, forward and backward of a micro-batch
+// on one rank, stages the profile knows, no deadlock (the error names what each side waits for). Errors:
+// malformed, missing_entry, mismatch, limit_exceeded.
 [[nodiscard]] Result<Network> make_network(const Schedule& schedule, const Profile& profile);
 
-// Earliest start of every unit for given durations; `gap[u]`, where given, is time lost before unit u on its
-// rank.
+// The earliest start of every unit for given durations. If `gap` is not empty, gap[u] is time lost before
+// unit u on its rank.
 struct Timing {
     std::vector<Nanoseconds> start;
     Nanoseconds makespan = 0;
@@ -53,7 +54,7 @@ struct Timing {
 [[nodiscard]] Timing evaluate(const Network& network, std::span<const Nanoseconds> duration,
                               std::span<const Nanoseconds> gap = {});
 
-// Latest finish of every unit for the network to end by `deadline`.
+// The latest finish of every unit with which the network still ends by `deadline`.
 [[nodiscard]] std::vector<Nanoseconds> latest_finish(const Network& network,
                                                      std::span<const Nanoseconds> duration,
                                                      Nanoseconds deadline);

@@ -1,14 +1,15 @@
 #include "viridian/pipeline/partition.hpp"
 
+#include "viridian/pipeline/unit.hpp"
+
 #include <algorithm>
 #include <limits>
 
-#include "viridian/pipeline/csv.hpp"
+#include "viridian/pipeline/profile/csv.hpp"
+#include "viridian/pipeline/unit.hpp"
 
 namespace viridian::pipeline {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Sums over layers [first, last] in constant time.
 class Costs {

@@ -1,12 +1,13 @@
 #pragma once
-// Layers to stages: the contiguous split whose dearest stage is cheapest, by time, energy or memory; among
-// those, the evenest. Balancing memory counts a stage's activations once per micro-batch that 1F1B holds
-// there (ENVPIPE §4.5.1, Table 2).
+// Splits the layers of a model into contiguous stages so that the most expensive stage is as cheap as
+// possible, by time, energy or memory; among such splits it takes the most even one. For memory, a stage's
+// activations count once per micro-batch that 1F1B holds there (ENVPIPE §4.5.1, Table 2).
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 #include "viridian/base/units.hpp"
 
 namespace viridian::pipeline {
@@ -28,10 +29,12 @@ struct StageRange {
     Bytes memory;  // weights + activations held at 1F1B's peak
 };
 
-// Header `layer,forward,backward` and optionally `energy,activation,weights`.
+// Reads a table of layers with the header `layer,forward,backward` and optionally `energy,activation,weights`
+// (seconds, joules, bytes). `name` stands for the file in errors. Errors: malformed, missing_entry.
 [[nodiscard]] Result<std::vector<Layer>> read_layers_csv(std::string_view text, std::string_view name);
 
-// Errors: invalid_argument when stages outnumber layers or the balanced quantity is not in the table.
+// Splits `layers` into `stages`. Errors: invalid_argument if stages outnumber layers or the balanced quantity
+// is not in the table.
 [[nodiscard]] Result<std::vector<StageRange>> partition(const std::vector<Layer>& layers, int stages,
                                                         Balance balance, int micro_batches);
 

@@ -1,5 +1,7 @@
 #include "viridian/pipeline/plan_json.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -45,7 +47,7 @@ Json to_json(const RankResult& rank) {
     return json;
 }
 
-Error wrong(std::string_view name, std::string_view what) {
+Error wrong_plan_json(std::string_view name, std::string_view what) {
     return fail(ErrorCode::malformed, "`viridian pipeline plan --json` writes the format", "`{}`: {}", name,
                 what);
 }
@@ -54,10 +56,10 @@ Error wrong(std::string_view name, std::string_view what) {
 Result<int> whole(const Json& unit, std::string_view key, int most, std::string_view name) {
     const auto found = unit.find(key);
     if (found == unit.end() || !found->is_number())
-        return wrong(name, fmt::format("a unit has no `{}`", key));
+        return wrong_plan_json(name, fmt::format("a unit has no `{}`", key));
     const double value = found->get<double>();
     if (!(value >= 0 && value <= most) || value != std::floor(value))
-        return wrong(name, fmt::format("`{}` of a unit is not a number from 0 to {}", key, most));
+        return wrong_plan_json(name, fmt::format("`{}` of a unit is not a number from 0 to {}", key, most));
     return static_cast<int>(value);
 }
 
@@ -65,7 +67,7 @@ Result<double> number(const Json& unit, std::string_view key, std::string_view n
     const auto found = unit.find(key);
     if (found == unit.end()) return 0.0;
     if (!found->is_number() || !(found->get<double>() >= 0))
-        return wrong(name, fmt::format("`{}` of a unit is not a usable number", key));
+        return wrong_plan_json(name, fmt::format("`{}` of a unit is not a usable number", key));
     return found->get<double>();
 }
 
@@ -135,7 +137,7 @@ Json to_json(const FrontierResult& frontier) {
 }
 
 Result<PlanFile> plan_from_json(const Json& json, std::string_view name) {
-    if (!json.is_object()) return wrong(name, "the plan is not an object");
+    if (!json.is_object()) return wrong_plan_json(name, "the plan is not an object");
     if (json.value("schema", Json()) != plan_schema)
         return fail(ErrorCode::mismatch, fmt::format("give a file with schema `{}`", plan_schema),
                     "`{}` has another schema", name);
@@ -150,19 +152,21 @@ Result<PlanFile> plan_from_json(const Json& json, std::string_view name) {
     if (const auto own = json.find("schedule_name"); own != json.end() && own->is_string())
         schedule.name = own->get<std::string>();
     const auto ranks = json.find("schedule");
-    if (ranks == json.end() || !ranks->is_array()) return wrong(name, "`schedule` is not a list of ranks");
+    if (ranks == json.end() || !ranks->is_array())
+        return wrong_plan_json(name, "`schedule` is not a list of ranks");
     for (const Json& rank : *ranks) {
-        if (!rank.is_array()) return wrong(name, "a rank is not a list of units");
+        if (!rank.is_array()) return wrong_plan_json(name, "a rank is not a list of units");
         auto& units = schedule.ranks.emplace_back();
         for (const Json& one : rank) {
-            if (!one.is_object()) return wrong(name, "a unit is not an object");
+            if (!one.is_object()) return wrong_plan_json(name, "a unit is not an object");
             Unit unit;
             VIRIDIAN_TRY(unit.stage, whole(one, "stage", most, name));
             VIRIDIAN_TRY(unit.micro_batch, whole(one, "micro_batch", most, name));
             const auto kind = one.find("kind");
             const auto known =
                 kind != one.end() && kind->is_string() ? kind_of(kind->get<std::string>()) : std::nullopt;
-            if (!known) return wrong(name, "a unit's `kind` is not forward, backward, weight or reduce");
+            if (!known)
+                return wrong_plan_json(name, "a unit's `kind` is not forward, backward, weight or reduce");
             unit.kind = *known;
             if (const auto both = one.find("overlapped"); both != one.end() && both->is_boolean())
                 unit.overlapped = both->get<bool>();

@@ -1,6 +1,6 @@
 #pragma once
-// What the pipeline room hands to people: a plan with its replay, and a frontier. Plain data; `plan_json.hpp`
-// writes and reads it, the report draws it.
+// The results of this room as plain data: a plan with its simulation, and a frontier. `plan_json.hpp` writes
+// and reads them, and the room `report` draws them.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// A schedule as plain data: for each rank the units it runs, in order. What runs before what across ranks
-// follows from the units themselves (`network.hpp`).
+// A schedule as plain data: the units that each rank runs, in order. The dependencies between ranks follow
+// from the units themselves (`network.hpp`).
 #include <cstdint>
 #include <string>
 #include <vector>

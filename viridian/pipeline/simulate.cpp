@@ -9,8 +9,6 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 void add_bubble(Bubbles& bubbles, Nanoseconds length, Nanoseconds usable) {
     if (length <= 0) return;
     usable = std::clamp<Nanoseconds>(usable, 0, length);

@@ -1,14 +1,14 @@
 #pragma once
-// Runs a plan on paper: exact event times, bubbles, critical paths, energy; and again under seeded jitter and
-// stragglers.
+// Simulates a plan: exact event times, bubbles, critical paths and energy, and the same under seeded jitter
+// and stragglers.
 #include "viridian/pipeline/assignment.hpp"
 #include "viridian/pipeline/memory.hpp"
 
 namespace viridian::pipeline {
 
-// A bubble is the waiting between two units of a rank, or after its last (ENVPIPE §3.2). The part of it by
-// which the unit before may run longer without delaying the end is usable; a bubble before the first unit
-// never is.
+// A bubble is the time for which a rank waits between two units, or after its last (ENVPIPE §3.2). The part
+// of it for which the unit before could run longer without delaying the end is usable. A bubble before the
+// first unit is not.
 struct Bubbles {
     std::int64_t usable = 0;  // bubbles with any usable part
     std::int64_t unusable = 0;
@@ -30,7 +30,7 @@ struct Simulation {
 };
 [[nodiscard]] Simulation simulate(const Network& network, const Assignment& assignment, Nanoseconds end = 0);
 
-// What goes wrong in a run: each unit's time varies, some ranks are slow.
+// The disturbances of a simulated run: the time of each unit varies, and some ranks are slow.
 struct Disturbance {
     double jitter = 0;  // standard deviation of each unit's time, relative; cut at ±3 of them
     int runs = 100;

@@ -1,5 +1,5 @@
 #pragma once
-// One unit of pipeline work: what a rank does without interruption for one stage and one micro-batch.
+// A unit is the work that a rank does without interruption for one stage and one micro-batch.
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -11,10 +11,13 @@ namespace viridian::pipeline {
 
 enum class Kind : std::uint8_t {
     forward,
-    backward,  // whole, or only the gradient of the input where the schedule has weight units
+    backward,  // whole, or only the gradient of the input if the schedule has weight units
     weight,    // the gradient of the weights (zero-bubble schedules)
     reduce,    // all-reduce of a stage's gradients across data-parallel replicas; fixed time, no clock
 };
+// A signed number of a stage, rank, micro-batch or unit as an index into a vector.
+[[nodiscard]] constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
 inline constexpr int kinds = 4;
 inline constexpr std::array<Kind, 3> profiled_kinds = {Kind::forward, Kind::backward, Kind::weight};
 

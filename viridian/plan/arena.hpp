@@ -1,20 +1,22 @@
 #pragma once
-// One arena for all buffers: those whose lifetimes meet must not overlap, the arena shall be small.
+// place() lays the buffers of a plan into one block of memory, the arena. Buffers that are alive at the same
+// time do not overlap.
 #include <cstdint>
 #include <vector>
 
 namespace viridian::plan {
 
+// The size of a buffer and the steps between which it holds data.
 struct Lifetime {
     std::int64_t bytes = 0;
     std::int64_t first = 0;   // the step that writes it
-    std::int64_t last = 0;    // the last step that reads it, ≥ first
-    std::int64_t offset = 0;  // set by place()
+    std::int64_t last = 0;    // the last step that reads it, >= first
+    std::int64_t offset = 0;  // in bytes from the start of the arena, set by place()
 };
 
-// Sets every offset (64-byte aligned), largest first, each at the lowest place that is free while it lives
-// (greedy by size, Pisarchyk and Lee 2020). Returns the arena's size; at most 64 bytes per buffer are lost to
-// alignment.
+// Sets the offset of every buffer, a multiple of 64, and returns the size of the arena in bytes. The largest
+// buffer goes first, and each goes to the lowest offset that is free during its lifetime (greedy by size,
+// Pisarchyk and Lee 2020). Alignment costs at most 64 bytes per buffer.
 std::int64_t place(std::vector<Lifetime>& lifetimes);
 
 }  // namespace viridian::plan

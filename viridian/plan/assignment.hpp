@@ -1,6 +1,9 @@
 #pragma once
-// What a solver decides: regions that cover the graph, a choice for each, and the conversions between them.
+// An Assignment is the decision of a solver: regions that cover the graph, one choice for each region, and
+// the conversions between their formats, each with the price that it was chosen for. One that was read from
+// a file or put together by hand has no prices.
 #include "viridian/plan/choice.hpp"
+#include "viridian/plan/price.hpp"
 #include "viridian/plan/region.hpp"
 
 namespace viridian::plan {
@@ -8,22 +11,28 @@ namespace viridian::plan {
 struct AssignedRegion {
     Region region;
     Choice choice;
+    std::optional<Price> price = {};
 };
 
-// `value` is made available in `to` from a copy that is in `from`. Paid once per value and format.
+// A Conversion makes `value` available in format `to` from a copy in format `from`. Each value is converted
+// at most once to each format, however many regions read it.
 struct Conversion {
     graph::ValueId value = graph::ValueId::none;
     Format from;
     Format to;
-    bool operator==(const Conversion&) const = default;
+    std::optional<Price> price = {};
+    // Two conversions are equal if they do the same, whatever they cost.
+    bool operator==(const Conversion& other) const {
+        return value == other.value && from == other.from && to == other.to;
+    }
 };
 
 struct Assignment {
-    std::vector<AssignedRegion> regions;  // every live node in exactly one
+    std::vector<AssignedRegion> regions;  // every node is in exactly one
     std::vector<Conversion> conversions;
-    std::string solver;  // exact, greedy, shortest-path, first
-    double value = 0;    // objective reached
-    double bound = 0;    // proven lower bound; −infinity where the solver proves none
+    std::string solver;  // its name: exact, greedy, shortest-path, first
+    double value = 0;    // the objective of this assignment
+    double bound = 0;    // a proven lower bound of it; -infinity if the solver proves none
     [[nodiscard]] double gap() const { return value - bound; }
 };
 

@@ -1,5 +1,7 @@
 #include "viridian/plan/choice.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 
 namespace viridian::plan {
@@ -7,6 +9,9 @@ namespace {
 
 constexpr std::int64_t most_workspace = std::int64_t{1} << 40U;
 constexpr std::string_view aliasing_names[] = {"none", "overwrite", "view", "gather"};
+constexpr std::string_view algorithm_names[] = {"unknown",       "direct",   "winograd",
+                                                "winograd_bf16", "strassen", "reference"};
+constexpr std::string_view split_names[] = {"rows", "channels", "shared"};
 
 std::string format_list(const std::vector<Format>& formats) {
     std::string out;
@@ -14,21 +19,31 @@ std::string format_list(const std::vector<Format>& formats) {
     return out;
 }
 
-Error malformed(std::string_view what) {
+Error malformed_choice(std::string_view what) {
     return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`",
                 "a choice in the plan {}", what);
 }
 
 Result<std::vector<Format>> formats_from_json(const Json& json, const char* key) {
     if (!json.contains(key) || !json[key].is_array())
-        return malformed(fmt::format("lacks the list `{}`", key));
+        return malformed_choice(fmt::format("lacks the list `{}`", key));
     std::vector<Format> formats;
     for (const Json& item : json[key]) {
-        if (!item.is_string()) return malformed(fmt::format("has a `{}` entry that is no format", key));
+        if (!item.is_string())
+            return malformed_choice(fmt::format("has a `{}` entry that is no format", key));
         VIRIDIAN_TRY(Format format, parse_format(item.get<std::string>()));
         formats.push_back(std::move(format));
     }
     return formats;
+}
+
+// The position of `json[key]` among `names`; the first one's if there is no such key.
+template <class Enumeration, std::size_t count>
+Result<Enumeration> named(const Json& json, const char* key, const std::string_view (&names)[count]) {
+    if (!json.contains(key)) return static_cast<Enumeration>(0);
+    const auto* const known = std::ranges::find_if(names, [&](auto name) { return json[key] == name; });
+    if (known == std::end(names)) return malformed_choice(fmt::format("has an unknown {}", key));
+    return static_cast<Enumeration>(known - std::begin(names));
 }
 
 }  // namespace
@@ -48,31 +63,33 @@ Json to_json(const Choice& choice) {
     json["aliasing"] = aliasing_names[static_cast<std::size_t>(choice.aliasing)];
     if (choice.aliasing == Aliasing::overwrite) json["overwritten"] = choice.overwritten;
     json["workspace_bytes"] = choice.workspace.value;
+    if (choice.variant.algorithm != Algorithm::unknown) {
+        json["algorithm"] = algorithm_names[static_cast<std::size_t>(choice.variant.algorithm)];
+        json["split"] = split_names[static_cast<std::size_t>(choice.variant.split)];
+    }
     return json;
 }
 
 Result<Choice> choice_from_json(const Json& json) {
     if (!json.is_object() || !json.contains("kernel") || !json["kernel"].is_string())
-        return malformed("names no kernel");
+        return malformed_choice("names no kernel");
     Choice choice;
     choice.kernel = json["kernel"];
     VIRIDIAN_TRY(choice.inputs, formats_from_json(json, "inputs"));
     VIRIDIAN_TRY(choice.outputs, formats_from_json(json, "outputs"));
-    const Json aliasing = json.contains("aliasing") ? json["aliasing"] : Json(aliasing_names[0]);
-    const auto* const known =
-        std::ranges::find_if(aliasing_names, [&](auto name) { return aliasing == name; });
-    if (known == std::end(aliasing_names)) return malformed("has an unknown aliasing");
-    choice.aliasing = static_cast<Aliasing>(known - std::begin(aliasing_names));
+    VIRIDIAN_TRY(choice.aliasing, named<Aliasing>(json, "aliasing", aliasing_names));
+    VIRIDIAN_TRY(choice.variant.algorithm, named<Algorithm>(json, "algorithm", algorithm_names));
+    VIRIDIAN_TRY(choice.variant.split, named<Split>(json, "split", split_names));
     if (json.contains("overwritten")) {
-        if (!json["overwritten"].is_number_unsigned()) return malformed("overwrites no input");
+        if (!json["overwritten"].is_number_unsigned()) return malformed_choice("overwrites no input");
         choice.overwritten = json["overwritten"];
     }
     if (choice.aliasing == Aliasing::overwrite && choice.overwritten >= choice.inputs.size())
-        return malformed("overwrites an input it does not have");
+        return malformed_choice("overwrites an input it does not have");
     if (json.contains("workspace_bytes") && json["workspace_bytes"].is_number_integer())
         choice.workspace = Bytes(json["workspace_bytes"].get<std::int64_t>());
     if (choice.workspace.value < 0 || choice.workspace.value > most_workspace)
-        return malformed("asks for an impossible workspace");
+        return malformed_choice("asks for an impossible workspace");
     return choice;
 }
 

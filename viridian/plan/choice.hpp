@@ -1,35 +1,63 @@
 #pragma once
-// A choice: which kernel does a region, and the format at each port.
+// A choice tells which kernel computes a region, and the format at each of its ports.
 #include <optional>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 #include "viridian/base/units.hpp"
 #include "viridian/plan/format.hpp"
 
 namespace viridian::plan {
 
-// How the outputs' memory relates to the inputs'.
+// How the memory of the outputs relates to that of the inputs.
 enum class Aliasing : std::uint8_t {
-    none,       // outputs are buffers of their own
+    none,       // the outputs have their own buffers
     overwrite,  // output 0 takes the buffer of inputs[overwritten], which must die here
     view,       // output 0 is a view of inputs[0]: no work, no memory
     gather,     // inputs are views of output 0 (concatenation in place): no work, producers write into it
 };
 
+// How a kernel computes, as far as it bounds the error of its results.
+enum class Algorithm : std::uint8_t {
+    unknown,        // the choice comes from a file written before choices told; the device completes it
+    direct,         // sums of products of the inputs, in f32
+    winograd,       // products of transformed sources and weights, in f32
+    winograd_bf16,  // the same, with transformed sources and weights rounded to bf16
+    strassen,       // products of sums of submatrices
+    reference,      // the slow kernel that every single node has
+};
+
+// How the device's threads divide a result.
+enum class Split : std::uint8_t {
+    rows,      // each thread makes some rows or pixels
+    channels,  // each thread makes some columns or channels, and reads only their weights
+    shared,    // several threads make each direction of a recurrent layer together
+};
+
+// The properties of a kernel that other rooms and the kernel itself ask for. No code reads them from the
+// kernel's name.
+struct Variant {
+    Algorithm algorithm = Algorithm::unknown;
+    Split split = Split::rows;
+    bool operator==(const Variant&) const = default;
+};
+
 struct Choice {
-    std::string
-        kernel;  // unique among the device's kernels for the region: "dnnl:conv:winograd:jit_wino_4x3"
+    // Unique among the device's kernels for the region: "dnnl:conv:winograd:jit_wino_4x3".
+    std::string kernel;
     std::vector<Format> inputs;   // one per region input
     std::vector<Format> outputs;  // one per region output
     Aliasing aliasing = Aliasing::none;
     std::size_t overwritten = 0;  // with `overwrite`
     Bytes workspace;              // scratch while it runs
+    Variant variant;              // follows from `kernel`, so it is no part of the key
     bool operator==(const Choice&) const = default;
 
-    // Kernel and formats in one word: the choice's key in the cost database.
+    // Returns kernel, formats and aliasing as one text, which is the choice's key in the cost database.
     [[nodiscard]] std::string key() const;
 };
 
+// These write a choice to JSON and read it back. Errors: malformed.
 [[nodiscard]] Json to_json(const Choice& choice);
 [[nodiscard]] Result<Choice> choice_from_json(const Json& json);
 

@@ -1,8 +1,8 @@
 #pragma once
-// Format: how a tensor lies in memory. Layout (order, blocking, strides, offset) × element type × memory.
-// Layouts are named the field's way at rank 4 (nchw, nhwc, nChw16c), by letters elsewhere (ab, ba, acb): the
-// letters are the logical dimensions, outermost first; a capital is split, and its inner tiles follow with
-// their size.
+// A Format says how a tensor lies in memory: its layout (order, blocking, strides, offset), its element type
+// and which memory holds it. The names of layouts are those of oneDNN: nchw, nhwc or nChw16c at rank 4, and
+// letters such as ab or acb at other ranks. The letters are the logical dimensions, outermost first. A
+// capital letter is a dimension that is split into tiles, whose size and position follow at the end.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@
 
 namespace viridian::plan {
 
+// The order of the elements of a tensor.
 struct Layout {
     struct Block {
         std::uint8_t dimension = 0;
@@ -20,8 +21,9 @@ struct Layout {
     };
     std::vector<std::uint8_t> order;  // logical dimensions, outermost first
     std::vector<Block> blocks;        // inner tiles, outermost first
-    std::vector<std::int64_t>
-        strides;              // in elements, by logical dimension (of its tiles, where split); empty: dense
+    // In elements, by logical dimension; the stride of a split dimension is that of its tiles. Empty if
+    // dense.
+    std::vector<std::int64_t> strides;
     std::int64_t offset = 0;  // in elements, from the start of the buffer
 
     [[nodiscard]] std::size_t rank() const { return order.size(); }
@@ -35,7 +37,7 @@ struct Layout {
 [[nodiscard]] Layout permuted(std::vector<std::uint8_t> order);              // dense, no blocks
 
 [[nodiscard]] std::string text(const Layout& layout);              // "nChw16c", "acbd", "ab:512,1+64"
-[[nodiscard]] Result<Layout> parse_layout(std::string_view text);  // inverse of text()
+[[nodiscard]] Result<Layout> parse_layout(std::string_view text);  // inverse of text(); errors: malformed
 
 struct Memory {
     enum class Kind : std::uint8_t { host, cuda } kind = Kind::host;
@@ -53,12 +55,12 @@ struct Format {
 [[nodiscard]] std::string text(const Format& format);  // "nChw16c:f32", "nhwc:bf16@cuda:0"
 [[nodiscard]] Result<Format> parse_format(std::string_view text);
 
-// Elements of a dense buffer, padding of split dimensions included.
+// Returns the number of elements of a dense buffer, including the padding of split dimensions.
 [[nodiscard]] std::int64_t padded_elements(const Layout& layout, const graph::Dims& dims);
 [[nodiscard]] std::int64_t buffer_bytes(const Format& format, const graph::Dims& dims);
-// Stride of each logical dimension in elements (of its tiles, where split), for a dense buffer or as given.
+// Returns the stride of each logical dimension, as `Layout::strides` defines it, also for dense layouts.
 [[nodiscard]] std::vector<std::int64_t> strides_of(const Layout& layout, const graph::Dims& dims);
-// Where the element at `position` lies, in elements from the start of the buffer.
+// Returns the offset of the element at `position`, in elements from the start of the buffer.
 [[nodiscard]] std::int64_t element_offset(const Layout& layout, const graph::Dims& dims,
                                           const graph::Dims& position);
 

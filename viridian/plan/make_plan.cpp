@@ -124,14 +124,14 @@ class Builder {
             if (conversion.value != value || conversion.to != format || depth > 8) continue;
             VIRIDIAN_TRY(const BufferId from, obtain(value, conversion.from, depth + 1));
             VIRIDIAN_TRY(const BufferId to, new_buffer(value, format));
-            add_conversion(from, to);
+            add_conversion(from, to, conversion.price);
             return to;
         }
         return broken("`{}` is needed in {} but nothing converts it", graph_.value(value).name, text(format));
     }
 
-    void add_conversion(BufferId from, BufferId to) {
-        plan_.steps.push_back({Step::Kind::conversion, {}, {}, {from}, {to}});
+    void add_conversion(BufferId from, BufferId to, std::optional<Price> price = {}) {
+        plan_.steps.push_back({Step::Kind::conversion, {}, {}, {from}, {to}, std::move(price)});
     }
 
     Result<void> add_region(const AssignedRegion& assigned) {
@@ -161,7 +161,8 @@ class Builder {
                 break;
         }
         plan_.workspace_bytes = std::max(plan_.workspace_bytes, choice.workspace.value);
-        plan_.steps.push_back({Step::Kind::kernel, region, choice, std::move(inputs), std::move(outputs)});
+        plan_.steps.push_back(
+            {Step::Kind::kernel, region, choice, std::move(inputs), std::move(outputs), assigned.price});
         return {};
     }
 
@@ -200,7 +201,7 @@ class Builder {
     Result<void> gather(const Region& region, const std::vector<BufferId>& distinct,
                         const std::vector<BufferId>& outputs) {
         const graph::Node& node = graph_.node(region.nodes.front());
-        if (region.nodes.size() != 1 || node.op != "Concat" || outputs.size() != 1)
+        if (region.nodes.size() != 1 || node.op != graph::op::Concat || outputs.size() != 1)
             return broken("`{}` is gathered in place but is no Concat", node.name);
         const BufferId output = outputs[0];
         const Buffer& whole = plan_.buffers[output];

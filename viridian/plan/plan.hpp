@@ -1,60 +1,64 @@
 #pragma once
-// A plan: an ordered list of steps over a table of buffers. Plain data, where planner and executor meet
-// without knowing each other. The graph it belongs to is told by its structural hash.
-#include "viridian/base/energy.hpp"
+// A Plan is an ordered list of steps over a table of buffers, ready to be executed. It is plain data, so that
+// the planner and the executor need not know each other. The structural hash names the graph it belongs to.
 #include "viridian/plan/assignment.hpp"
 
 namespace viridian::plan {
 
 using BufferId = std::uint32_t;
 
+// A buffer holds one value in one format.
 struct Buffer {
     graph::ValueId value = graph::ValueId::none;
     Format format;
     graph::Dims dims;
-    // A view of another buffer, `view_offset` bytes into it; a buffer is its own root otherwise.
+    // If set, this buffer is a view that begins `view_offset` bytes into that buffer. Otherwise it is a root.
     std::optional<BufferId> view_of;
     std::int64_t view_offset = 0;
-    // Roots only. Graph inputs and outputs lie outside the arena.
+    // The rest is for roots only. Graph inputs and outputs lie outside the arena.
     bool external = false;
     std::int64_t bytes = 0;
     std::int64_t arena_offset = 0;
 };
 
+// A step runs one kernel over a region, or converts one value to another format.
 struct Step {
     enum class Kind : std::uint8_t { kernel, conversion } kind = Kind::kernel;
     Region region;                  // kernel
     Choice choice;                  // kernel
     std::vector<BufferId> inputs;   // kernel: per region input; conversion: one
     std::vector<BufferId> outputs;  // kernel: per region output; conversion: one
+    // What the assignment says. Absent if it has no prices, and for a copy that only the layout of the
+    // buffers asks for (a graph output that lies in another buffer), which no solver knows.
+    std::optional<Price> price = {};
 };
 
 struct Plan {
-    std::vector<Step> steps;  // views and in-place concatenations have none
+    std::vector<Step> steps;  // views and in-place concatenations need no step
     std::vector<Buffer> buffers;
     std::vector<BufferId> inputs;   // per graph input, plain layout
     std::vector<BufferId> outputs;  // per graph output, plain layout; no step writes a constant
     std::int64_t arena_bytes = 0;
-    std::int64_t workspace_bytes = 0;  // the largest of any step
+    std::int64_t workspace_bytes = 0;  // the most that a step needs
 
     std::uint64_t graph_hash = 0;
-    std::string device;   // fingerprint of the device the costs were measured on
+    std::string device;   // fingerprint of the device that the prices were measured on
     std::string library;  // kernel library and version
     int threads = 1;
     Seconds predicted_seconds;
     Energy predicted_energy;
-    Assignment assignment;  // what the steps came from
+    Assignment assignment;  // the steps come from it
 };
 
-// Lays out steps and buffers for an assignment: execution order, views, in-place concatenations, overwriting,
-// one arena from lifetimes. Errors: broken_invariant when the assignment does not cover the graph or formats
-// do not meet.
+// Makes the steps and buffers of `assignment`: it orders the steps, resolves views, in-place concatenations
+// and overwriting, and places all buffers in one arena. Errors: broken_invariant (the assignment does not
+// cover `graph`, or formats do not match).
 [[nodiscard]] Result<Plan> make_plan(const graph::Graph& graph, Assignment assignment);
 
-// The sidecar: regions by node names, so that it can be matched to the graph again after a round trip through
-// ONNX.
+// Returns the content of the plan's file. Regions are written with node names, so that the plan can be
+// matched to the graph after a round trip through ONNX.
 [[nodiscard]] Json to_json(const graph::Graph& graph, const Plan& plan);
-// Errors: mismatch when the graph is another one (by hash), malformed.
+// Reads that file for `graph`. Errors: mismatch (the structural hash is that of another graph), malformed.
 [[nodiscard]] Result<Plan> plan_from_json(const graph::Graph& graph, const Json& json);
 
 }  // namespace viridian::plan

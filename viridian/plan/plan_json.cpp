@@ -6,6 +6,8 @@
 
 #include "viridian/plan/plan.hpp"
 
+#include "viridian/base/json.hpp"
+
 namespace viridian::plan {
 namespace {
 
@@ -15,7 +17,7 @@ using graph::ValueId;
 
 constexpr std::string_view schema = "viridian.plan/1";
 
-Error malformed(std::string_view what) {
+Error malformed_plan_json(std::string_view what) {
     return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`", "the plan {}", what);
 }
 
@@ -47,62 +49,64 @@ struct Names {
 
 Result<std::string> string_at(const Json& json, const char* key) {
     if (!json.is_object() || !json.contains(key) || !json[key].is_string())
-        return malformed(fmt::format("lacks the text `{}`", key));
+        return malformed_plan_json(fmt::format("lacks the text `{}`", key));
     return json[key].get<std::string>();
 }
 
 Result<AssignedRegion> region_from_json(const Graph& graph, const graph::Uses& uses, const Names& names,
                                         const Json& json) {
     if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array() || !json.contains("choice"))
-        return malformed("has a region without nodes or choice");
+        return malformed_plan_json("has a region without nodes or choice");
     std::vector<NodeId> nodes;
     for (const Json& name : json["nodes"]) {
         const auto found = name.is_string() ? names.nodes.find(name.get<std::string>()) : names.nodes.end();
         if (found == names.nodes.end())
-            return malformed(fmt::format("names an unknown node {}", name.dump()));
+            return malformed_plan_json(fmt::format("names an unknown node {}", name.dump()));
         nodes.push_back(found->second);
     }
-    if (nodes.empty()) return malformed("has an empty region");
+    if (nodes.empty()) return malformed_plan_json("has an empty region");
     VIRIDIAN_TRY(Choice choice, choice_from_json(json["choice"]));
     AssignedRegion assigned{make_region(graph, uses, std::move(nodes)), std::move(choice)};
     if (assigned.region.inputs.size() != assigned.choice.inputs.size() ||
         assigned.region.outputs.size() != assigned.choice.outputs.size())
-        return malformed(fmt::format("gives `{}` {} and {} formats for its {} inputs and {} outputs",
-                                     json["nodes"].front().get<std::string>(), assigned.choice.inputs.size(),
-                                     assigned.choice.outputs.size(), assigned.region.inputs.size(),
-                                     assigned.region.outputs.size()));
+        return malformed_plan_json(fmt::format(
+            "gives `{}` {} and {} formats for its {} inputs and {} outputs",
+            json["nodes"].front().get<std::string>(), assigned.choice.inputs.size(),
+            assigned.choice.outputs.size(), assigned.region.inputs.size(), assigned.region.outputs.size()));
     return assigned;
 }
 
 Result<double> number_at(const Json& json, const char* key) {
     if (!json.is_object() || !json.contains(key) || !json[key].is_number() ||
         !std::isfinite(json[key].get<double>()))
-        return malformed(fmt::format("lacks the number `{}`", key));
+        return malformed_plan_json(fmt::format("lacks the number `{}`", key));
     return json[key].get<double>();
 }
 
-// How the assignment was found, and how good it is said to be; a bound of null is none.
+// Reads who solved the assignment, and how good it is said to be; a bound of null is none. Which solvers
+// there are is not this room's business, so any name may stand there.
 Result<void> solved_from_json(const Json& json, Assignment& assignment) {
-    constexpr std::string_view solvers[] = {"exact", "greedy", "shortest-path", "first"};
     VIRIDIAN_TRY(assignment.solver, string_at(json, "solver"));
-    if (std::ranges::find(solvers, assignment.solver) == std::end(solvers))
-        return malformed(fmt::format("was made by an unknown solver `{}`", assignment.solver));
+    const auto in_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    if (assignment.solver.empty() || !std::ranges::all_of(assignment.solver, in_name))
+        return malformed_plan_json(fmt::format("was made by an unknown solver `{}`", assignment.solver));
     VIRIDIAN_TRY(assignment.value, number_at(json, "value"));
     assignment.bound = -std::numeric_limits<double>::infinity();
     if (!json.contains("bound") || !json["bound"].is_null()) {
         VIRIDIAN_TRY(assignment.bound, number_at(json, "bound"));
     }
     if (assignment.bound > assignment.value)
-        return malformed(fmt::format("reached {} but is bounded by {}", assignment.value, assignment.bound));
+        return malformed_plan_json(
+            fmt::format("reached {} but is bounded by {}", assignment.value, assignment.bound));
     return {};
 }
 
 Result<void> predicted_from_json(const Json& json, Plan& plan) {
     if (!json.contains("predicted") || !json["predicted"].is_object())
-        return malformed("lacks what is `predicted`");
+        return malformed_plan_json("lacks what is `predicted`");
     VIRIDIAN_TRY(const double seconds, number_at(json["predicted"], "seconds"));
     VIRIDIAN_TRY(plan.predicted_energy, energy_from_json(json["predicted"].value("joules", Json())));
-    if (seconds < 0) return malformed("predicts a negative time");
+    if (seconds < 0) return malformed_plan_json("predicts a negative time");
     plan.predicted_seconds = Seconds(seconds);
     return {};
 }
@@ -120,12 +124,13 @@ Result<Conversion> conversion_from_json(const Graph& graph, const Names& names, 
     VIRIDIAN_TRY(const std::string from, string_at(json, "from"));
     VIRIDIAN_TRY(const std::string to, string_at(json, "to"));
     const auto found = names.values.find(value);
-    if (found == names.values.end()) return malformed(fmt::format("converts an unknown value `{}`", value));
+    if (found == names.values.end())
+        return malformed_plan_json(fmt::format("converts an unknown value `{}`", value));
     Conversion conversion{found->second, {}, {}};
     VIRIDIAN_TRY(conversion.from, parse_format(from));
     VIRIDIAN_TRY(conversion.to, parse_format(to));
     if (!can_hold(graph, conversion.value, conversion.to))
-        return malformed(fmt::format("converts `{}` to {}, which cannot hold it", value, to));
+        return malformed_plan_json(fmt::format("converts `{}` to {}, which cannot hold it", value, to));
     return conversion;
 }
 
@@ -168,7 +173,7 @@ Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
                     "the plan belongs to another model");
     for (const char* key : {"regions", "conversions"})
         if (!json.contains(key) || !json[key].is_array())
-            return malformed(fmt::format("lacks the list `{}`", key));
+            return malformed_plan_json(fmt::format("lacks the list `{}`", key));
 
     const Names names(graph);
     const graph::Uses uses = graph::uses(graph);
@@ -184,13 +189,13 @@ Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
     VIRIDIAN_TRY(solved_from_json(json, assignment));
 
     auto built = make_plan(graph, std::move(assignment));
-    if (!built.ok()) return malformed(fmt::format("cannot be laid out: {}", built.error().message));
+    if (!built.ok()) return malformed_plan_json(fmt::format("cannot be laid out: {}", built.error().message));
     Plan plan = std::move(built).value();
     VIRIDIAN_TRY(plan.device, string_at(json, "device"));
     VIRIDIAN_TRY(plan.library, string_at(json, "library"));
     if (!json.contains("threads") || !json["threads"].is_number_integer() || json["threads"] < 1 ||
         json["threads"] > 4096)
-        return malformed("lacks a number of threads");
+        return malformed_plan_json("lacks a number of threads");
     plan.threads = json["threads"];
     VIRIDIAN_TRY(predicted_from_json(json, plan));
     return plan;

@@ -1,44 +1,37 @@
 #pragma once
-// Which operators may read or write bf16 in a network that was f32, and which must not: the classes of
-// mixed-precision training (TensorFlow's grappler lists, PyTorch's autocast), for bf16, by operator.
+// These functions say which nodes of an f32 network may read or write bf16. The class of each operator and
+// the reason for it stand in its row (viridian/graph/operators/row.hpp); here the classes spread along the
+// graph as TensorFlow's automatic mixed precision spreads them (docs/method.md, 7).
 #include <functional>
 
-#include "viridian/plan/choice.hpp"
-#include "viridian/plan/region.hpp"
+#include "viridian/graph/operators/row.hpp"
+#include "viridian/plan/assignment.hpp"
 
 namespace viridian::plan {
 
-enum class Safety : std::uint8_t {
-    allow,  // contractions with f32 sums: safe, and where the time goes
-    infer,  // one rounding per element: safe unless what they read was amplified by a denied operator
-    clear,  // rounds nothing of its own: moves, selects, compares
-    deny,   // amplifies relative errors, or counts: f32 only
-};
-[[nodiscard]] std::string_view name_of(Safety safety);
+using Safety = graph::NumericSafety;
 
-// By the one table in precision.cpp; operators that are not in it are denied.
+// Returns the class of the node's operator, which its row states; an operator without a row is denied.
 [[nodiscard]] Safety bf16_safety(const graph::Node& node);
 
-// The whole table, for pages and tests.
-struct SafetyRow {
-    std::string_view op;
-    Safety safety;
-    std::string_view reason;
-};
-[[nodiscard]] std::span<const SafetyRow> bf16_table();
-
-// Nodes that must not read or write bf16 in this graph, by node slot: denied operators; inferred ones that a
-// denied one's result reaches through inferred and clear operators alone; and clear ones between those.
+// Returns, by node slot, whether the node must not read or write bf16 in `graph`. These are: nodes of denied
+// operators; nodes of inferred operators that the result of a denied one reaches through inferred and clear
+// operators alone; and nodes of clear operators between those. A graph with a cycle must stay in f32 as a
+// whole.
 [[nodiscard]] std::vector<bool> f32_nodes(const graph::Graph& graph);
 
-// The choice stores a value that was f32 in bf16 where `must_not` holds for the node of the region that reads
-// or writes it. Inside a region everything is f32.
+// Returns whether `choice` stores an input or output of `region` in bf16, although the graph does not, and
+// `must_not` holds for a node of the region that reads or writes that value. Values inside a region stay f32.
+// The second form takes the result of f32_nodes.
 [[nodiscard]] bool rounds_at(const graph::Graph& graph, const Region& region, const Choice& choice,
                              const std::function<bool(graph::NodeId)>& must_not);
 [[nodiscard]] bool rounds_at(const graph::Graph& graph, const Region& region, const Choice& choice,
                              const std::vector<bool>& f32_nodes);
 
-// Any port of the choice is bf16 where the value is not.
+// Returns whether `choice` stores any input or output in bf16 that the graph does not.
 [[nodiscard]] bool rounds(const graph::Graph& graph, const Region& region, const Choice& choice);
+
+// Returns whether any region of `assignment` rounds in that sense.
+[[nodiscard]] bool rounds(const graph::Graph& graph, const Assignment& assignment);
 
 }  // namespace viridian::plan

@@ -85,7 +85,7 @@ std::vector<NodeId> gate(const Graph& graph, const Uses& uses, NodeId id) {
     if (readers.size() != 2 || readers[0] == readers[1]) return {};
     for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
         const NodeId product = readers[1 - first];
-        if (graph.node(product).op != "Mul" || !graph.node(product).domain.empty()) continue;
+        if (graph.node(product).op != graph::op::Mul) continue;
         std::vector<NodeId> way = {readers[first]};
         while (way.size() <= longest && class_of(graph, way.back()) == OperatorClass::elementwise) {
             const auto next = only_reader(graph, uses, way.back());

@@ -1,6 +1,6 @@
 #pragma once
-// A region: one node, or several that one kernel can do together. Regions are found in the graph's structure
-// alone; which of them some kernel really does is the device's answer (`choices`, empty for none).
+// A Region is one node, or several nodes that one kernel may compute together. Regions are found from the
+// structure of the graph alone; the device says which of them a kernel really computes.
 #include <string>
 
 #include "viridian/graph/graph.hpp"
@@ -8,30 +8,29 @@
 namespace viridian::plan {
 
 struct Region {
-    std::vector<graph::NodeId> nodes;  // in execution order
-    std::vector<graph::ValueId>
-        inputs;  // distinct values read from outside, constants apart, in order of first use
+    std::vector<graph::NodeId> nodes;       // in execution order
+    std::vector<graph::ValueId> inputs;     // distinct values read from outside, in order of first use
     std::vector<graph::ValueId> constants;  // distinct constants read, in order of first use
-    std::vector<graph::ValueId> outputs;    // values that others (or the graph's outputs) read
-    // inputs[i] is read by nobody after this region: its buffer may be overwritten.
+    std::vector<graph::ValueId> outputs;    // values that other nodes or the graph's outputs read
+    // dies[i]: nothing reads inputs[i] after this region, so that its buffer may be overwritten.
     std::vector<bool> dies;
     bool operator==(const Region&) const = default;
 };
 
-// The region of these nodes, in this order.
+// Returns the region of `nodes`, which are in execution order. `uses` are those of `graph`.
 [[nodiscard]] Region make_region(const graph::Graph& graph, const graph::Uses& uses,
                                  std::vector<graph::NodeId> nodes);
 
-// Every candidate: each node alone; and chains in which each node is the only reader of the one before, of at
-// most `longest` nodes of which at most one is not element-wise (its prologue only where that one is a
-// normalisation). A link of a chain may be a gate, x·f(x), whose nodes alone read x. Smaller regions first;
-// single nodes in topological order.
+// Returns all candidates for regions: every single node in topological order, followed by chains of growing
+// length. In a chain of at most `longest` nodes, each node is the only reader of the node before it, and at
+// most one node is not element-wise; element-wise nodes may precede that node only if it is a normalisation.
+// A link of a chain may also be a gate x·f(x), if no other node reads x. Errors: malformed (a cycle).
 [[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph,
                                                             std::size_t longest = 8);
 
-// What the region computes, independent of the graph it is in: operators, attributes, types, how its nodes
-// are wired, values of constants only where they are small and matter (scalars). Equal signatures may share
-// costs.
+// Returns a text that says what `region` computes, independent of the rest of `graph`: operators, attributes,
+// types, how its nodes are connected, and the values of scalar constants. Regions with equal signatures share
+// their prices.
 [[nodiscard]] std::string signature(const graph::Graph& graph, const Region& region);
 
 }  // namespace viridian::plan

@@ -49,8 +49,7 @@ std::string signature(const Graph& graph, const Region& region) {
     for (const graph::NodeId id : region.nodes) {
         const graph::Node& node = graph.node(id);
         if (!out.empty()) out += ';';
-        if (!node.domain.empty()) out += node.domain + ".";
-        out += node.op;
+        out += node.op.qualified_name();
         if (!node.attributes.empty()) {
             std::string list;
             for (const auto& [key, attribute] : node.attributes)

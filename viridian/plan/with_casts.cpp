@@ -1,7 +1,6 @@
 #include "viridian/plan/with_casts.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "viridian/plan/precision.hpp"
 
@@ -19,14 +18,14 @@ constexpr std::int64_t onnx_float = 1, onnx_bfloat16 = 16;
 
 // Floating inputs that are parameters, not data: they keep their type.
 bool keeps_type(const Node& node, std::size_t input) {
-    if (node.op == "Resize" || node.op == "Dropout") return input > 0;
-    return node.op == "BatchNormalization" && input > 0;
+    if (node.op == graph::op::Resize || node.op == graph::op::Dropout) return input > 0;
+    return node.op == graph::op::BatchNormalization && input > 0;
 }
 
 // Operators whose ONNX schema has no bf16 at any operator set.
 bool never_bf16(const Node& node) {
-    constexpr std::array operators = {"Celu"};
-    return std::ranges::find(operators, node.op) != operators.end();
+    const graph::OperatorRow* row = find_operator(node);
+    return row == nullptr || row->sets.bf16 == graph::no_operator_set;
 }
 
 Tensor rounded(const Tensor& tensor) {
@@ -125,7 +124,7 @@ class Rewriter {
 
     ValueId cast(ValueId from, std::int64_t to, const std::string& name, graph::TensorType type) {
         Node node;
-        node.op = "Cast";
+        node.op = graph::op::Cast;
         node.name = name + ".cast";
         node.inputs = {from};
         node.attributes = {{"to", to}};
@@ -183,7 +182,7 @@ std::size_t count_casts(const Graph& graph) {
     std::size_t casts = 0;
     for (const NodeId id : graph.nodes()) {
         const Node& node = graph.node(id);
-        if (node.op != "Cast") continue;
+        if (node.op != graph::op::Cast) continue;
         const ElementType from = graph.value(node.inputs[0]).type.element;
         const ElementType to = graph.value(node.outputs[0]).type.element;
         casts += (from == ElementType::f32 && to == ElementType::bf16) ||

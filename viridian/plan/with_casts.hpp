@@ -1,20 +1,21 @@
 #pragma once
-// The precision of an assignment, said in ONNX's words: a graph whose operators are typed bf16 where the
-// assignment's kernels read bf16, with explicit Casts between, one per value and direction, and weights
-// stored in bf16. Inputs and outputs stay f32. What kernels keep in f32 inside a region (sums, epilogues)
-// other runtimes round at each operator.
+// with_casts() writes the precisions of an assignment into the graph, so that other ONNX runtimes use them
+// too. An operator whose kernel reads bf16 becomes a bf16 operator, with explicit Casts around it (one per
+// value and direction) and weights that are stored in bf16. The inputs and outputs of the graph stay f32. Our
+// kernels keep values inside a region in f32; other runtimes round them after each operator.
 #include "viridian/plan/assignment.hpp"
 
 namespace viridian::plan {
 
-// The graph itself where nothing rounds. Errors: malformed for a cycle.
+// Returns that graph, or `graph` unchanged if the assignment rounds nothing. Errors: malformed (a cycle).
 [[nodiscard]] Result<graph::Graph> with_casts(const graph::Graph& graph, const Assignment& assignment);
 
-// For runtimes without bf16 kernels: weights that the assignment reads in bf16 (of two dimensions or more)
-// are stored so, a Cast to f32 behind each; all operators and activations in f32. Errors: as above.
+// Returns a graph for runtimes without bf16 kernels. Weights of at least two dimensions that the assignment
+// reads in bf16 are stored in bf16, each followed by a Cast to f32. All operators and activations stay f32.
+// Errors: as above.
 [[nodiscard]] Result<graph::Graph> with_weights_cast(const graph::Graph& graph, const Assignment& assignment);
 
-// Casts between f32 and bf16 in the graph.
+// Counts the Casts between f32 and bf16 in `graph`.
 [[nodiscard]] std::size_t count_casts(const graph::Graph& graph);
 
 }  // namespace viridian::plan

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "viridian/meter/list.hpp"
 #include "viridian/meter/measure.hpp"
+#include "viridian/meter/meters/list.hpp"
 
 namespace viridian::profile {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-// Joules of one run of a kernel: from a hardware meter where one covers the processor, from the declared
-// model else.
+// Prices one run of a kernel in joules: by a hardware meter if one covers the processor, else by the declared
+// model.
 #include <optional>
 
 #include "viridian/cost/energy_model.hpp"
@@ -14,13 +14,14 @@ struct EnergyPricer {
     cost::EnergyModel model;
     int threads = 1;
 
-    // The best meter of the CPU, or the model. `name` "" chooses; a named meter that cannot be read is an
-    // error.
+    // Opens the meter `name` for kernels on `threads` threads. An empty name chooses the best meter of the
+    // CPU, or the model. Errors: a named meter that cannot be read.
     [[nodiscard]] static Result<EnergyPricer> open(const std::string& name, int threads);
     [[nodiscard]] std::string name() const;  // "powercap", "none (estimated:cpu-linear)"
 
-    // Joules of one run that takes `timing.median`. With a meter, `repeat(budget)` is run for at least 20 of
-    // its updates and the mean power of that window is charged for the time of one run.
+    // Returns the joules of one run that takes `timing.median` and reads `dram` bytes of memory. With a
+    // meter, `repeat(budget)` runs the kernel for at least 20 of the meter's updates, and one run is charged
+    // the mean power of that window. Errors: those of the meter and of `repeat`.
     [[nodiscard]] Result<Energy> price(const execute::Timing& timing, Bytes dram,
                                        const std::function<Result<void>(Seconds budget)>& repeat) const;
 };

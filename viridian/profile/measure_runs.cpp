@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "viridian/base/preemptions.hpp"
+#include "viridian/base/system/preemptions.hpp"
 
 namespace viridian::profile {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t few = 7;  // calm runs
+constexpr std::size_t few = 7;  // undisturbed runs
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -18,55 +18,56 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-void Turn::add(const Turn& more) {
-    calm.insert(calm.end(), more.calm.begin(), more.calm.end());
+void TimeSlice::add(const TimeSlice& more) {
+    undisturbed.insert(undisturbed.end(), more.undisturbed.begin(), more.undisturbed.end());
     disturbed.insert(disturbed.end(), more.disturbed.begin(), more.disturbed.end());
 }
 
-std::vector<double> Turn::all() const {
-    std::vector<double> both = calm;
+std::vector<double> TimeSlice::all() const {
+    std::vector<double> both = undisturbed;
     both.insert(both.end(), disturbed.begin(), disturbed.end());
     return both;
 }
 
-Result<Turn> time_turn(Contestant& contestant, Seconds at_least, Seconds alone) {
-    const auto run_into = [&](Turn& turn) -> Result<double> {
+Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone) {
+    const auto run_into = [&](TimeSlice& slice) -> Result<double> {
         const std::int64_t before = preemptions();
         const auto start = Clock::now();
-        VIRIDIAN_TRY(contestant.executable->run(contestant.inputs, contestant.outputs));
+        VIRIDIAN_TRY(subject.executable->run(subject.inputs, subject.outputs));
         const double seconds = seconds_since(start);
-        (preemptions() == before ? turn.calm : turn.disturbed).push_back(seconds);
+        (preemptions() == before ? slice.undisturbed : slice.disturbed).push_back(seconds);
         return seconds;
     };
-    Turn first;
+    TimeSlice first;
     VIRIDIAN_TRY(const double once, run_into(first));
     if (once >= alone.value) return first;
-    Turn times;
+    TimeSlice times;
     const auto begin = Clock::now();
-    while (times.calm.size() + times.disturbed.size() < 2 || seconds_since(begin) < at_least.value)
+    while (times.undisturbed.size() + times.disturbed.size() < 2 || seconds_since(begin) < at_least.value)
         VIRIDIAN_TRY(run_into(times));
     return times;
 }
 
-std::vector<Summary> summarize_turns(const std::vector<Turn>& contestants) {
-    const bool calm =
-        std::ranges::all_of(contestants, [](const Turn& one) { return one.calm.size() >= few; });
+std::vector<Summary> summarize_slices(const std::vector<TimeSlice>& subjects) {
+    const bool undisturbed =
+        std::ranges::all_of(subjects, [](const TimeSlice& one) { return one.undisturbed.size() >= few; });
     std::vector<Summary> summaries;
-    for (const Turn& one : contestants) summaries.push_back(summarize(calm ? one.calm : one.all()));
+    for (const TimeSlice& one : subjects)
+        summaries.push_back(summarize(undisturbed ? one.undisturbed : one.all()));
     return summaries;
 }
 
-Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants, const RunProtocol& protocol) {
-    std::vector<Turn> times(contestants.size());
-    for (Contestant& contestant : contestants)
+Result<std::vector<Summary>> measure_runs(std::vector<Subject>& subjects, const RunProtocol& protocol) {
+    std::vector<TimeSlice> times(subjects.size());
+    for (Subject& subject : subjects)
         for (int i = 0; i < protocol.warm_up; ++i)
-            VIRIDIAN_TRY(contestant.executable->run(contestant.inputs, contestant.outputs));
+            VIRIDIAN_TRY(subject.executable->run(subject.inputs, subject.outputs));
     for (int round = 0; round < protocol.rounds; ++round)
-        for (std::size_t c = 0; c < contestants.size(); ++c) {
-            VIRIDIAN_TRY(const Turn turn, time_turn(contestants[c], protocol.per_turn));
-            times[c].add(turn);
+        for (std::size_t c = 0; c < subjects.size(); ++c) {
+            VIRIDIAN_TRY(const TimeSlice slice, time_slice(subjects[c], protocol.per_slice));
+            times[c].add(slice);
         }
-    return summarize_turns(times);
+    return summarize_slices(times);
 }
 
 }  // namespace viridian::profile

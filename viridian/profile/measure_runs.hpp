@@ -1,41 +1,45 @@
 #pragma once
-// End-to-end times of several executables in one run: interleaved, so that the machine's moods meet all of
-// them.
+// Times whole runs of several executables. Their time slices are interleaved, so that whatever the machine
+// does meanwhile disturbs all of them alike.
 #include "viridian/base/statistics.hpp"
 #include "viridian/execute/device.hpp"
 
 namespace viridian::profile {
 
-struct Contestant {
+// An executable that is timed, with the tensors that it runs on.
+struct Subject {
     execute::Executable* executable;
     std::vector<graph::Tensor> inputs;
     std::vector<graph::Tensor> outputs;  // scratch of the right types
 };
 
 struct RunProtocol {
-    int warm_up = 2;  // runs of each before the first round
+    int warm_up = 2;  // runs of each subject before the first round
     int rounds = 9;
-    Seconds per_turn{0.05};  // each contestant runs at least this long, and twice, per round
+    Seconds per_slice{0.05};  // each subject runs at least this long, and twice, in each round
 };
 
-// Seconds of each run in one turn.
-struct Turn {
-    std::vector<double> calm,
-        disturbed;  // disturbed: meanwhile a thread lost its processor to something else
+// The seconds of each run in one time slice.
+struct TimeSlice {
+    std::vector<double> undisturbed;
+    std::vector<double> disturbed;  // meanwhile a thread lost its processor to something else
 
-    void add(const Turn& more);
+    void add(const TimeSlice& more);
     [[nodiscard]] std::vector<double> all() const;
 };
 
-// The first run meets the caches as somebody else left them, and is not counted; but one that takes as long
-// as `alone` is a turn by itself: caches mean little to it.
-[[nodiscard]] Result<Turn> time_turn(Contestant& contestant, Seconds at_least, Seconds alone = Seconds(1e30));
+// Runs the subject for `at_least` seconds, and at least twice. The first run meets the caches as another
+// subject left them and is not counted; but if it takes as long as `alone`, it counts and is the whole slice,
+// because the caches mean little to it. Errors: those of running.
+[[nodiscard]] Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone = Seconds(1e30));
 
-// Of each contestant: over its calm runs, where all contestants have a few of them; else over all.
-[[nodiscard]] std::vector<Summary> summarize_turns(const std::vector<Turn>& contestants);
+// Returns a summary of each subject's seconds per run: over the undisturbed runs if every subject has a few
+// of them, else over all runs.
+[[nodiscard]] std::vector<Summary> summarize_slices(const std::vector<TimeSlice>& subjects);
 
-// Seconds per run of each contestant.
-[[nodiscard]] Result<std::vector<Summary>> measure_runs(std::vector<Contestant>& contestants,
+// Runs every subject for one slice in each round and returns a summary of each one's seconds per run. Errors:
+// those of running.
+[[nodiscard]] Result<std::vector<Summary>> measure_runs(std::vector<Subject>& subjects,
                                                         const RunProtocol& protocol);
 
 }  // namespace viridian::profile

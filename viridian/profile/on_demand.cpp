@@ -13,7 +13,9 @@ namespace {
 constexpr int protocol_version = 10;
 constexpr int cached_protocol_version = 11;
 
-bool is_reference(const plan::Choice& choice) { return choice.kernel.starts_with("reference"); }
+bool is_reference(const plan::Choice& choice) {
+    return choice.variant.algorithm == plan::Algorithm::reference;
+}
 
 // Reference kernels are priced only where nothing else is left: they are slow.
 std::vector<plan::Choice> fast(std::vector<plan::Choice> list) {
@@ -83,7 +85,7 @@ void OnDemand::forbid(const std::string& signature, const std::string& choice) {
 
 void OnDemand::forbid_all_but_reference(const std::string& signature) { only_reference_.insert(signature); }
 
-void OnDemand::forgive() {
+void OnDemand::allow_all() {
     forbidden_.clear();
     only_reference_.clear();
 }
@@ -102,7 +104,11 @@ Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, c
     const cost::ListKey list_key{subject,           device_.fingerprint(), device_.library(),
                                  device_.threads(), protocol_number(),     options_.allowances};
     VIRIDIAN_TRY(auto stored, database_.choices(list_key));
-    if (stored) return std::move(*stored);
+    // Lists of before variants were kept are asked for again; prices stay.
+    const auto lacks_variant = [](const plan::Choice& choice) {
+        return choice.variant.algorithm == plan::Algorithm::unknown;
+    };
+    if (stored && std::ranges::none_of(*stored, lacks_variant)) return std::move(*stored);
     VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive(region)));
     VIRIDIAN_TRY(database_.put_choices(list_key, list));
     return list;

@@ -1,5 +1,5 @@
 #pragma once
-// A cost source that measures: what the database lacks is asked of the device, timed, priced in joules and
+// A cost source that measures. A price that the database lacks is timed on the device, priced in joules and
 // stored, so that the next run finds it (docs/method.md, 1).
 #include <map>
 #include <set>
@@ -15,8 +15,8 @@ namespace viridian::profile {
 struct OnDemandOptions {
     execute::TimingProtocol protocol;
     std::string allowances = "f32";  // what the device was allowed to offer: part of a list's key
-    // Choices slower than this many times the best after a quick look are stored with that look and not timed
-    // further.
+    // A choice that takes more than this many times the best one's time in a quick look keeps the price of
+    // that look.
     double worth_timing = 1.3;
     bool measure = true;  // false: a missing entry is an error, nothing is timed
 };
@@ -28,11 +28,12 @@ struct OnDemandCounts {
     Seconds measuring;       // spent on the device
 };
 
-// What the database holds of the prices that were asked for, and what it lacks; each once.
+// The prices that were asked for: those that the database holds, and those that it lacks; each once.
 struct Survey {
     std::set<std::string> known, missing;
-    double missing_bytes =
-        0;  // of what their kernels read and write, once: how long a price takes grows with it
+    // What the kernels of the missing prices read and write in one run each. The time to measure grows with
+    // it.
+    double missing_bytes = 0;
 };
 
 class OnDemand {
@@ -40,31 +41,32 @@ class OnDemand {
     OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
              OnDemandOptions options = {});
 
-    // Prices are for kernels of this network from now on: whether its weights stay in the last-level cache
+    // From now on kernels are priced for this network: whether its weights stay in the last-level cache
     // decides how they are timed.
     void price_for(const graph::Graph& network);
     [[nodiscard]] const execute::TimingProtocol& protocol() const { return options_.protocol; }
 
-    // Refers to this object.
+    // Returns this object as a cost source, which refers to it.
     [[nodiscard]] cost::Source source();
-    // Measures nothing: fills `survey`, prices are those stored, else zero. Refers to this object and it.
+    // Returns a source that measures nothing and fills `survey`: its prices are those stored, or zero. It
+    // refers to this object and to `survey`.
     [[nodiscard]] cost::Source counting(Survey& survey);
-    // Times these again, all of them in each of several rounds, so that what disturbs one disturbs the
-    // others; the price becomes the median of all occasions. What was confirmed before is left. Returns how
+    // Times `contenders` again, all of them in each of several rounds, so that a disturbance meets all of
+    // them. The price becomes the median of all rounds. A price that was confirmed before stays. Returns how
     // many were timed.
     Result<std::size_t> confirm(const graph::Graph& graph,
                                 const std::vector<plan::AssignedRegion>& contenders);
     [[nodiscard]] const OnDemandCounts& counts() const { return counts_; }
-    // Called after each measurement with what was measured.
+    // Called after each measurement, with the name of what was measured.
     std::function<void(const std::string& what)> progress;
-    // Asked before each measurement; true ends it with the error `cancelled` (what was measured stays
-    // stored).
+    // Asked before each measurement. If it answers true, the call ends with the error `cancelled`; prices
+    // that were measured stay stored.
     std::function<bool()> cancelled;
-    // Never offered again: what a failed proof forbids. Of a region that has no other choice left, its
-    // reference kernel is offered.
+    // Removes a choice that a failed proof forbids from what is offered for regions of this signature. A
+    // region that has no other choice left is offered its reference kernel.
     void forbid(const std::string& signature, const std::string& choice);
     void forbid_all_but_reference(const std::string& signature);
-    void forgive();  // all of them are offered again: another graph was to blame
+    void allow_all();  // offers all of them again, because another graph was to blame
 
   private:
     Result<std::vector<cost::PricedChoice>> choices(const graph::Graph& graph, const plan::Region& region);

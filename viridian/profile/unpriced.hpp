@@ -1,11 +1,11 @@
 #pragma once
+// A cost source without prices, for the solver `first`, which needs none.
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
 
 namespace viridian::profile {
 
-// What the device offers, with nothing measured: every kernel and conversion has the price of zero seconds.
-// For the solver `first`, which needs no prices.
+// Returns what the device offers, with nothing measured: every kernel and conversion costs zero seconds.
 [[nodiscard]] cost::Source unpriced(execute::Device& device);
 
 }  // namespace viridian::profile

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "viridian/base/machine.hpp"
+#include "viridian/base/system/machine.hpp"
 
 namespace viridian::profile {
 

@@ -78,12 +78,13 @@ const views = {
         bar(e.watts.mean, e.watts.mean - e.watts.deviation, e.watts.mean + e.watts.deviation, mostWatts, `${quantity(e.watts.mean, 'W')} ± ${quantity(e.watts.deviation, 'W')} · in ${e.runs} runs`))))));
   },
   'viridian.account-epochs/1': () => {
-    say(`Power over the time of an epoch, ${result.epochs} epochs`, `${result.trace} · ${result.power} · bounded by ${result.bounds}`);
+    const unit = result.unit ?? 'epoch';
+    say(`Power over the time of one ${unit}, ${result.epochs} ${unit}s`, `${result.trace} · ${result.power} · bounded by ${result.bounds}`);
     const [orange, blue] = ['#d9822b', '#3b6fc4'];
     for (const device of result.devices) {
       const points = device.points.filter((p) => p.watts !== null).map((p) => ({ x: p.elapsed, y: p.watts, low: p.watts - p.deviation, high: p.watts + p.deviation,
         colour: p.first + p.other <= 0 ? 'var(--soft)' : p.first > p.other ? orange : blue }));
-      body.append(element('h2', {}, device.device), note(`${device.provenance} · one point each ${seconds(device.bin)}, mean of all epochs ± standard deviation`), chart(points, 'elapsed s', 'W', false));
+      body.append(element('h2', {}, device.device), note(`${device.provenance} · one point each ${seconds(device.bin)}, mean of all ${unit}s ± standard deviation`), chart(points, 'elapsed s', 'W', false));
     }
     body.append(note(result.block ? `Orange: mostly ${result.first} runs. Blue: other ${result.block}. Grey: neither.` : 'No repeated block was found: points are not told apart.'));
   },

@@ -1,9 +1,10 @@
 #pragma once
+// Gives access to the HTML, CSS and JavaScript files of this folder, which the build embeds into the program.
 #include <string_view>
 
 namespace viridian::report {
 
-// The text of an embedded file of this folder ("page.css"); empty for an unknown name.
+// The text of the file `name` ("page.css"); empty if there is no such file.
 [[nodiscard]] std::string_view asset(std::string_view name);
 
 }  // namespace viridian::report

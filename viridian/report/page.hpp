@@ -1,17 +1,20 @@
 #pragma once
-// Results become one self-contained HTML page: no network, readable on a phone. The page holds the result
-// itself, so nothing is lost in it.
+// Makes one self-contained HTML page of a result. The page loads nothing from the network, can be read on a
+// phone, and holds the whole result as JSON.
 #include <string>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 
 namespace viridian::report {
 
-// A page around `body` and `script` (asset names), with `result` as the constant `result` of the script.
+// The page with this title, whose body and script are the named assets. The script finds the result in its
+// constant `result`.
 [[nodiscard]] std::string assemble_page(std::string_view title, std::string_view body_asset,
                                         std::string_view script_asset, const Json& result);
 
-// The page of any result this project writes, by its `schema`. Errors: unsupported for an unknown schema.
+// The page of any result that this program writes, chosen by its `schema`. Errors: unsupported for an unknown
+// schema.
 [[nodiscard]] Result<std::string> page(const Json& result);
 
 }  // namespace viridian::report

@@ -1,5 +1,7 @@
 #include "viridian/report/pipeline_picture.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,15 +1,16 @@
 #pragma once
-// Two pictures of pipeline results, as standalone SVG: a plan's schedule (time × rank, coloured by clock,
-// bubbles and critical path visible) and a time-energy frontier with other planners beside it.
+// Draws pipeline results as standalone SVG: the schedule of a plan (time × rank, coloured by clock, with
+// bubbles and critical path) and the time-energy frontier with the plans of other planners.
 #include <string>
 
-#include "viridian/base/json.hpp"
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
 
 namespace viridian::report {
 
-// From a `viridian.pipeline-plan/1` with times. Errors: malformed; limit_exceeded above 40,000 units.
+// Draws a `viridian.pipeline-plan/1` that has times. Errors: malformed; limit_exceeded above 40,000 units.
 [[nodiscard]] Result<std::string> schedule_picture(const Json& plan);
-// From anything with `frontier[{time,energy}]` and optionally `beyond` and `planners`. Errors: malformed.
+// Draws any object with `frontier[{time,energy}]` and optionally `beyond` and `planners`. Errors: malformed.
 [[nodiscard]] Result<std::string> frontier_picture(const Json& frontier);
 
 }  // namespace viridian::report

@@ -1,5 +1,5 @@
 #pragma once
-// A plot of lines as a standalone SVG: axes with round ticks, a legend, one colour a series.
+// Draws a line plot as a standalone SVG, with round ticks, a legend and one colour per series.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@ namespace viridian::report {
 struct Series {
     std::string name;
     std::vector<double> x, y;
-    bool steps = false;  // a value holds until the next
+    bool steps = false;  // each value holds until the next x, instead of straight lines
     bool faint = false;  // background: grey, drawn first
 };
 
@@ -17,7 +17,7 @@ struct Plot {
     std::vector<Series> series;
 };
 
-// Above 20,000 points a series is thinned by keeping every n-th.
+// The SVG of the plot. A series of more than 20,000 points is thinned by keeping every n-th.
 [[nodiscard]] std::string svg_of(const Plot& plot);
 
 }  // namespace viridian::report

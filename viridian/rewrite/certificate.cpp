@@ -1,5 +1,7 @@
 #include "viridian/rewrite/certificate.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -8,9 +10,9 @@
 namespace viridian::rewrite {
 namespace {
 
-constexpr std::string_view schema = "viridian.certificate/2";
+constexpr std::string_view certificate_schema = "viridian.certificate/2";
 
-std::optional<std::uint64_t> hash_of(const Json& entry, const char* key) {
+std::optional<std::uint64_t> hash_field(const Json& entry, const char* key) {
     const auto found = entry.find(key);
     if (found == entry.end() || !found->is_string()) return std::nullopt;
     const auto& text = found->get_ref<const std::string&>();
@@ -20,8 +22,8 @@ std::optional<std::uint64_t> hash_of(const Json& entry, const char* key) {
                                                                                      : std::nullopt;
 }
 
-// The first field that no certificate has.
-std::optional<std::string> stranger(const Json& object, std::span<const std::string_view> known) {
+// The first key of `object` that is not in `known`.
+std::optional<std::string> unknown_field(const Json& object, std::span<const std::string_view> known) {
     for (const auto& [key, value] : object.items())
         if (std::ranges::find(known, key) == known.end()) return key;
     return std::nullopt;
@@ -41,8 +43,8 @@ std::optional<Application> application_of(const Json& entry) {
     };
     const auto at = entry.find("at");
     const auto removed = entry.find("removed");
-    const auto before = hash_of(entry, "before");
-    const auto after = hash_of(entry, "after");
+    const auto before = hash_field(entry, "before");
+    const auto after = hash_field(entry, "after");
     if (!text("rule", application.rule) || !text("node", application.node) || at == entry.end() ||
         !at->is_number_unsigned() || *at >= 0xffffffffU || removed == entry.end() || !removed->is_array() ||
         !before || !after)
@@ -60,7 +62,7 @@ std::optional<Application> application_of(const Json& entry) {
 }  // namespace
 
 Json to_json(const CertificateFile& file) {
-    Json json = {{"schema", schema},
+    Json json = {{"schema", certificate_schema},
                  {"count", file.applications.size()},
                  {"final", fmt::format("{:016x}", file.final_hash)},
                  {"applications", Json::array()}};
@@ -78,20 +80,20 @@ Result<CertificateFile> certificate_of(const Json& json) {
     const auto refuse = [](const std::string& what) {
         return fail(ErrorCode::malformed, "write the certificate again with `viridian optimize`", "{}", what);
     };
-    if (!json.is_object() || json.value("schema", Json()) != schema)
-        return refuse(fmt::format("the certificate's schema is not {}", schema));
+    if (!json.is_object() || json.value("schema", Json()) != certificate_schema)
+        return refuse(fmt::format("the certificate's schema is not {}", certificate_schema));
     const auto list = json.find("applications");
     if (list == json.end() || !list->is_array()) return refuse("the certificate has no applications");
-    if (const auto name = stranger(json, file_fields))
+    if (const auto name = unknown_field(json, file_fields))
         return refuse(fmt::format("the certificate has a field `{}` that none has", *name));
     CertificateFile file;
-    const auto final_hash = hash_of(json, "final");
+    const auto final_hash = hash_field(json, "final");
     if (!final_hash) return refuse("the certificate does not name the graph that it ends in");
     file.final_hash = *final_hash;
     for (std::size_t i = 0; i < list->size(); ++i) {
         auto application = application_of((*list)[i]);
         if (!application) return refuse(fmt::format("entry {} of the certificate is not complete", i));
-        if (const auto name = stranger((*list)[i], entry_fields))
+        if (const auto name = unknown_field((*list)[i], entry_fields))
             return refuse(
                 fmt::format("entry {} of the certificate has a field `{}` that none has", i, *name));
         file.applications.push_back(*std::move(application));

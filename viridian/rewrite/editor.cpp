@@ -7,7 +7,7 @@
 namespace viridian::rewrite {
 namespace {
 
-bool same(const graph::Attribute& a, const graph::Attribute& b) {
+bool same_attribute(const graph::Attribute& a, const graph::Attribute& b) {
     if (a.index() != b.index()) return false;
     if (const auto* tensor = std::get_if<Tensor>(&a)) return tensor->same_bytes(std::get<Tensor>(b));
     return std::visit(
@@ -26,8 +26,12 @@ bool same(const graph::Attribute& a, const graph::Attribute& b) {
 bool same_attributes(const Attributes& a, const Attributes& b) {
     return a.size() == b.size() &&
            std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-               return x.first == y.first && same(x.second, y.second);
+               return x.first == y.first && same_attribute(x.second, y.second);
            });
+}
+
+bool same_operator(const Node& a, const Node& b) {
+    return a.op == b.op && same_attributes(a.attributes, b.attributes);
 }
 
 Graph& Editor::draft() {
@@ -35,10 +39,9 @@ Graph& Editor::draft() {
     return *draft_;
 }
 
-const Node* Editor::producer(ValueId value, std::string_view op) const {
+const Node* Editor::producer(ValueId value, graph::KnownOperator op) const {
     const Node* node = before_.producer(value);
-    return node != nullptr && node->op == op && (node->domain.empty() || node->domain == "ai.onnx") ? node
-                                                                                                    : nullptr;
+    return node != nullptr && node->op == op ? node : nullptr;
 }
 
 const Tensor* Editor::constant(ValueId value) const { return before_.constant(value); }
@@ -48,6 +51,8 @@ std::optional<double> Editor::scalar(ValueId value) const {
     if (tensor == nullptr || tensor->count() != 1) return std::nullopt;
     return tensor->number(0);
 }
+
+bool Editor::is_number(ValueId value) const { return scalar(value) && rank(value) == 0; }
 
 std::optional<Dims> Editor::integers(ValueId value) const {
     const Tensor* tensor = constant(value);
@@ -105,7 +110,7 @@ std::vector<ValueId> Editor::add_node(Node node, std::size_t outputs) {
     return draft().node(id).outputs;
 }
 
-ValueId Editor::add(std::string op, std::vector<ValueId> inputs, Attributes attributes) {
+ValueId Editor::add(graph::Operator op, std::vector<ValueId> inputs, Attributes attributes) {
     Node node;
     node.op = std::move(op);
     node.inputs = std::move(inputs);
@@ -128,7 +133,7 @@ ValueId Editor::scalar_like(ValueId value, double number) {
     return type == ElementType::f64 ? wide : add("Cast", {wide}, {{"to", graph::onnx_code_of(type)}});
 }
 
-// Where `value` is an output, the producer of `with` defines `value` itself, so that its name stays.
+// If `value` is an output, the producer of `with` defines `value` itself, so that its name stays.
 void Editor::replace(ValueId value, ValueId with) {
     Graph& graph = draft();
     if (!is_output(value)) {

@@ -1,5 +1,6 @@
 #pragma once
-// How a rule reads and edits a graph. The first edit makes a copy, so a rule that gives up leaves no trace.
+// `Editor` is how a rule reads and edits a graph. The first edit makes a copy, so that a rule that gives up
+// leaves the graph as it was.
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,62 +19,73 @@ using graph::Tensor;
 using graph::TensorType;
 using graph::ValueId;
 
-// Equal keys and values; tensors by content.
+// Returns whether `a` and `b` hold equal keys and values. Tensors are compared by content.
 [[nodiscard]] bool same_attributes(const Attributes& a, const Attributes& b);
+
+// Returns whether `a` and `b` apply one operator of one domain with equal attributes.
+[[nodiscard]] bool same_operator(const Node& a, const Node& b);
 
 class Editor {
   public:
-    // `folds` may be null; else it outlives the editor.
+    // Edits `before`, whose uses are `uses`. `folds` keeps folded constants and may be null. All of them
+    // outlive the editor.
     Editor(const Graph& before, const graph::Uses& uses, FoldCache* folds = nullptr)
         : before_(before), uses_(uses), folds_(folds) {}
 
-    // --- reading, as the graph was before the rule
+    // --- Reading. Everything is answered for the graph as it was before the rule.
     [[nodiscard]] const Graph& graph() const { return before_; }
     [[nodiscard]] const Node& node(NodeId id) const { return before_.node(id); }
-    // The node that defines `value`, if it is `op` of ai.onnx; else null.
-    [[nodiscard]] const Node* producer(ValueId value, std::string_view op) const;
+    // Returns the node that defines `value`, if it is the operator `op` of ai.onnx; else null.
+    [[nodiscard]] const Node* producer(ValueId value, graph::KnownOperator op) const;
     [[nodiscard]] NodeId producer_id(ValueId value) const { return before_.value(value).producer; }
+    // Returns the constant's tensor, or null if `value` is not constant.
     [[nodiscard]] const Tensor* constant(ValueId value) const;
-    [[nodiscard]] std::optional<double> scalar(ValueId value) const;  // a constant of one element
-    [[nodiscard]] std::optional<Dims> integers(ValueId value) const;  // a constant of integers
-    // A constant, or computed from constants alone: folding makes it one.
+    [[nodiscard]] std::optional<double> scalar(ValueId value) const;  // of a constant of one element
+    [[nodiscard]] bool is_number(ValueId value) const;                // a constant of rank 0
+    [[nodiscard]] std::optional<Dims> integers(ValueId value) const;  // of a constant of integers
+    // Returns whether `value` is constant or computed from constants alone, so that folding makes it one.
     [[nodiscard]] bool fixed(ValueId value) const;
-    [[nodiscard]] std::optional<Dims> dims(ValueId value) const;  // where every dimension is a number
+    // Returns the extents, if every dimension is a known number.
+    [[nodiscard]] std::optional<Dims> dims(ValueId value) const;
     [[nodiscard]] std::optional<std::int64_t> rank(ValueId value) const;
     [[nodiscard]] ElementType element(ValueId value) const { return before_.value(value).type.element; }
-    [[nodiscard]] bool same_type(ValueId a, ValueId b) const;  // known and equal
+    // Returns whether the types of `a` and `b` are known and equal.
+    [[nodiscard]] bool same_type(ValueId a, ValueId b) const;
     [[nodiscard]] const std::vector<NodeId>& readers(ValueId value) const;
     [[nodiscard]] std::size_t use_count(ValueId value) const { return uses_.count(value); }
     [[nodiscard]] bool used_once(ValueId value) const { return use_count(value) == 1; }
     [[nodiscard]] bool is_output(ValueId value) const;
-    // What a node computes that reads constants alone.
+    // Computes the results of `node`, which reads constants alone. Errors: those of evaluation.
     [[nodiscard]] Result<std::vector<Tensor>> evaluate(const Node& node) const {
         return folds_ != nullptr ? folds_->evaluate(before_, node) : evaluate_constants(before_, node);
     }
-    // Whether replace(value, with) is possible: an output keeps its name, so it needs a producer of its own.
+    // Returns whether replace(value, with) is possible: an output keeps its name, so it needs a producer of
+    // its own.
     [[nodiscard]] bool replaceable(ValueId value, ValueId with) const;
 
-    // --- editing
-    // A new node of one output, typed by its shape rule and named after the node the rule is applied at.
-    ValueId add(std::string op, std::vector<ValueId> inputs, Attributes attributes = {});
+    // --- Editing. New nodes are typed by their shape rules and named after the node that the rule is applied
+    // at.
+    ValueId add(graph::Operator op, std::vector<ValueId> inputs, Attributes attributes = {});
     std::vector<ValueId> add_node(Node node, std::size_t outputs);
-    ValueId like(const Node& node,
-                 std::vector<ValueId> inputs);  // the same operator, one output, of other inputs
+    // Adds the operator of `node` with one output, but with other `inputs`.
+    ValueId like(const Node& node, std::vector<ValueId> inputs);
     ValueId constant(Tensor tensor);
-    ValueId vector_of(const Dims& values);              // i64
-    ValueId scalar_like(ValueId value, double number);  // of value's element type, rank 0
-    // Every use of `value` reads `with` instead; outputs keep their names. Both computed the same.
+    ValueId vector_of(const Dims& values);              // an i64 vector
+    ValueId scalar_like(ValueId value, double number);  // of the element type of `value` and rank 0
+    // Makes every use of `value` read `with` instead. Outputs keep their names.
     void replace(ValueId value, ValueId with);
-    // New nodes that come with origins stand for those alone, not for all that is removed.
+    // Lets new nodes that come with origins stand for those alone, not for everything that is removed.
     void keep_origins() { keep_origins_ = true; }
-    // The producer of `with` also stands for what is removed (common subexpressions).
+    // Lets the producer of `with` also stand for what is removed (common subexpressions).
     void inherit(ValueId with) { heir_ = with; }
 
-    // --- for the runner
+    // --- For the engine (rewrite.cpp).
     void at(NodeId id) { at_ = id; }
     [[nodiscard]] bool edited() const { return draft_.has_value(); }
+    // Returns the first error of a shape rule, if a new node had one.
     [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
-    // The edited graph without dead nodes, origins handed on; `removed`: names of the nodes that went.
+    // Returns the edited graph without dead nodes, in which new nodes have the origins of those that went,
+    // and appends the names of the nodes that went to `removed`.
     [[nodiscard]] Graph finish(std::vector<std::string>& removed) &&;
 
   private:

@@ -18,8 +18,8 @@ using graph::ValueId;
 
 namespace {
 
-// The node by itself, reading constants of its own.
-Graph alone(const Graph& graph, const Node& node) {
+// A graph of this node alone, which reads copies of its constants.
+Graph alone_of(const Graph& graph, const Node& node) {
     Graph small;
     Node copy = node;
     for (ValueId& input : copy.inputs)
@@ -33,16 +33,17 @@ Graph alone(const Graph& graph, const Node& node) {
 
 const Node& only_node(const Graph& alone) { return alone.node(alone.nodes().front()); }
 
-// Whether something may stand in for the results: large ones, by operators that cannot fail on inputs of
-// which their shape rule made these types.
-bool replaceable(const Graph& alone) {
+// Returns whether stand-ins may replace the results: large ones of operators that cannot fail once their
+// shape rule accepted the inputs.
+bool may_stand_in(const Graph& alone) {
     constexpr std::int64_t small = 65536;  // elements
-    constexpr std::string_view safe[] = {"Add",    "Sub",       "Mul",     "Div",       "Neg",     "Sqrt",
-                                         "MatMul", "Gemm",      "Conv",    "Transpose", "Reshape", "Concat",
-                                         "Split",  "Unsqueeze", "Squeeze", "Flatten",   "Pad",     "Cast",
-                                         "Sum",    "Identity",  "Expand",  "Reciprocal"};
+    constexpr graph::KnownOperator safe[] = {
+        op::Add,    op::Sub,       op::Mul,     op::Div,       op::Neg,     op::Sqrt,
+        op::MatMul, op::Gemm,      op::Conv,    op::Transpose, op::Reshape, op::Concat,
+        op::Split,  op::Unsqueeze, op::Squeeze, op::Flatten,   op::Pad,     op::Cast,
+        op::Sum,    op::Identity,  op::Expand,  op::Reciprocal};
     const Node& node = only_node(alone);
-    if (!node.domain.empty() || std::find(std::begin(safe), std::end(safe), node.op) == std::end(safe))
+    if (!node.op.domain().empty() || std::find(std::begin(safe), std::end(safe), node.op) == std::end(safe))
         return false;
     std::int64_t most = 0;
     for (const ValueId output : node.outputs) {
@@ -56,7 +57,7 @@ bool replaceable(const Graph& alone) {
     return most > small;
 }
 
-// Zeroes but for the name in front. Pages that nobody writes to take no memory.
+// Zeroes behind a name of eight bytes. Pages that nobody writes to take no memory.
 std::shared_ptr<const std::byte> named_zeroes(std::size_t bytes, std::uint64_t name) {
     void* memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,7 +72,7 @@ std::shared_ptr<const std::byte> named_zeroes(std::size_t bytes, std::uint64_t n
 struct Strip {
     std::int64_t before = 1, along = 1, after = 1;
 };
-Strip strip(const graph::Dims& dims, std::int64_t axis) {
+Strip strip_of(const graph::Dims& dims, std::int64_t axis) {
     Strip out;
     for (std::size_t i = 0; i < dims.size(); ++i) {
         const auto at = static_cast<std::int64_t>(i);
@@ -80,9 +81,10 @@ Strip strip(const graph::Dims& dims, std::int64_t axis) {
     return out;
 }
 
-// What only moves bytes of weights, done as that: the reference kernels do it element by element.
-std::optional<std::vector<Tensor>> moved(const Graph& graph, const Node& node) {
-    if (!node.domain.empty() || node.inputs.empty()) return std::nullopt;
+// The results of a Reshape, Concat or Split, moved as bytes: reference kernels would move single elements.
+// None for any other operator.
+std::optional<std::vector<Tensor>> moved_bytes(const Graph& graph, const Node& node) {
+    if (!node.op.domain().empty() || node.inputs.empty()) return std::nullopt;
     std::vector<const Tensor*> inputs;
     for (const ValueId input : node.inputs) {
         if (input == ValueId::none) return std::nullopt;
@@ -96,23 +98,23 @@ std::optional<std::vector<Tensor>> moved(const Graph& graph, const Node& node) {
     const auto type_of = [&](ValueId value) -> const graph::TensorType& { return graph.value(value).type; };
     for (const ValueId output : node.outputs)
         if (output == ValueId::none || !type_of(output).known()) return std::nullopt;
-    if (node.op == "Reshape") {
+    if (node.op == op::Reshape) {
         const graph::Dims dims = type_of(node.outputs[0]).dims();
         std::int64_t count = 1;
         for (const std::int64_t d : dims) count *= d;
         if (count != inputs[0]->count()) return std::nullopt;
         return std::vector{inputs[0]->reshaped(dims)};
     }
-    const bool joins = node.op == "Concat";
-    if (!joins && node.op != "Split") return std::nullopt;
+    const bool joins = node.op == op::Concat;
+    if (!joins && node.op != op::Split) return std::nullopt;
     std::vector<Tensor> results;
     std::vector<std::int64_t> widths;
     const auto width = [&](const graph::Dims& dims) {
-        const Strip s = strip(dims, axis);
+        const Strip s = strip_of(dims, axis);
         return s.along * s.after * size;
     };
     for (const ValueId output : node.outputs) results.emplace_back(inputs[0]->type(), type_of(output).dims());
-    const std::int64_t rows = strip(inputs[0]->dims(), axis).before;
+    const std::int64_t rows = strip_of(inputs[0]->dims(), axis).before;
     std::int64_t whole = 0;
     for (const Tensor& part : results)
         if (!joins) widths.push_back(width(part.dims()));
@@ -136,8 +138,8 @@ std::optional<std::vector<Tensor>> moved(const Graph& graph, const Node& node) {
 }  // namespace
 
 Result<std::vector<Tensor>> evaluate_constants(const Graph& graph, const Node& node) {
-    const Graph small = alone(graph, node);
-    if (auto done = moved(small, only_node(small))) return *std::move(done);
+    const Graph small = alone_of(graph, node);
+    if (auto done = moved_bytes(small, only_node(small))) return *std::move(done);
     return graph::evaluate(small, std::vector<Tensor>());
 }
 
@@ -161,7 +163,7 @@ Result<std::vector<Tensor>> FoldCache::computed(Graph alone, Computed& met) cons
     return evaluate_constants(alone, only_node(alone));
 }
 
-const FoldCache::Recipe* FoldCache::recipe(const Tensor& tensor, std::string_view op) const {
+const FoldCache::Recipe* FoldCache::recipe(const Tensor& tensor, graph::KnownOperator op) const {
     const auto found = recipes_.find(tensor.bytes());
     if (found == recipes_.end()) return nullptr;
     const auto& [from, output] = found->second;
@@ -170,14 +172,14 @@ const FoldCache::Recipe* FoldCache::recipe(const Tensor& tensor, std::string_vie
     return same ? &found->second : nullptr;
 }
 
-// Merging and splitting weights again and again would give them a new name each time.
+// Without this, a search that merges and splits weights would give them a new name every time.
 std::optional<std::vector<Tensor>> FoldCache::undone(const Graph& alone) const {
     const Node& node = only_node(alone);
-    if (!node.domain.empty() || (node.op != "Split" && node.op != "Concat")) return std::nullopt;
+    if (node.op != op::Split && node.op != op::Concat) return std::nullopt;
     if (node.inputs.empty() || std::ranges::find(node.inputs, ValueId::none) != node.inputs.end())
         return std::nullopt;
     const Tensor& first = *alone.constant(node.inputs[0]);
-    const Recipe* recipe = this->recipe(first, node.op == "Split" ? "Concat" : "Split");
+    const Recipe* recipe = this->recipe(first, node.op == op::Split ? op::Concat : op::Split);
     if (recipe == nullptr) return std::nullopt;
     const Graph& from = *recipe->alone;
     const Node& before = only_node(from);
@@ -186,10 +188,10 @@ std::optional<std::vector<Tensor>> FoldCache::undone(const Graph& alone) const {
         return given < 0 ? given + static_cast<std::int64_t>(first.dims().size()) : given;
     };
     if (axis(node) != axis(before)) return std::nullopt;
-    if (node.op == "Concat") {
+    if (node.op == op::Concat) {
         if (node.inputs.size() != before.outputs.size()) return std::nullopt;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-            const Recipe* part = this->recipe(*alone.constant(node.inputs[i]), "Split");
+            const Recipe* part = this->recipe(*alone.constant(node.inputs[i]), op::Split);
             if (part == nullptr || part->alone != recipe->alone || part->output != i) return std::nullopt;
         }
         return std::vector{*from.constant(before.inputs[0])};
@@ -220,12 +222,12 @@ std::vector<Tensor> FoldCache::stand_ins(const Graph& alone, std::uint64_t key) 
 }
 
 Result<std::vector<Tensor>> FoldCache::evaluate(const Graph& graph, const Node& node) {
-    Graph small = alone(graph, node);
+    Graph small = alone_of(graph, node);
     const std::uint64_t key = structural_hash(small);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     if (large_ == Large::stand_in)
         if (auto parts = undone(small)) return known_[key] = *std::move(parts);
-    if (large_ == Large::stand_in && replaceable(small)) return known_[key] = stand_ins(small, key);
+    if (large_ == Large::stand_in && may_stand_in(small)) return known_[key] = stand_ins(small, key);
     Computed met;
     VIRIDIAN_TRY(std::vector<Tensor> results, computed(std::move(small), met));
     std::int64_t bytes = 0;

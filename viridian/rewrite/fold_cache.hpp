@@ -1,9 +1,9 @@
 #pragma once
-// Values of constant expressions that were met before, by operator, attributes and content: a search that
-// meets the same weights in hundreds of graphs computes each expression once. Or not at all: a stand-in is a
-// tensor of the right type whose bytes name the expression and are zero otherwise. It takes a page of memory
-// and tells itself from every other; its numbers mean nothing. Whoever keeps a graph made with stand-ins
-// follows its certificate once more without them (rewrite/retrace.hpp).
+// Keeps the values of constant expressions, by operator, attributes and content, so that a search that meets
+// the same weights in hundreds of graphs computes each expression once. On request it does not even compute
+// large results, but returns stand-ins: tensors of the right type whose bytes name the expression and are
+// zero otherwise. A stand-in takes one page of memory and differs from every other; its numbers mean nothing.
+// Whoever keeps a graph made with stand-ins follows its certificate once more with the weights (retrace.hpp).
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -13,14 +13,16 @@
 
 namespace viridian::rewrite {
 
+namespace op = graph::op;
+
 enum class Large { computed, stand_in };
 
 class FoldCache {
   public:
     explicit FoldCache(Large large = Large::computed) : large_(large) {}
 
-    // Results of `node` on the constants that it reads; of more than 65,536 elements, stand-ins where asked
-    // for. Its errors are those of evaluation.
+    // Returns the results of `node`, which reads constants alone. With Large::stand_in, results of more than
+    // 65,536 elements are stand-ins. Errors: those of evaluation.
     [[nodiscard]] Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph,
                                                               const graph::Node& node);
 
@@ -29,25 +31,29 @@ class FoldCache {
         std::shared_ptr<const graph::Graph> alone;
         std::size_t output = 0;
     };
-    // What stand-ins stand for, by their bytes: expressions share parts, and each is computed once.
+    // The tensors that stand-ins stand for, by the stand-ins' bytes: expressions share parts, and each is
+    // computed once.
     using Computed = std::unordered_map<const std::byte*, graph::Tensor>;
-    // What a stand-in stands for; any other tensor itself.
+    // Returns the tensor that a stand-in stands for, and any other tensor itself.
     [[nodiscard]] Result<graph::Tensor> real(const graph::Tensor& tensor, Computed& met) const;
     [[nodiscard]] Result<std::vector<graph::Tensor>> computed(graph::Graph alone, Computed& met) const;
-    // Of a stand-in, in the shape that it was made in, where it is a result of this operator; else null.
-    [[nodiscard]] const Recipe* recipe(const graph::Tensor& tensor, std::string_view op) const;
-    // The parts, of a split of their concatenation; the whole, of a concatenation of all its parts.
+    // Returns how a stand-in is computed, if it is a result of `op` in the shape that it was made in; else
+    // null.
+    [[nodiscard]] const Recipe* recipe(const graph::Tensor& tensor, graph::KnownOperator op) const;
+    // Returns the parts if `alone` splits their concatenation, and the whole if it concatenates all its
+    // parts.
     [[nodiscard]] std::optional<std::vector<graph::Tensor>> undone(const graph::Graph& alone) const;
     [[nodiscard]] std::vector<graph::Tensor> stand_ins(const graph::Graph& alone, std::uint64_t key);
 
-    static constexpr std::int64_t most_bytes = std::int64_t{512} << 20;  // what is new after that is not kept
+    // Beyond this size, the cache does not keep new results.
+    static constexpr std::int64_t most_bytes = std::int64_t{512} << 20;
     Large large_;
     std::unordered_map<std::uint64_t, std::vector<graph::Tensor>> known_;
     std::unordered_map<const std::byte*, Recipe> recipes_;  // of stand-ins, by their bytes
     std::int64_t bytes_ = 0;
 };
 
-// The same without keeping anything.
+// Computes the results of `node`, which reads constants of `graph` alone, without keeping anything.
 [[nodiscard]] Result<std::vector<graph::Tensor>> evaluate_constants(const graph::Graph& graph,
                                                                     const graph::Node& node);
 

@@ -28,7 +28,7 @@ std::optional<std::int64_t> axis_of(const Editor& editor, const Node& node, std:
 }
 
 std::optional<Parts> Parts::of(const Editor& editor, const Node& node) {
-    if (node.op != "Split" || !node.domain.empty() || node.outputs.empty()) return std::nullopt;
+    if (node.op != op::Split || node.outputs.empty()) return std::nullopt;
     const auto axis = axis_of(editor, node);
     if (!axis) return std::nullopt;
     Parts parts{node.inputs[0], *axis, node.outputs, {}};
@@ -42,14 +42,20 @@ std::optional<Parts> Parts::of(const Editor& editor, const Node& node) {
 
 std::vector<ValueId> add_split(Editor& editor, ValueId whole, std::int64_t axis, const Dims& sizes) {
     Node split;
-    split.op = "Split";
+    split.op = op::Split;
     split.inputs = {whole, editor.vector_of(sizes)};
     split.attributes["axis"] = axis;
     return editor.add_node(std::move(split), sizes.size());
 }
 
 ValueId add_concat(Editor& editor, std::vector<ValueId> parts, std::int64_t axis) {
-    return editor.add("Concat", std::move(parts), {{"axis", axis}});
+    return editor.add(op::Concat, std::move(parts), {{"axis", axis}});
+}
+
+const Node* joined_input(const Editor& editor, const Node& node) {
+    const Node* joined = editor.producer(node.inputs[0], op::Concat);
+    return joined != nullptr && editor.used_once(node.inputs[0]) && joined->inputs.size() > 1 ? joined
+                                                                                              : nullptr;
 }
 
 const Node* only_reader(const Editor& editor, ValueId value) {
@@ -58,15 +64,45 @@ const Node* only_reader(const Editor& editor, ValueId value) {
                : nullptr;
 }
 
+bool same_beside(const Editor& editor, ValueId a, ValueId b, std::size_t axis) {
+    auto first = editor.dims(a);
+    auto second = editor.dims(b);
+    if (!first || !second || first->size() != second->size() || axis >= first->size()) return false;
+    (*first)[axis] = (*second)[axis];
+    return *first == *second && editor.element(a) == editor.element(b);
+}
+
 bool is_function(const Node& node) {
     const graph::OperatorRow* row = find_operator(node);
-    return row != nullptr && row->operator_class == graph::OperatorClass::elementwise &&
-           row->inputs.most == 1 && row->outputs.most == 1;
+    return row != nullptr && row->elements == graph::Elements::pointwise &&
+           row->operator_class == graph::OperatorClass::elementwise && row->inputs.most == 1;
 }
 
 bool is_arithmetic(const Node& node) {
-    return node.domain.empty() && node.inputs.size() == 2 &&
-           (node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div");
+    return node.op.domain().empty() && node.inputs.size() == 2 &&
+           (node.op == op::Add || node.op == op::Sub || node.op == op::Mul || node.op == op::Div);
+}
+
+bool moves_elements(const Node& node) {
+    const graph::OperatorRow* row = find_operator(node);
+    return row != nullptr &&
+           (row->elements == graph::Elements::reshaped || row->elements == graph::Elements::permuted);
+}
+
+ValueId moved_alike(Editor& editor, const Node& movement, ValueId x) {
+    std::vector<ValueId> inputs = movement.inputs;
+    inputs[0] = x;
+    return editor.add(movement.op, inputs, movement.attributes);
+}
+
+bool exchange(Editor& editor, const Node& first, const Node& second) {
+    if (!editor.used_once(second.inputs[0])) return false;
+    std::vector<ValueId> inner = second.inputs;
+    inner[0] = first.inputs[0];
+    std::vector<ValueId> outer = first.inputs;
+    outer[0] = editor.like(second, inner);
+    editor.replace(second.outputs[0], editor.like(first, outer));
+    return true;
 }
 
 }  // namespace viridian::rewrite

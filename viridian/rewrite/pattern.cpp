@@ -7,19 +7,19 @@ namespace viridian::rewrite {
 
 struct Pattern::Term {
     enum class Kind { any, constant, scalar, number, op, either } kind;
-    std::string name;            // of the value, or empty
-    std::string op;              // kind op
-    double value = 0;            // kind number
-    std::vector<Pattern> parts;  // inputs, or choices
+    std::string name;                        // of the value, or empty
+    std::optional<graph::KnownOperator> op;  // kind op
+    double value = 0;                        // kind number
+    std::vector<Pattern> parts;              // inputs, or choices
 };
 
 namespace {
 
-using Term = Pattern::Term;
+using PatternTerm = Pattern::Term;
 
-Pattern make(Term term) { return Pattern(std::make_shared<const Term>(std::move(term))); }
+Pattern pattern_of(PatternTerm term) { return Pattern(std::make_shared<const PatternTerm>(std::move(term))); }
 
-bool near(double a, double b) { return std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b)); }
+bool is_near(double a, double b) { return std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b)); }
 
 class Matcher {
   public:
@@ -28,7 +28,7 @@ class Matcher {
     // Extends `match`, or leaves it as it was.
     bool value(const Pattern& pattern, ValueId id, Match& match) const {
         if (id == ValueId::none) return false;
-        const Term& term = pattern.term();
+        const PatternTerm& term = pattern.term();
         Match extended = match;
         if (!term.name.empty()) {
             const auto [entry, fresh] = extended.values.emplace(term.name, id);
@@ -46,34 +46,37 @@ class Matcher {
         return first != nullptr && second != nullptr && first->same_bytes(*second);
     }
 
-    bool fits(const Term& term, ValueId id, Match& match) const {
+    bool fits(const PatternTerm& term, ValueId id, Match& match) const {
         switch (term.kind) {
-            case Term::Kind::any:
+            case PatternTerm::Kind::any:
                 return true;
-            case Term::Kind::constant:
+            case PatternTerm::Kind::constant:
                 return editor_.constant(id) != nullptr;
-            case Term::Kind::scalar:
+            case PatternTerm::Kind::scalar:
                 return editor_.scalar(id).has_value();
-            case Term::Kind::number: {
+            case PatternTerm::Kind::number: {
                 const auto found = editor_.scalar(id);
-                return found && near(*found, term.value);
+                return found && is_near(*found, term.value);
             }
-            case Term::Kind::either:
+            case PatternTerm::Kind::either:
                 return std::any_of(term.parts.begin(), term.parts.end(),
                                    [&](const Pattern& choice) { return value(choice, id, match); });
-            case Term::Kind::op:
+            case PatternTerm::Kind::op:
                 return operation(term, id, match);
         }
         return false;
     }
 
-    bool operation(const Term& term, ValueId id, Match& match) const {
-        const Node* node = editor_.producer(id, term.op);
+    bool operation(const PatternTerm& term, ValueId id, Match& match) const {
+        const Node* node = editor_.producer(id, *term.op);
         // x / c is often written x · (1/c)
-        if (node == nullptr && term.op == "Div" && term.parts[1].term().kind == Term::Kind::number)
-            return fits(
-                Term{Term::Kind::op, {}, "Mul", 0, {term.parts[0], Pattern(1 / term.parts[1].term().value)}},
-                id, match);
+        if (node == nullptr && term.op == op::Div && term.parts[1].term().kind == PatternTerm::Kind::number)
+            return fits(PatternTerm{PatternTerm::Kind::op,
+                                    {},
+                                    op::Mul,
+                                    0,
+                                    {term.parts[0], Pattern(1 / term.parts[1].term().value)}},
+                        id, match);
         if (node == nullptr || node->inputs.size() < term.parts.size()) return false;
         for (std::size_t i = term.parts.size(); i < node->inputs.size(); ++i)
             if (node->inputs[i] != ValueId::none) return false;
@@ -89,7 +92,7 @@ class Matcher {
             match = std::move(extended);
             return true;
         };
-        const bool commutes = (term.op == "Add" || term.op == "Mul") && term.parts.size() == 2;
+        const bool commutes = (term.op == op::Add || term.op == op::Mul) && term.parts.size() == 2;
         return inputs(0, 1) || (commutes && inputs(1, 0));
     }
 
@@ -99,27 +102,31 @@ class Matcher {
 }  // namespace
 
 Pattern::Pattern(double value)
-    : term_(std::make_shared<const Term>(Term{Term::Kind::number, {}, {}, value, {}})) {}
+    : term_(std::make_shared<const PatternTerm>(PatternTerm{PatternTerm::Kind::number, {}, {}, value, {}})) {}
 
 Pattern Pattern::as(std::string name) const {
-    Term named = *term_;
+    PatternTerm named = *term_;
     named.name = std::move(name);
-    return make(std::move(named));
+    return pattern_of(std::move(named));
 }
 
-Pattern any(std::string name) { return make({Term::Kind::any, std::move(name), {}, 0, {}}); }
-Pattern constant(std::string name) { return make({Term::Kind::constant, std::move(name), {}, 0, {}}); }
-Pattern number(std::string name) { return make({Term::Kind::scalar, std::move(name), {}, 0, {}}); }
-Pattern op(std::string name, std::vector<Pattern> inputs) {
-    return make({Term::Kind::op, {}, std::move(name), 0, std::move(inputs)});
+Pattern any(std::string name) { return pattern_of({PatternTerm::Kind::any, std::move(name), {}, 0, {}}); }
+Pattern constant(std::string name) {
+    return pattern_of({PatternTerm::Kind::constant, std::move(name), {}, 0, {}});
+}
+Pattern number(std::string name) {
+    return pattern_of({PatternTerm::Kind::scalar, std::move(name), {}, 0, {}});
+}
+Pattern result_of(graph::KnownOperator op, std::vector<Pattern> inputs) {
+    return pattern_of({PatternTerm::Kind::op, {}, op, 0, std::move(inputs)});
 }
 Pattern either(std::vector<Pattern> patterns) {
-    return make({Term::Kind::either, {}, {}, 0, std::move(patterns)});
+    return pattern_of({PatternTerm::Kind::either, {}, {}, 0, std::move(patterns)});
 }
-Pattern operator+(const Pattern& a, const Pattern& b) { return op("Add", {a, b}); }
-Pattern operator-(const Pattern& a, const Pattern& b) { return op("Sub", {a, b}); }
-Pattern operator*(const Pattern& a, const Pattern& b) { return op("Mul", {a, b}); }
-Pattern operator/(const Pattern& a, const Pattern& b) { return op("Div", {a, b}); }
+Pattern operator+(const Pattern& a, const Pattern& b) { return result_of(op::Add, {a, b}); }
+Pattern operator-(const Pattern& a, const Pattern& b) { return result_of(op::Sub, {a, b}); }
+Pattern operator*(const Pattern& a, const Pattern& b) { return result_of(op::Mul, {a, b}); }
+Pattern operator/(const Pattern& a, const Pattern& b) { return result_of(op::Div, {a, b}); }
 
 std::optional<Match> match(const Editor& editor, const Pattern& pattern, NodeId at) {
     const Node& last = editor.node(at);

@@ -11,8 +11,9 @@ namespace viridian::rewrite {
 namespace {
 
 constexpr int round_limit = 100;
+constexpr int reach = 4;  // how many steps behind a changed node the last node of a match may lie
 
-// What one rule does to a graph whose uses are known. Hashing is left to the caller.
+// The result of applying one rule to a graph whose uses are known. The caller hashes it.
 struct Attempt {
     std::optional<Graph> graph;
     std::vector<std::string> removed;
@@ -38,11 +39,11 @@ Result<Attempt> attempt(const Rule& rule, const Graph& graph, const graph::Uses&
     return done;
 }
 
-double now() {
+double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What has been done to `graph`, whose hash becomes that of the result.
+// The entry for `done`, which was made of `graph`. `hash` is that of `graph`, and becomes that of the result.
 Application application(const Rule& rule, NodeId at, const Graph& graph, const Attempt& done,
                         std::uint64_t& hash) {
     const std::uint64_t before = std::exchange(hash, structural_hash(*done.graph));
@@ -72,6 +73,53 @@ Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, c
     return applied;
 }
 
+Result<std::vector<Alternative>> alternatives_at(const Graph& graph, std::span<const NodeId> nodes,
+                                                 const Options& options) {
+    VIRIDIAN_TRY(const std::vector<const Rule*> list, rules_of(Kind::alternative, options));
+    const graph::Uses uses = graph::uses(graph);
+    const std::uint64_t before = structural_hash(graph);
+    std::vector<Alternative> found;
+    for (const Rule* rule : list)
+        for (const NodeId id : nodes) {
+            VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options));
+            if (!done.graph) continue;
+            Application entry{.rule = std::string(rule->name),
+                              .at = id,
+                              .node = graph.node(id).name,
+                              .removed = std::move(done.removed),
+                              .before = before,
+                              .after = structural_hash(*done.graph)};
+            found.push_back({*std::move(done.graph), std::move(entry)});
+        }
+    return found;
+}
+
+// The nodes at which a rule may apply that reads one of `changed`: these nodes, those that follow within
+// `steps`, and those that read the same inputs.
+std::vector<NodeId> nodes_near(const Graph& graph, const graph::Uses& uses,
+                               const std::vector<NodeId>& changed, int steps) {
+    std::set<NodeId> near;
+    std::vector<NodeId> edge;
+    for (const NodeId id : changed)
+        if (graph.alive(id) && near.insert(id).second) edge.push_back(id);
+    const auto readers_of = [&](ValueId value, std::vector<NodeId>& next) {
+        if (value == ValueId::none) return;
+        for (const NodeId reader : uses.readers[index(value)])
+            if (near.insert(reader).second) next.push_back(reader);
+    };
+    std::vector<NodeId> siblings;
+    for (const NodeId id : edge)
+        for (const ValueId input : graph.node(id).inputs)
+            if (graph.constant(input) == nullptr) readers_of(input, siblings);
+    for (int step = 0; step < steps && !edge.empty(); ++step) {
+        std::vector<NodeId> next;
+        for (const NodeId id : edge)
+            for (const ValueId output : graph.node(id).outputs) readers_of(output, next);
+        edge = std::move(next);
+    }
+    return {near.begin(), near.end()};
+}
+
 }  // namespace
 
 Result<std::vector<const Rule*>> rules_of(Kind kind, const Options& options) {
@@ -97,14 +145,14 @@ Result<Outcome> simplify(Graph& graph, const Options& options) {
     for (int round = 0; round < round_limit; ++round) {
         std::int64_t applied = 0;
         for (std::size_t i = 0; i < list.size(); ++i) {
-            const double start = now();
+            const double start = seconds_now();
             VIRIDIAN_TRY(const std::int64_t count, pass(*list[i], graph, hash, options, outcome.certificate));
             outcome.times[i].applied += count;
-            outcome.times[i].seconds += Seconds(now() - start);
+            outcome.times[i].seconds += Seconds(seconds_now() - start);
             applied += count;
         }
         if (applied == 0) break;
-        VIRIDIAN_TRY(infer_types(graph));  // what was folded may tell more about shapes
+        VIRIDIAN_TRY(infer_types(graph));  // folded constants may tell more about shapes
         hash = structural_hash(graph);
     }
     std::erase_if(outcome.times, [](const RuleTime& time) { return time.applied == 0; });
@@ -123,59 +171,6 @@ Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId 
     graph = *std::move(done.graph);
     return std::optional(std::move(entry));
 }
-
-namespace {
-
-Result<std::vector<Alternative>> alternatives_at(const Graph& graph, std::span<const NodeId> nodes,
-                                                 const Options& options) {
-    VIRIDIAN_TRY(const std::vector<const Rule*> list, rules_of(Kind::alternative, options));
-    const graph::Uses uses = graph::uses(graph);
-    const std::uint64_t before = structural_hash(graph);
-    std::vector<Alternative> found;
-    for (const Rule* rule : list)
-        for (const NodeId id : nodes) {
-            VIRIDIAN_TRY(Attempt done, attempt(*rule, graph, uses, id, options));
-            if (!done.graph) continue;
-            Application entry{.rule = std::string(rule->name),
-                              .at = id,
-                              .node = graph.node(id).name,
-                              .removed = std::move(done.removed),
-                              .before = before,
-                              .after = structural_hash(*done.graph)};
-            found.push_back({*std::move(done.graph), std::move(entry)});
-        }
-    return found;
-}
-
-// The nodes themselves, what follows within `steps`, and what reads the same inputs: where a rule may be
-// applied that sees one of them.
-std::vector<NodeId> nodes_near(const Graph& graph, const graph::Uses& uses,
-                               const std::vector<NodeId>& changed, int steps) {
-    std::set<NodeId> near;
-    std::vector<NodeId> edge;
-    for (const NodeId id : changed)
-        if (graph.alive(id) && near.insert(id).second) edge.push_back(id);
-    const auto readers_of = [&](ValueId value, std::vector<NodeId>& next) {
-        if (value == ValueId::none) return;
-        for (const NodeId reader : uses.readers[index(value)])
-            if (near.insert(reader).second) next.push_back(reader);
-    };
-    std::vector<NodeId> siblings;
-    for (const NodeId id : edge)
-        for (const ValueId input : graph.node(id).inputs)
-            if (graph.constant(input) == nullptr) readers_of(input, siblings);
-    for (int step = 0; step < steps && !edge.empty(); ++step) {
-        std::vector<NodeId> next;
-        for (const NodeId id : edge)
-            for (const ValueId output : graph.node(id).outputs) readers_of(output, next);
-        edge = std::move(next);
-    }
-    return {near.begin(), near.end()};
-}
-
-constexpr int reach = 4;  // how far behind a changed node the last node of a match is looked for
-
-}  // namespace
 
 std::vector<NodeId> changed_nodes(const Graph& before, const Graph& after) {
     std::vector<NodeId> changed;
@@ -234,7 +229,7 @@ Result<Graph> replay(Graph graph, const Certificate& certificate) {
         const Rule* rule = find_rule(entry.rule);
         if (rule == nullptr) return refuse("names a rule that does not exist");
         if (structural_hash(graph) != entry.before) {
-            VIRIDIAN_TRY(infer_types(graph));  // between rounds types are inferred again
+            VIRIDIAN_TRY(infer_types(graph));  // simplify() infers types again between rounds
             if (structural_hash(graph) != entry.before) return refuse("starts from another graph");
         }
         if (!graph.alive(entry.at) || graph.node(entry.at).name != entry.node)

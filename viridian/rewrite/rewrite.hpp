@@ -1,6 +1,6 @@
 #pragma once
-// Applies rules: the one wrapper through which every rewrite goes. It disables by name, times, verifies, and
-// keeps the certificate.
+// Applies rules. Every rewrite goes through this one wrapper, which disables rules by name, times them,
+// verifies their results and keeps the certificate.
 #include <string>
 #include <vector>
 
@@ -9,15 +9,14 @@
 
 namespace viridian::rewrite {
 
-// One application, replayable: the rule, the node it was applied at, the nodes that went, and the structural
-// hashes before and after.
+// One application of a rule, with all that is needed to repeat it.
 struct Application {
     std::string rule;
-    NodeId at = NodeId::none;
+    NodeId at = NodeId::none;          // the last node of the left side
     std::string node;                  // its name
-    std::vector<std::string> removed;  // names
-    std::uint64_t before = 0;
-    std::uint64_t after = 0;
+    std::vector<std::string> removed;  // names of the nodes that went
+    std::uint64_t before = 0;          // structural hash of the graph before
+    std::uint64_t after = 0;           // and after
 };
 using Certificate = std::vector<Application>;
 
@@ -28,29 +27,30 @@ struct RuleTime {
 };
 
 struct Options {
-    std::vector<std::string> without;  // names of rules not to use
+    std::vector<std::string> without;  // names of rules that are not applied
     bool verify = false;               // verify the graph after every application (tests; slow)
-    FoldCache* folds = nullptr;        // where searches keep folded constants
+    FoldCache* folds = nullptr;        // where a search keeps folded constants; may be null
 };
 
 struct Outcome {
     Certificate certificate;
-    std::vector<RuleTime> times;  // rules that were applied at least once
+    std::vector<RuleTime> times;  // of rules that were applied at least once
 };
 
-// Applies the rules of kind `always` until none matches. Errors: invalid_argument (no rule of a name in
-// `without`), broken_invariant (a rule made a graph that does not verify), those of inference.
+// Applies the rules of kind `always` to `graph` until none matches. Errors: invalid_argument (no rule of a
+// name in `without`), broken_invariant (a rule made a graph that does not verify), those of type inference.
 [[nodiscard]] Result<Outcome> simplify(Graph& graph, const Options& options = {});
 
-// One rule at one node, dead nodes removed. Returns no application where it does not match.
+// Applies one rule at one node and removes dead nodes. Returns no application if the rule does not match
+// there. Errors: broken_invariant.
 [[nodiscard]] Result<std::optional<Application>> apply(const Rule& rule, Graph& graph, NodeId at,
                                                        const Options& options = {});
 
-// Nodes of `after` that `before`, which it was made from, does not have or has otherwise.
+// Returns the nodes of `after` that are new or changed since `before`, of which `after` was made.
 [[nodiscard]] std::vector<NodeId> changed_nodes(const Graph& before, const Graph& after);
 
-// simplify() where `changed` is all that changed since nothing matched: looks at those nodes and near them
-// alone. A rule that matches farther away is found by simplify() later. The same certificate and errors.
+// Like simplify(), if only the nodes `changed` changed since nothing matched: looks at those nodes and near
+// them alone. A match that lies farther away is left to simplify(). Errors: those of simplify().
 [[nodiscard]] Result<Certificate> simplify_near(Graph& graph, std::vector<NodeId> changed,
                                                 const Options& options = {});
 
@@ -58,17 +58,20 @@ struct Alternative {
     Graph graph;
     Application application;
 };
-// Every graph one application of a rule of kind `alternative` away, in the order of rules and nodes.
+// Returns every graph that one application of a rule of kind `alternative` makes, in the order of rules, then
+// nodes. Errors: those of simplify().
 [[nodiscard]] Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options = {});
-// The same at nodes near `changed` alone.
+// Like alternatives(), at the nodes near `changed` alone.
 [[nodiscard]] Result<std::vector<Alternative>> alternatives_near(const Graph& graph,
                                                                  const std::vector<NodeId>& changed,
                                                                  const Options& options = {});
 
-// Of one kind, but for those not to be used. Errors: invalid_argument (no rule of a name in `without`).
+// Returns the rules of one kind that `options` does not disable. Errors: invalid_argument (no rule of a name
+// in `without`).
 [[nodiscard]] Result<std::vector<const Rule*>> rules_of(Kind kind, const Options& options = {});
 
-// The graph that `certificate` makes of `graph`. Errors: mismatch, naming the entry that cannot be followed.
+// Returns the graph that `certificate` makes of `graph`. Errors: mismatch, naming the entry that cannot be
+// followed.
 [[nodiscard]] Result<Graph> replay(Graph graph, const Certificate& certificate);
 
 }  // namespace viridian::rewrite

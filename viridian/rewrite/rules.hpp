@@ -1,5 +1,5 @@
 #pragma once
-// The list of rules, in the order in which they are tried.
+// Gives all rules in the order in which they are tried (rules/list.inc).
 #include <span>
 
 #include "viridian/rewrite/rule.hpp"
@@ -7,6 +7,7 @@
 namespace viridian::rewrite {
 
 [[nodiscard]] std::span<const Rule> rules();
+// Returns the rule of this name, or null.
 [[nodiscard]] const Rule* find_rule(std::string_view name);
 
 }  // namespace viridian::rewrite

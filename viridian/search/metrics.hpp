@@ -1,15 +1,29 @@
 #pragma once
-// What a region or conversion adds to a plan's totals, and what an additive objective makes of it.
+// Defines what a kernel, a conversion or a whole plan adds up to, and what an additive objective makes of it.
+#include <limits>
+
 #include "viridian/base/units.hpp"
 
 namespace viridian::search {
 
+// Counts over a plan. They are doubles, unlike Flop and Bytes, because a solver also looks at points between
+// two plans and at an objective's slope.
+using Operations = Quantity<struct OperationsTag>;  // floating-point operations
+using Traffic = Quantity<struct TrafficTag>;        // bytes read and written
+using Launches = Quantity<struct LaunchesTag>;      // kernels called, conversions included
+
 struct Metrics {
-    double seconds = 0;
-    double joules = 0;
-    double flop = 0;
-    double bytes = 0;    // read and written
-    double kernels = 0;  // launched, conversions included
+    Seconds seconds;
+    Joules joules;
+    Operations flop;
+    Traffic bytes;
+    Launches kernels;
+
+    // What cannot be done, such as a conversion that does not exist, takes forever.
+    [[nodiscard]] static constexpr Metrics impossible() {
+        return {Seconds(std::numeric_limits<double>::infinity()), {}, {}, {}, {}};
+    }
+    [[nodiscard]] bool possible() const { return seconds != impossible().seconds; }
 
     Metrics& operator+=(const Metrics& other) {
         seconds += other.seconds;
@@ -19,11 +33,20 @@ struct Metrics {
         kernels += other.kernels;
         return *this;
     }
+    Metrics& operator-=(const Metrics& other) {
+        seconds -= other.seconds;
+        joules -= other.joules;
+        flop -= other.flop;
+        bytes -= other.bytes;
+        kernels -= other.kernels;
+        return *this;
+    }
     friend Metrics operator+(Metrics a, const Metrics& b) { return a += b; }
+    friend Metrics operator-(Metrics a, const Metrics& b) { return a -= b; }
     bool operator==(const Metrics&) const = default;
 };
 
-// An additive objective: so much per second, joule, flop, byte and kernel.
+// An additive objective: what a second, a joule, an operation, a byte and a launch add to its value.
 struct Weights {
     double seconds = 0;
     double joules = 0;
@@ -32,8 +55,12 @@ struct Weights {
     double kernels = 0;
 
     [[nodiscard]] double of(const Metrics& m) const {
-        return seconds * m.seconds + joules * m.joules + flop * m.flop + bytes * m.bytes +
-               kernels * m.kernels;
+        return seconds * m.seconds.value + joules * m.joules.value + flop * m.flop.value +
+               bytes * m.bytes.value + kernels * m.kernels.value;
+    }
+    // Infinite for what is impossible, whatever the weights.
+    [[nodiscard]] double cost(const Metrics& m) const {
+        return m.possible() ? of(m) : std::numeric_limits<double>::infinity();
     }
     bool operator==(const Weights&) const = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Where to listen: `unix:/path`, `127.0.0.1:50417`, `[::1]:50417`, `localhost:0` (0: any free port), or a
-// port alone, which means loopback.
+// Parses an address to listen on: `unix:/path`, `127.0.0.1:50417`, `[::1]:50417`, `localhost:0` (0: any free
+// port), or a port alone, which means loopback.
 #include <string>
 #include <string_view>
 
@@ -20,7 +20,7 @@ struct Address {
 // Errors: invalid_argument.
 [[nodiscard]] Result<Address> parse_address(std::string_view text);
 
-// Whether somebody may listen there, found out by doing so for a moment; a socket that a dead server left
+// Checks that a server may listen there, by doing so for a moment; a socket that a dead server left
 // behind is removed. Errors: invalid_argument (taken, or not an address of this machine), no_permission,
 // file_not_found (the socket's folder).
 [[nodiscard]] Result<void> can_listen(const Address& address);

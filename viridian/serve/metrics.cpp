@@ -43,7 +43,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
     for (std::size_t i = 0; i < now.channels.size(); ++i) {
         if (!now.channels[i].is_power()) continue;
         const Labels labels = labels_of(now.channels[i], now.counted[i]);
-        add(joules, 1e-6 * now.totals[i].microjoules, labels);
+        add(joules, meter::joules(now.totals[i].energy).value, labels);
         add(doubts, static_cast<double>(now.totals[i].doubts), labels);
     }
     MetricFamily up = family("viridian_meter_up", "1 where the last reading succeeded", MetricType::Gauge);

@@ -1,8 +1,8 @@
 #pragma once
-// The monitor's state in Prometheus' terms, read when it is asked for:
+// Gives Prometheus the monitor's state, read when it is asked for:
 //     viridian_joules_total{device,scope,meter,provenance,counted}     since the server began
-//     viridian_energy_doubts_total{...}                                resets and silences: joules are a
-//     lower bound viridian_meter_up, _reads_total, _read_failures_total, _missed_periods_total {meter}
+//     viridian_energy_doubts_total{...}                                resets, silences: a lower bound
+//     viridian_meter_up, _reads_total, _read_failures_total, _missed_periods_total {meter}
 //     viridian_sessions, viridian_sessions_started_total, viridian_sessions_expired_total
 //     viridian_sampler_cpu_seconds_total
 #include <prometheus/collectable.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "viridian/meter/list.hpp"
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/process_tree.hpp"
 
 namespace viridian::serve {
@@ -12,7 +12,7 @@ namespace {
 constexpr Seconds usual_period{0.004}, shortest_period{0.0001}, longest_period{60.0};
 constexpr Seconds usual_lease{60.0}, shortest_lease{1.0}, longest_lease{30.0 * 24 * 3600};
 constexpr std::size_t longest_name = 256;
-constexpr int most_streams = 4;  // of one session
+constexpr int monitor_most_streams = 4;  // of one session
 
 std::int64_t nanoseconds(Seconds seconds) { return static_cast<std::int64_t>(seconds.value * 1e9); }
 
@@ -221,7 +221,7 @@ Epoch Monitor::between(const Bound& begin, const Bound& end, const meter::Sample
     for (std::uint32_t i = 0; i < channels_.size(); ++i) {
         const meter::Channel& channel = channels_[i];
         if (!channel.is_power()) continue;
-        const Joules joules(1e-6 * (end.totals[i].microjoules - begin.totals[i].microjoules));
+        const Joules joules = meter::joules(end.totals[i].energy - begin.totals[i].energy);
         const double update = updates_[meter_of_[i]].value;
         const Joules edge = joules * std::min(1.0, update / std::max(seconds, 1e-9));
         EpochEnergy energy{i, {joules, joules - edge, joules + edge, channel.provenance()}, counted_[i]};
@@ -327,7 +327,7 @@ std::size_t Monitor::sessions() const {
 Result<std::unique_ptr<Monitor::Stream>> Monitor::stream(const std::string& id) {
     VIRIDIAN_TRY(const SessionPointer session, find(id));
     const std::lock_guard lock(mutex_);
-    if (session->streams >= most_streams)
+    if (session->streams >= monitor_most_streams)
         return fail(ErrorCode::limit_exceeded, "close one", "this session has {} streams already",
                     session->streams);
     ++session->streams;

@@ -1,7 +1,8 @@
 #pragma once
-// Sessions over one sampler: SMARAGDINE's Start and Stop (§4), any number at once, with bounds of epochs
-// between. A session is a name, a lease and the totals at its bounds; samples are kept once for all in a
-// ring. So a client that dies leaves a few kilobytes, and those until its lease ends. Thread-safe.
+// A Monitor runs sessions over one sampler: SMARAGDINE's Start and Stop (§4), any number at once, with bounds
+// of epochs between. A session is a name, a lease and the totals at its bounds; samples are kept once for all
+// in a ring. A client that dies leaves only a few kilobytes until its lease ends. All functions are
+// thread-safe.
 #include <atomic>
 #include <map>
 #include <memory>

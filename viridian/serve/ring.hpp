@@ -1,6 +1,6 @@
 #pragma once
-// The last samples of all meters, in one piece of memory that never grows. Readers hold a place in the
-// sequence; who is too slow learns how many samples it missed.
+// A Ring holds the last samples of all meters in memory that never grows. Readers hold a place in the
+// sequence; a reader that is too slow learns how many samples it missed.
 #include <cstdint>
 #include <vector>
 

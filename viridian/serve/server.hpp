@@ -1,5 +1,5 @@
 #pragma once
-// The daemon without its command: gRPC and, where asked for, Prometheus over one monitor.
+// A Server offers one monitor by gRPC and, if asked for, by Prometheus: the daemon without its command.
 #include <memory>
 #include <optional>
 #include <string>

@@ -8,7 +8,7 @@ namespace {
 
 namespace messages = monitor::v1;
 
-constexpr int most_streams = 64;
+constexpr int service_most_streams = 64;
 constexpr std::int64_t usual_interval = 100, shortest_interval = 10, longest_interval = 60'000;  // ms
 constexpr std::int64_t notice_within = 100;  // ms until a client that went away is noticed
 constexpr std::size_t longest_label = 256;
@@ -171,9 +171,9 @@ grpc::Status Service::Stream(grpc::ServerContext* context, const messages::Strea
                 fmt::format("an interval is {} to {} ms, or 0 for {} ms", shortest_interval, longest_interval,
                             usual_interval)};
     const Counted streams(streams_);
-    if (streams.before() >= most_streams)
+    if (streams.before() >= service_most_streams)
         return {grpc::StatusCode::RESOURCE_EXHAUSTED,
-                fmt::format("there are {} streams already", most_streams)};
+                fmt::format("there are {} streams already", service_most_streams)};
     Result<std::unique_ptr<Monitor::Stream>> stream = sessions_->stream(request->session());
     if (!stream.ok()) return to_status(stream.error());
     writer->SendInitialMetadata();  // the client knows that its session is held

@@ -1,5 +1,5 @@
 #pragma once
-// The gRPC service: messages to requests, epochs to messages. Nothing is decided here.
+// The gRPC service translates messages to requests and epochs to messages; the monitor decides.
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>

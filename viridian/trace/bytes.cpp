@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 18;
 
-class File : public Bytes {
+class BytesFile : public Bytes {
   public:
-    File(int number, std::string name) : number_(number), name_(std::move(name)) {}
-    ~File() override { ::close(number_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
+    BytesFile(int number, std::string name) : number_(number), name_(std::move(name)) {}
+    ~BytesFile() override { ::close(number_); }
+    BytesFile(const BytesFile&) = delete;
+    BytesFile& operator=(const BytesFile&) = delete;
 
     Result<std::size_t> read(std::span<char> room) override {
         std::size_t filled = 0;
@@ -215,7 +215,7 @@ Result<std::unique_ptr<Bytes>> open_bytes(const Path& path) {
                     path.string(), std::strerror(errno));
     }
     ::posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return undo(std::make_unique<File>(number, path.string()));
+    return undo(std::make_unique<BytesFile>(number, path.string()));
 }
 
 std::unique_ptr<Bytes> bytes_of(std::string_view text) {

@@ -1,7 +1,7 @@
 #pragma once
-// The bytes of a file, front to back, in pieces; gzip and zstd are seen by their first bytes and undone on
-// the way. Several compressed members after each other are one text. A damaged or cut compressed stream ends
-// the text where the damage begins and says so in `damage`.
+// Bytes reads a file or a text from front to back in pieces. It recognises gzip and zstd by their first bytes
+// and decompresses on the way; several compressed members in a row are one text. If a compressed stream is
+// damaged or cut, the text ends where the damage begins, and `damage` says so.
 #include <memory>
 #include <span>
 #include <string>
@@ -14,20 +14,20 @@ namespace viridian::trace {
 class Bytes {
   public:
     virtual ~Bytes() = default;
-    // Fills `room` as far as it can; the count, 0 at the end. Errors: file_unreadable.
+    // Fills `room` as far as it can and returns the number of bytes, 0 at the end. Errors: file_unreadable.
     [[nodiscard]] virtual Result<std::size_t> read(std::span<char> room) = 0;
     [[nodiscard]] virtual std::string damage() const { return {}; }
-    // No more than so many bytes are left: room for small texts need not be large.
+    // An upper bound of the bytes that are left, so that small texts need little memory.
     [[nodiscard]] virtual std::size_t most_left() const { return unknown; }
     static constexpr std::size_t unknown = ~std::size_t{0};
 };
 
 // Errors: file_not_found, file_unreadable.
 [[nodiscard]] Result<std::unique_ptr<Bytes>> open_bytes(const Path& path);
-// The same from memory (`text` must outlive it): compressed or not.
+// Reads from memory, compressed or not; `text` must outlive the result.
 [[nodiscard]] std::unique_ptr<Bytes> bytes_of(std::string_view text);
 
-// `first`, which was read already, and then the rest.
+// Gives `first`, which was read already, and then `rest`.
 [[nodiscard]] std::unique_ptr<Bytes> replay(std::string first, std::unique_ptr<Bytes> rest);
 
 }  // namespace viridian::trace

@@ -1,7 +1,7 @@
 #pragma once
-// One event of a trace: something that ran on a device from `start` to `end`, in nanoseconds (half-open).
-// Plain data; every string is an id into the trace's tables (names.hpp, trace.hpp). Events of a Source come
-// in time order: by start, and where starts are equal the longer first, so that a parent precedes its
+// An Event is something that ran on a device from `start` to `end`, in nanoseconds, `end` excluded. It is
+// plain data; every string is an id into the trace's tables (names.hpp, trace.hpp). A Source hands out events
+// in order of time: by start, and among equal starts the longer first, so that a parent precedes its
 // children.
 #include <cstdint>
 #include <string_view>
@@ -30,7 +30,8 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr int kind_count = 11;
 
-// Work that owns energy: the innermost such event of each lane is a leaf; the rest only names it.
+// Whether events of this kind own energy: the innermost such event of a lane is a leaf, the others only name
+// it.
 [[nodiscard]] constexpr bool is_work(Kind kind) { return kind <= Kind::fill; }
 [[nodiscard]] std::string_view name_of(Kind kind);
 
@@ -48,7 +49,7 @@ struct Event {
     std::int64_t sequence = -1;     // autograd sequence number; -1 is none
     double value = 0.0;             // counters only
     NameId name = 0;                // as the trace says it: node name, kernel name
-    NameId type = 0;                // operator type ("MatMul", "aten::addmm"); equals `name` where unknown
+    NameId type = 0;                // operator type ("MatMul", "aten::addmm"); equals `name` if unknown
     PathId path = 0;                // qualified name: scope, then nested operators, then this
     PathId scope = 0;               // the module or name-scope part of `path`
     LaneId lane = 0;
@@ -61,7 +62,7 @@ struct Event {
     bool operator==(const Event&) const = default;
 };
 
-// The order of a Source. Ties beyond start and end keep the order of the file.
+// The order of a Source. Events of equal start and end keep the order of the file.
 [[nodiscard]] constexpr bool earlier(const Event& a, const Event& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
 }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "viridian/trace/nest.hpp"
+#include "viridian/trace/join/nest.hpp"
 #include "viridian/trace/source.hpp"
 
 namespace viridian::trace {

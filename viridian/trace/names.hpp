@@ -1,6 +1,6 @@
 #pragma once
-// Interning: each distinct string once, and qualified names as a tree of interned parts ("bert" / "encoder" /
-// "layer_0" / "MatMul"). Ids are dense and stable; 0 is the empty name and the root.
+// Names stores each distinct string of a trace once; Paths stores qualified names as a tree of such strings
+// ("bert" / "encoder" / "layer_0" / "MatMul"). Ids are dense and stable; 0 is the empty name and the root.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,8 +20,8 @@ class Names {
     Names& operator=(Names&&) noexcept = default;
     ~Names() = default;
 
-    NameId add(std::string_view text);                             // the id of `text`, new or known
-    [[nodiscard]] NameId find(std::string_view text) const;        // 0 where it is not known
+    NameId add(std::string_view text);                             // gives the id of `text`, new or known
+    [[nodiscard]] NameId find(std::string_view text) const;        // 0 if it is not known
     [[nodiscard]] std::string_view operator[](NameId name) const;  // unknown ids give the empty name
     [[nodiscard]] std::size_t size() const { return texts_.size(); }
 

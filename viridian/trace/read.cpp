@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "viridian/trace/binary.hpp"
+#include "viridian/trace/binary/binary.hpp"
 #include "viridian/trace/bytes.hpp"
-#include "viridian/trace/formats.hpp"
-#include "viridian/trace/json_source.hpp"
+#include "viridian/trace/formats/formats.hpp"
+#include "viridian/trace/json/json_source.hpp"
 
 namespace viridian::trace {
 namespace {

@@ -3,7 +3,7 @@
 // ONNX Runtime, TensorFlow (timeline, trace.json), Chrome JSON; each plain, gzip or zstd.
 #include <memory>
 
-#include "viridian/trace/sorter.hpp"
+#include "viridian/trace/join/sorter.hpp"
 #include "viridian/trace/source.hpp"
 
 namespace viridian::trace {
@@ -16,7 +16,7 @@ struct ReadOptions {
 // Errors: file_not_found, file_unreadable, malformed (no event in it), and when spilling disk_full,
 // file_not_writable. JSON is read to its end by the first `next`.
 [[nodiscard]] Result<std::unique_ptr<Source>> open(const Path& path, const ReadOptions& options = {});
-// The same from memory; `text` outlives the source.
+// Reads a trace from memory; `text` must outlive the source.
 [[nodiscard]] Result<std::unique_ptr<Source>> open_text(std::string_view text, std::string_view name,
                                                         const ReadOptions& options = {});
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "viridian/trace/write.hpp"
+#include "viridian/trace/write/write.hpp"
 
 namespace viridian::trace {
 namespace {

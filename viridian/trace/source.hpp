@@ -21,7 +21,7 @@ class Source {
     [[nodiscard]] virtual const Trace& about() const = 0;
 };
 
-// Takes what a Source gave: all batches, then `finish` once.
+// Takes the batches that a Source gave, then `finish` once.
 class Sink {
   public:
     virtual ~Sink() = default;
@@ -32,8 +32,8 @@ class Sink {
 // Pulls everything from `source` into `sink`.
 [[nodiscard]] Result<void> copy(Source& source, Sink& sink);
 
-// A trace that is in memory. Events may come in any order and need start, end, name, lane, device and kind
-// only: they are sorted, numbered, nested (parent, depth) and qualified where `path` is 0.
+// A Source of events that are in memory. They may come in any order and need only start, end, name, lane,
+// device and kind: they are sorted, numbered and nested (parent, depth), and qualified if `path` is 0.
 [[nodiscard]] std::unique_ptr<Source> from_memory(Trace about, std::vector<Event> events);
 
 struct Collected {

@@ -1,7 +1,8 @@
 #pragma once
-// What a trace says besides its events: where they came from, its clock, tables of names, devices and lanes,
-// data-flow edges, and what was wrong with the file, counted. It fills while a Source is read: ids in a batch
-// are valid when the batch is handed out, the rest (warnings, edges, span) is complete at the end.
+// A Trace is everything that a trace says besides its events: where they came from, its clock, the tables of
+// names, devices and lanes, data-flow edges, and what was wrong with the file. It fills while a Source is
+// read: the ids in a batch are valid when the batch is handed out; warnings, edges and span are complete at
+// the end.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -57,9 +58,10 @@ struct Trace {
     Nanoseconds end = 0;
     std::uint64_t unowned = 0;  // accelerator work whose launching operator is unknown
 
-    DeviceId device(std::string_view name);  // adds it where new
+    DeviceId device(std::string_view name);  // adds it if it is new
     LaneId lane(DeviceId device, std::int64_t process, std::int64_t thread);
-    // Of a trace that this one is made of: where it came from, its clock, and what was wrong with it.
+    // Takes from the trace that this one is made of where it came from, its clock, and what was wrong with
+    // it.
     void take_origin(const Trace& from);
     void warn(std::string_view what, std::string_view first, std::uint64_t count = 1);
     [[nodiscard]] std::string qualified(PathId path) const { return paths.text(path, names); }

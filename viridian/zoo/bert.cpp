@@ -23,11 +23,12 @@ struct Encoder {
     void make_mask(ValueId attention_mask) {
         graph::Graph& g = net.graph();
         const ValueId one =
-            g.add("Unsqueeze", {attention_mask, net.integers("axis1", {1})}, {}, "mask.Unsqueeze");
-        const ValueId two = g.add("Unsqueeze", {one, net.integers("axis2", {2})}, {}, "mask.Unsqueeze_1");
-        const ValueId cast = g.add("Cast", {two}, {{"to", std::int64_t{1}}}, "mask.Cast");
-        const ValueId hidden = g.add("Sub", {net.scalar("one", 1), cast}, {}, "mask.Sub");
-        mask = g.add("Mul", {hidden, net.scalar("lowest", std::numeric_limits<float>::lowest())}, {},
+            g.add(graph::op::Unsqueeze, {attention_mask, net.integers("axis1", {1})}, {}, "mask.Unsqueeze");
+        const ValueId two =
+            g.add(graph::op::Unsqueeze, {one, net.integers("axis2", {2})}, {}, "mask.Unsqueeze_1");
+        const ValueId cast = g.add(graph::op::Cast, {two}, {{"to", std::int64_t{1}}}, "mask.Cast");
+        const ValueId hidden = g.add(graph::op::Sub, {net.scalar("one", 1), cast}, {}, "mask.Sub");
+        mask = g.add(graph::op::Mul, {hidden, net.scalar("lowest", std::numeric_limits<float>::lowest())}, {},
                      "mask.Mul");
     }
 
@@ -43,8 +44,8 @@ struct Encoder {
         const ValueId kind = net.embedding(e + "token_type_embeddings", kinds, types);
         const ValueId place =
             net.embedding(e + "position_embeddings", places, net.position_ids(e + "position_ids"));
-        const ValueId sum = g.add("Add", {word, kind}, {}, e + "Add");
-        return net.layer_norm(e + "LayerNorm", g.add("Add", {sum, place}, {}, e + "Add_1"), width);
+        const ValueId sum = g.add(graph::op::Add, {word, kind}, {}, e + "Add");
+        return net.layer_norm(e + "LayerNorm", g.add(graph::op::Add, {sum, place}, {}, e + "Add_1"), width);
     }
 
     ValueId attend(const LayerNames& names, ValueId x) {
@@ -57,15 +58,16 @@ struct Encoder {
             net.split_heads(a + ".key", net.linear(a + ".key", x, hidden, hidden), {0, 2, 3, 1});
         const ValueId v =
             net.split_heads(a + ".value", net.linear(a + ".value", x, hidden, hidden), {0, 2, 1, 3});
-        const ValueId scores = g.add("MatMul", {q, k}, {}, a + ".scores");
-        const ValueId scaled = g.add("Div", {scores, net.scalar("sqrt_head", 8)}, {}, a + ".scale");
-        const ValueId masked = g.add("Add", {scaled, mask}, {}, a + ".mask");
-        const ValueId weights = g.add("Softmax", {masked}, {{"axis", std::int64_t{-1}}}, a + ".softmax");
-        const ValueId context = g.add("MatMul", {weights, v}, {}, a + ".context");
+        const ValueId scores = g.add(graph::op::MatMul, {q, k}, {}, a + ".scores");
+        const ValueId scaled = g.add(graph::op::Div, {scores, net.scalar("sqrt_head", 8)}, {}, a + ".scale");
+        const ValueId masked = g.add(graph::op::Add, {scaled, mask}, {}, a + ".mask");
+        const ValueId weights =
+            g.add(graph::op::Softmax, {masked}, {{"axis", std::int64_t{-1}}}, a + ".softmax");
+        const ValueId context = g.add(graph::op::MatMul, {weights, v}, {}, a + ".context");
         const ValueId merged = net.merge_heads(a, context);
         const ValueId projected = net.linear(names.output, merged, hidden, hidden);
-        return net.layer_norm(names.output_norm, g.add("Add", {projected, x}, {}, names.output + ".residual"),
-                              hidden);
+        return net.layer_norm(names.output_norm,
+                              g.add(graph::op::Add, {projected, x}, {}, names.output + ".residual"), hidden);
     }
 
     ValueId layer(const LayerNames& names, ValueId x, bool tanh) {
@@ -76,7 +78,8 @@ struct Encoder {
             tanh ? net.tanh_gelu(names.up + ".gelu", up) : net.gelu(names.up + ".gelu", up);
         const ValueId down = net.linear(names.down, active, 4 * hidden, hidden);
         return net.layer_norm(names.norm,
-                              net.graph().add("Add", {down, attended}, {}, names.down + ".residual"), hidden);
+                              net.graph().add(graph::op::Add, {down, attended}, {}, names.down + ".residual"),
+                              hidden);
     }
 };
 

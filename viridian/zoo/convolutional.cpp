@@ -68,7 +68,7 @@ Tensor Convolutional::kernel(Features x, const std::string& name, std::int64_t f
 Features Convolutional::unbiased(Features x, const std::string& name, std::int64_t filters,
                                  const ConvolutionShape& shape) {
     const graph::ValueId weight = constant(name + ".weight", kernel(x, name, filters, shape));
-    return {graph_.add("Conv", {x.value, weight}, attributes_of(shape), name), filters};
+    return {graph_.add(graph::op::Conv, {x.value, weight}, attributes_of(shape), name), filters};
 }
 
 Features Convolutional::convolution(Features x, const std::string& name, std::int64_t filters,
@@ -76,7 +76,7 @@ Features Convolutional::convolution(Features x, const std::string& name, std::in
     const graph::ValueId weight = constant(name + ".weight", kernel(x, name, filters, shape));
     const graph::ValueId bias =
         constant(name + ".bias", weights_.uniform(name + ".bias", {filters}, 0, 0.05));
-    return {graph_.add("Conv", {x.value, weight, bias}, attributes_of(shape), name), filters};
+    return {graph_.add(graph::op::Conv, {x.value, weight, bias}, attributes_of(shape), name), filters};
 }
 
 Features Convolutional::normalized(Features x, const std::string& convolution,
@@ -100,7 +100,8 @@ Features Convolutional::normalized(Features x, const std::string& convolution,
     }
     const graph::ValueId folded = constant(convolution + ".weight", std::move(weight));
     const graph::ValueId offset = constant(convolution + ".bias", std::move(bias));
-    return {graph_.add("Conv", {x.value, folded, offset}, attributes_of(shape), convolution), filters};
+    return {graph_.add(graph::op::Conv, {x.value, folded, offset}, attributes_of(shape), convolution),
+            filters};
 }
 
 Features Convolutional::transposed(Features x, const std::string& name, std::int64_t filters,
@@ -114,7 +115,7 @@ Features Convolutional::transposed(Features x, const std::string& name, std::int
         constant(name + ".weight",
                  weights_.scaled(name + ".weight", {x.channels, filters, shape.kernel[0], shape.kernel[1]},
                                  fan_in, shape.rectified ? he : 1));
-    return {graph_.add("ConvTranspose", {x.value, weight}, attributes_of(shape), name), filters};
+    return {graph_.add(graph::op::ConvTranspose, {x.value, weight}, attributes_of(shape), name), filters};
 }
 
 Features Convolutional::batch_normalization(Features x, const std::string& name, double epsilon,
@@ -124,8 +125,8 @@ Features Convolutional::batch_normalization(Features x, const std::string& name,
     const graph::ValueId beta = constant(name + ".bias", n.bias);
     const graph::ValueId mean = constant(name + ".running_mean", n.mean);
     const graph::ValueId variance = constant(name + ".running_var", n.variance);
-    return {graph_.add("BatchNormalization", {x.value, gamma, beta, mean, variance}, {{"epsilon", epsilon}},
-                       name),
+    return {graph_.add(graph::op::BatchNormalization, {x.value, gamma, beta, mean, variance},
+                       {{"epsilon", epsilon}}, name),
             x.channels};
 }
 
@@ -155,11 +156,11 @@ Features Convolutional::concat(const std::vector<Features>& parts, const std::st
         values.push_back(part.value);
         channels += part.channels;
     }
-    return {graph_.add("Concat", values, {{"axis", std::int64_t{1}}}, name), channels};
+    return {graph_.add(graph::op::Concat, values, {{"axis", std::int64_t{1}}}, name), channels};
 }
 
 Features Convolutional::add(Features a, Features b, const std::string& name) {
-    return {graph_.add("Add", {a.value, b.value}, {}, name), a.channels};
+    return {graph_.add(graph::op::Add, {a.value, b.value}, {}, name), a.channels};
 }
 
 Features Convolutional::flatten(Features x, const std::string& name, std::int64_t channels) {
@@ -172,7 +173,8 @@ Features Convolutional::linear(Features x, const std::string& name, std::int64_t
                                                      rectified ? 1 / std::sqrt(rectified_variance) : 1));
     const graph::ValueId bias =
         constant(name + ".bias", weights_.uniform(name + ".bias", {outputs}, 0, 0.05));
-    return {graph_.add("Gemm", {x.value, weight, bias}, {{"transB", std::int64_t{1}}}, name), outputs};
+    return {graph_.add(graph::op::Gemm, {x.value, weight, bias}, {{"transB", std::int64_t{1}}}, name),
+            outputs};
 }
 
 Result<graph::Graph> Convolutional::finish(Features output) && {

@@ -1,5 +1,6 @@
 #pragma once
-// The layers of convolutional networks, with their weights: what the CNN files are written in.
+// Builds convolutional networks layer by layer, with their weights. The builders of single networks are
+// written in it. `name` is the name of the new node or of its weights, as in the published models.
 #include "viridian/zoo/weights.hpp"
 #include "viridian/zoo/zoo.hpp"
 
@@ -11,14 +12,16 @@ struct Features {
     std::int64_t channels;
 };
 
+// The attributes of a convolution.
 struct ConvolutionShape {
     graph::Dims kernel = {3, 3};
     graph::Dims strides = {1, 1};
     graph::Dims pads = {0, 0};  // the same before and after
     std::int64_t group = 1;
-    bool rectified = true;  // its input
+    bool rectified = true;  // its input is the output of a rectifier
 };
 
+// The attributes of a pooling layer.
 struct PoolShape {
     graph::Dims kernel = {3, 3};
     graph::Dims strides = {2, 2};
@@ -27,18 +30,21 @@ struct PoolShape {
     bool count_pads = false;
 };
 
+// The network under construction. Every layer returns its output with the number of channels.
 class Convolutional {
   public:
     Convolutional(std::string_view name, const Options& options);
 
+    // The input, [batch, channels, size, size].
     [[nodiscard]] Features image(std::int64_t channels, std::int64_t size);
-    // Convolution with bias.
+    // A convolution with bias, and one without.
     Features convolution(Features x, const std::string& name, std::int64_t filters,
                          const ConvolutionShape& shape);
     Features unbiased(Features x, const std::string& name, std::int64_t filters,
                       const ConvolutionShape& shape);
-    // Convolution without bias and batch normalisation, folded together unless kept. `scale` is the mean of
-    // the learnt scale: small for the last layer of a residual branch, so that deep sums stay bounded.
+    // A convolution without bias, followed by batch normalisation; both are folded into one convolution
+    // unless the options keep them. `scale` is the mean of the learnt scale; it is small for the last layer
+    // of a residual branch, so that deep sums stay bounded.
     Features normalized(Features x, const std::string& convolution, const std::string& normalization,
                         std::int64_t filters, const ConvolutionShape& shape, double epsilon = 1e-5,
                         double scale = 1);
@@ -58,7 +64,7 @@ class Convolutional {
     graph::ValueId constant(const std::string& name, graph::Tensor tensor);
     [[nodiscard]] graph::Graph& graph() { return graph_; }
 
-    // Names the output, infers every type.
+    // Makes `output` the network's output and infers every type.
     Result<graph::Graph> finish(Features output) &&;
 
   private:

@@ -40,8 +40,8 @@ Result<graph::Graph> dcgan_discriminator(const Options& options) {
         net.constant("view.shape", graph::Tensor::i64({2}, std::vector<std::int64_t>{-1, 1}));
     const graph::ValueId axis =
         net.constant("squeeze.axes", graph::Tensor::i64({1}, std::vector<std::int64_t>{1}));
-    x.value = net.graph().add("Reshape", {x.value, column}, {}, "view");
-    x.value = net.graph().add("Squeeze", {x.value, axis}, {}, "squeeze");
+    x.value = net.graph().add(graph::op::Reshape, {x.value, column}, {}, "view");
+    x.value = net.graph().add(graph::op::Squeeze, {x.value, axis}, {}, "squeeze");
     return std::move(net).finish(x);
 }
 

@@ -23,9 +23,9 @@ ValueId project(Transformer& net, const std::string& name, ValueId x, std::int64
     const ValueId bias = net.weight(name + ".bias", {to}, 0.05);
     const ValueId rows = net.integers(fmt::format("rows.{}.shape", from), {-1, from});
     const ValueId back = net.integers(fmt::format("tokens.{}.shape", to), {net.batch(), net.sequence(), to});
-    const ValueId flat = g.add("Reshape", {x, rows}, {}, name + ".Reshape");
-    const ValueId product = g.add("Gemm", {flat, matrix, bias}, {}, name + ".Gemm");
-    return g.add("Reshape", {product, back}, {}, name + ".Reshape_1");
+    const ValueId flat = g.add(graph::op::Reshape, {x, rows}, {}, name + ".Reshape");
+    const ValueId product = g.add(graph::op::Gemm, {flat, matrix, bias}, {}, name + ".Gemm");
+    return g.add(graph::op::Reshape, {product, back}, {}, name + ".Reshape_1");
 }
 
 struct Causal {
@@ -47,7 +47,7 @@ ValueId attend(Transformer& net, const std::string& name, ValueId x, const Causa
     const std::int64_t hidden = net.shape().hidden;
     const ValueId all = project(net, name + ".c_attn", x, hidden, 3 * hidden);
     graph::Node split;
-    split.op = "Split";
+    split.op = graph::op::Split;
     split.name = name + ".Split";
     split.inputs = {all, net.integers("split.sizes", {hidden, hidden, hidden})};
     split.attributes = {{"axis", std::int64_t{2}}};
@@ -55,11 +55,13 @@ ValueId attend(Transformer& net, const std::string& name, ValueId x, const Causa
     const ValueId q = net.split_heads(name + ".query", parts[0], {0, 2, 1, 3});
     const ValueId k = net.split_heads(name + ".key", parts[1], {0, 2, 3, 1});
     const ValueId v = net.split_heads(name + ".value", parts[2], {0, 2, 1, 3});
-    const ValueId scores = g.add("MatMul", {q, k}, {}, name + ".scores");
-    const ValueId scaled = g.add("Div", {scores, net.scalar("sqrt_head", 8)}, {}, name + ".scale");
-    const ValueId masked = g.add("Where", {causal.allowed, scaled, causal.lowest}, {}, name + ".mask");
-    const ValueId weights = g.add("Softmax", {masked}, {{"axis", std::int64_t{-1}}}, name + ".softmax");
-    const ValueId context = g.add("MatMul", {weights, v}, {}, name + ".context");
+    const ValueId scores = g.add(graph::op::MatMul, {q, k}, {}, name + ".scores");
+    const ValueId scaled = g.add(graph::op::Div, {scores, net.scalar("sqrt_head", 8)}, {}, name + ".scale");
+    const ValueId masked =
+        g.add(graph::op::Where, {causal.allowed, scaled, causal.lowest}, {}, name + ".mask");
+    const ValueId weights =
+        g.add(graph::op::Softmax, {masked}, {{"axis", std::int64_t{-1}}}, name + ".softmax");
+    const ValueId context = g.add(graph::op::MatMul, {weights, v}, {}, name + ".context");
     return project(net, name + ".c_proj", net.merge_heads(name, context), hidden, hidden, branch_gain);
 }
 
@@ -67,12 +69,12 @@ ValueId block(Transformer& net, const std::string& name, ValueId x, const Causal
     graph::Graph& g = net.graph();
     const std::int64_t hidden = net.shape().hidden;
     const ValueId attended = attend(net, name + ".attn", net.layer_norm(name + ".ln_1", x, hidden), causal);
-    const ValueId middle = g.add("Add", {attended, x}, {}, name + ".Add");
+    const ValueId middle = g.add(graph::op::Add, {attended, x}, {}, name + ".Add");
     const ValueId up =
         project(net, name + ".mlp.c_fc", net.layer_norm(name + ".ln_2", middle, hidden), hidden, 4 * hidden);
     const ValueId active = net.tanh_gelu(name + ".mlp.act", up);
     const ValueId down = project(net, name + ".mlp.c_proj", active, 4 * hidden, hidden, branch_gain);
-    return g.add("Add", {middle, down}, {}, name + ".Add_1");
+    return g.add(graph::op::Add, {middle, down}, {}, name + ".Add_1");
 }
 
 graph::Tensor transposed(const graph::Tensor& matrix) {
@@ -96,12 +98,12 @@ Result<graph::Graph> gpt(std::string_view name, const Options& options, const Tr
     const ValueId places = net.weight("wpe.weight", {shape.positions, hidden}, 0.02);
     const ValueId word = net.embedding("wte", words, ids);
     const ValueId place = net.embedding("wpe", places, net.position_ids("position_ids"));
-    ValueId x = g.add("Add", {word, place}, {}, "embeddings");
+    ValueId x = g.add(graph::op::Add, {word, place}, {}, "embeddings");
     const Causal causal = causal_mask(net);
     for (std::int64_t i = 0; i < net.shape().layers; ++i) x = block(net, fmt::format("h.{}", i), x, causal);
     x = net.layer_norm("ln_f", x, hidden);
     const ValueId head = g.add_constant("lm_head.weight", transposed(*g.constant(words)));
-    const ValueId logits = g.add("MatMul", {x, head}, {}, "lm_head");
+    const ValueId logits = g.add(graph::op::MatMul, {x, head}, {}, "lm_head");
     return std::move(net).finish({{logits, "logits"}});
 }
 

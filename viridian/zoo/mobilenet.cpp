@@ -10,7 +10,7 @@ struct Relu6 {
 };
 
 Features clipped(Convolutional& net, Features x, const std::string& name, const Relu6& bounds) {
-    return {net.graph().add("Clip", {x.value, bounds.low, bounds.high}, {}, name), x.channels};
+    return {net.graph().add(graph::op::Clip, {x.value, bounds.low, bounds.high}, {}, name), x.channels};
 }
 
 // Expansion (left out where it would not expand), depth-wise convolution, linear projection, residual.

@@ -1,5 +1,6 @@
 #pragma once
-// One builder per network; `zoo.cpp` lists them.
+// Declares one builder per network. Errors of each: invalid_argument for options out of range. `zoo.cpp`
+// lists them.
 #include "viridian/zoo/zoo.hpp"
 
 namespace viridian::zoo {

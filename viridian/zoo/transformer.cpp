@@ -66,14 +66,15 @@ ValueId Transformer::position_ids(const std::string& name) {
 }
 
 ValueId Transformer::embedding(const std::string& name, ValueId table, ValueId ids) {
-    return graph_.add("Gather", {table, ids}, {}, name);
+    return graph_.add(graph::op::Gather, {table, ids}, {}, name);
 }
 
 ValueId Transformer::linear(const std::string& name, ValueId x, std::int64_t from, std::int64_t to,
                             double gain) {
     const ValueId matrix = weight(name + ".weight", {from, to}, gain / std::sqrt(static_cast<double>(from)));
     const ValueId bias = weight(name + ".bias", {to}, 0.05);
-    return graph_.add("Add", {bias, graph_.add("MatMul", {x, matrix}, {}, name + ".MatMul")}, {},
+    return graph_.add(graph::op::Add,
+                      {bias, graph_.add(graph::op::MatMul, {x, matrix}, {}, name + ".MatMul")}, {},
                       name + ".Add");
 }
 
@@ -82,52 +83,55 @@ ValueId Transformer::layer_norm(const std::string& name, ValueId x, std::int64_t
         return graph_.add_constant(name + ".weight", weights_.uniform(name + ".weight", {width}, 1, 0.1));
     });
     const ValueId bias = weight(name + ".bias", {width}, 0.05);
-    return graph_.add("LayerNormalization", {x, scale, bias},
+    return graph_.add(graph::op::LayerNormalization, {x, scale, bias},
                       {{"axis", std::int64_t{-1}}, {"epsilon", shape_.epsilon}}, name);
 }
 
 ValueId Transformer::gelu(const std::string& name, ValueId x) {
-    const ValueId scaled = graph_.add("Div", {x, scalar("sqrt2", std::sqrt(2.0F))}, {}, name + ".Div");
-    const ValueId erf = graph_.add("Erf", {scaled}, {}, name + ".Erf");
-    const ValueId sum = graph_.add("Add", {erf, scalar("one", 1)}, {}, name + ".Add");
-    const ValueId product = graph_.add("Mul", {x, sum}, {}, name + ".Mul");
-    return graph_.add("Mul", {product, scalar("half", 0.5F)}, {}, name + ".Mul_1");
+    const ValueId scaled =
+        graph_.add(graph::op::Div, {x, scalar("sqrt2", std::sqrt(2.0F))}, {}, name + ".Div");
+    const ValueId erf = graph_.add(graph::op::Erf, {scaled}, {}, name + ".Erf");
+    const ValueId sum = graph_.add(graph::op::Add, {erf, scalar("one", 1)}, {}, name + ".Add");
+    const ValueId product = graph_.add(graph::op::Mul, {x, sum}, {}, name + ".Mul");
+    return graph_.add(graph::op::Mul, {product, scalar("half", 0.5F)}, {}, name + ".Mul_1");
 }
 
 ValueId Transformer::tanh_gelu(const std::string& name, ValueId x) {
-    const ValueId half = graph_.add("Mul", {x, scalar("half", 0.5F)}, {}, name + ".Mul");
-    const ValueId cube = graph_.add("Pow", {x, scalar("three", 3)}, {}, name + ".Pow");
-    const ValueId small = graph_.add("Mul", {cube, scalar("gelu.cubic", 0.044715F)}, {}, name + ".Mul_1");
-    const ValueId sum = graph_.add("Add", {x, small}, {}, name + ".Add");
+    const ValueId half = graph_.add(graph::op::Mul, {x, scalar("half", 0.5F)}, {}, name + ".Mul");
+    const ValueId cube = graph_.add(graph::op::Pow, {x, scalar("three", 3)}, {}, name + ".Pow");
+    const ValueId small =
+        graph_.add(graph::op::Mul, {cube, scalar("gelu.cubic", 0.044715F)}, {}, name + ".Mul_1");
+    const ValueId sum = graph_.add(graph::op::Add, {x, small}, {}, name + ".Add");
     const ValueId inner =
-        graph_.add("Mul", {sum, scalar("gelu.scale", 0.7978845608028654F)}, {}, name + ".Mul_2");
-    const ValueId tanh = graph_.add("Tanh", {inner}, {}, name + ".Tanh");
-    const ValueId plus = graph_.add("Add", {tanh, scalar("one", 1)}, {}, name + ".Add_1");
-    return graph_.add("Mul", {half, plus}, {}, name + ".Mul_3");
+        graph_.add(graph::op::Mul, {sum, scalar("gelu.scale", 0.7978845608028654F)}, {}, name + ".Mul_2");
+    const ValueId tanh = graph_.add(graph::op::Tanh, {inner}, {}, name + ".Tanh");
+    const ValueId plus = graph_.add(graph::op::Add, {tanh, scalar("one", 1)}, {}, name + ".Add_1");
+    return graph_.add(graph::op::Mul, {half, plus}, {}, name + ".Mul_3");
 }
 
 ValueId Transformer::split_heads(const std::string& name, ValueId x, const Dims& order) {
     const ValueId split = integers("heads.shape", {batch_, sequence_, shape_.heads(), shape_.head});
-    const ValueId reshaped = graph_.add("Reshape", {x, split}, {}, name + ".Reshape");
-    return graph_.add("Transpose", {reshaped}, {{"perm", order}}, name + ".Transpose");
+    const ValueId reshaped = graph_.add(graph::op::Reshape, {x, split}, {}, name + ".Reshape");
+    return graph_.add(graph::op::Transpose, {reshaped}, {{"perm", order}}, name + ".Transpose");
 }
 
 ValueId Transformer::merge_heads(const std::string& name, ValueId x) {
     const ValueId merged = integers("hidden.shape", {batch_, sequence_, shape_.hidden});
     const ValueId transposed =
-        graph_.add("Transpose", {x}, {{"perm", Dims{0, 2, 1, 3}}}, name + ".Transpose");
-    return graph_.add("Reshape", {transposed, merged}, {}, name + ".Reshape");
+        graph_.add(graph::op::Transpose, {x}, {{"perm", Dims{0, 2, 1, 3}}}, name + ".Transpose");
+    return graph_.add(graph::op::Reshape, {transposed, merged}, {}, name + ".Reshape");
 }
 
 ValueId Transformer::pool_first(const std::string& name, ValueId x) {
     const ValueId zero = graph_.add_constant(name + ".index", graph::Tensor::scalar(std::int64_t{0}));
-    const ValueId first = graph_.add("Gather", {x, zero}, {{"axis", std::int64_t{1}}}, name + ".Gather");
+    const ValueId first =
+        graph_.add(graph::op::Gather, {x, zero}, {{"axis", std::int64_t{1}}}, name + ".Gather");
     const ValueId matrix = weight(name + ".dense.weight", {shape_.hidden, shape_.hidden},
                                   1 / std::sqrt(static_cast<double>(shape_.hidden)));
     const ValueId bias = weight(name + ".dense.bias", {shape_.hidden}, 0.05);
     const ValueId dense =
-        graph_.add("Gemm", {first, matrix, bias}, {{"transB", std::int64_t{1}}}, name + ".dense");
-    return graph_.add("Tanh", {dense}, {}, name + ".activation");
+        graph_.add(graph::op::Gemm, {first, matrix, bias}, {{"transB", std::int64_t{1}}}, name + ".dense");
+    return graph_.add(graph::op::Tanh, {dense}, {}, name + ".activation");
 }
 
 Result<graph::Graph> Transformer::finish(std::vector<std::pair<ValueId, std::string>> outputs) && {

@@ -1,11 +1,12 @@
 #pragma once
-// The layers of transformers, decomposed as PyTorch's export at operator set 17 leaves them: MatMul and Add,
-// attention as Reshape, Transpose, MatMul, Softmax; GELU by Erf or Tanh.
+// Builds transformers layer by layer, decomposed as PyTorch exports them at operator set 17: linear maps are
+// MatMul and Add, attention is Reshape, Transpose, MatMul and Softmax, and GELU is written with Erf or Tanh.
 #include "viridian/zoo/weights.hpp"
 #include "viridian/zoo/zoo.hpp"
 
 namespace viridian::zoo {
 
+// The published sizes of a network.
 struct TransformerShape {
     std::int64_t layers = 12;
     std::int64_t hidden = 768;
@@ -16,21 +17,23 @@ struct TransformerShape {
     [[nodiscard]] std::int64_t heads() const { return hidden / head; }
 };
 
+// The network under construction. `name` is the name of the new node or weight.
 class Transformer {
   public:
-    // `published` with the options' layers, hidden and sequence. Errors: invalid_argument.
+    // Begins a network of the shape `published`, changed by the layers, width and sequence of the options.
+    // Errors: invalid_argument.
     static Result<Transformer> of(std::string_view name, const TransformerShape& published,
                                   const Options& options);
 
     [[nodiscard]] const TransformerShape& shape() const { return shape_; }
     [[nodiscard]] graph::Graph& graph() { return graph_; }
 
-    // An input of token numbers or flags, i64 [batch, sequence].
+    // A new input of token numbers or flags, i64 [batch, sequence].
     graph::ValueId tokens(const std::string& name);
     graph::ValueId weight(const std::string& name, graph::Dims dims, double deviation);
     graph::ValueId scalar(const std::string& name, float value);
     graph::ValueId integers(const std::string& name, const graph::Dims& values);
-    // Positions 0 … sequence − 1, [1, sequence].
+    // The constant positions 0 … sequence − 1, i64 [1, sequence].
     graph::ValueId position_ids(const std::string& name);
 
     graph::ValueId embedding(const std::string& name, graph::ValueId table, graph::ValueId ids);
@@ -40,10 +43,10 @@ class Transformer {
     graph::ValueId layer_norm(const std::string& name, graph::ValueId x, std::int64_t width);
     graph::ValueId gelu(const std::string& name, graph::ValueId x);       // x/2 · (1 + erf(x/√2))
     graph::ValueId tanh_gelu(const std::string& name, graph::ValueId x);  // its approximation by tanh
-    // From [batch, sequence, hidden] to [batch, heads, …]: `order` is the transposition after the split.
+    // Splits [batch, sequence, hidden] into [batch, sequence, heads, head] and transposes it by `order`.
     graph::ValueId split_heads(const std::string& name, graph::ValueId x, const graph::Dims& order);
     graph::ValueId merge_heads(const std::string& name, graph::ValueId x);
-    // Tanh of a linear map of the first token.
+    // The tanh of a linear map of the first token (BERT's pooler).
     graph::ValueId pool_first(const std::string& name, graph::ValueId x);
 
     Result<graph::Graph> finish(std::vector<std::pair<graph::ValueId, std::string>> outputs) &&;

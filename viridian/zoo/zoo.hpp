@@ -1,7 +1,7 @@
 #pragma once
-// The networks of the papers, built in code to their published shapes with seeded weights, as their usual
-// exports look (docs/zoo.md). Batch normalisation is folded into convolutions, as PyTorch's export does it,
-// unless kept.
+// Builds the networks that the papers measure, with their published shapes and with seeded weights, in the
+// form in which frameworks usually export them (docs/zoo.md). Batch normalisation is folded into
+// convolutions, as PyTorch's export does, unless it is kept.
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -10,16 +10,18 @@
 
 namespace viridian::zoo {
 
+// What can be chosen about a network.
 struct Options {
     std::int64_t batch = 1;
     std::uint64_t seed = 0;
     bool keep_batch_norm = false;
-    // Transformers only; 0 keeps what was published (sequence: 128).
+    // These are for transformers only; 0 keeps the published value (sequence: 128).
     std::int64_t sequence = 0;
     std::int64_t layers = 0;
-    std::int64_t hidden = 0;  // width; the number of heads follows at 64 a head
+    std::int64_t hidden = 0;  // width of a token; every 64 make a head
 };
 
+// One network of the zoo.
 struct Entry {
     std::string_view name;
     std::string_view description;
@@ -31,7 +33,8 @@ struct Entry {
 [[nodiscard]] std::vector<Entry> entries();
 [[nodiscard]] std::vector<std::string_view> names();
 
-// Errors: missing_entry for an unknown name, invalid_argument for options out of range.
+// Builds the network `name`. Errors: missing_entry for an unknown name, invalid_argument for options out of
+// range.
 [[nodiscard]] Result<graph::Graph> build(std::string_view name, const Options& options = {});
 
 }  // namespace viridian::zoo

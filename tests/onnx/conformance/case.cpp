@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "viridian/onnx/onnx.hpp"
-#include "viridian/onnx/tensor_file.hpp"
+#include "viridian/onnx/tensors/tensor_file.hpp"
 
 namespace viridian::conformance {
 namespace {

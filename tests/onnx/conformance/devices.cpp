@@ -3,9 +3,9 @@
 #include "conformance/case.hpp"
 #include "tests/support/greedy.hpp"
 #include "viridian/execute/cpu/device.hpp"
-#include "viridian/execute/proof.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/prove/proof.hpp"
 
 namespace viridian::conformance {
 namespace {
@@ -33,7 +33,7 @@ bool same_outputs(const std::vector<graph::Tensor>& a, const std::vector<graph::
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
         if (x.type() != y.type() || x.dims() != y.dims()) return false;
         if (!graph::is_floating(x.type())) return x.same_bytes(y);
-        return execute::same_nan_pattern(x, y) && execute::relative_error(x, y) <= allowed;
+        return prove::same_nan_pattern(x, y) && prove::relative_error(x, y) <= allowed;
     });
 }
 

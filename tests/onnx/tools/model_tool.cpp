@@ -9,7 +9,7 @@
 #include "conformance/case.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/onnx/onnx.hpp"
-#include "viridian/onnx/tensor_file.hpp"
+#include "viridian/onnx/tensors/tensor_file.hpp"
 
 namespace viridian::conformance {
 namespace {

@@ -102,7 +102,7 @@ void compare(const std::string& name, const ::onnx::GraphProto& theirs_graph, co
 const graph::Node* same_node(const ::onnx::NodeProto& node, const graph::Graph& ours) {
     for (const graph::NodeId id : ours.nodes()) {
         const graph::Node& own = ours.node(id);
-        if (own.op == node.op_type() && own.outputs[0] != graph::ValueId::none &&
+        if (own.op.name() == node.op_type() && own.outputs[0] != graph::ValueId::none &&
             ours.value(own.outputs[0]).name == node.output(0))
             return &own;
     }

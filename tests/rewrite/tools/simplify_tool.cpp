@@ -23,7 +23,7 @@ using graph::ValueId;
 
 std::string operators(const Graph& graph) {
     std::map<std::string, int> count;
-    for (const graph::NodeId id : graph.nodes()) ++count[graph.node(id).op];
+    for (const graph::NodeId id : graph.nodes()) ++count[std::string(graph.node(id).op.name())];
     std::string line;
     for (const auto& [op, n] : count) line += fmt::format("{} {} ", op, n);
     return line;

@@ -31,11 +31,9 @@ void row(const char* name, const tests::Network& net, double limit) {
     const Encoding encoding(*instance, objective.weights(exact->start));
     const EliminationOrder order = elimination_order(encoding.problem());
     std::string losses;
-    for (const auto& [solver, distance] : {std::pair(Solver::first, 1),
-                                           {Solver::shortest_path, 1},
-                                           {Solver::greedy, 1},
-                                           {Solver::greedy, 2}}) {
-        options.solver = solver;
+    for (const auto& [solver, distance] :
+         {std::pair("first", 1), {"shortest-path", 1}, {"greedy", 1}, {"greedy", 2}}) {
+        options.solver = *find_solver(solver);
         options.distance = static_cast<std::size_t>(distance);
         const auto other = solve(*instance, objective, options);
         losses += other.ok() ? fmt::format(" {:>8.2f}%",

@@ -6,6 +6,8 @@
 
 #include "viridian/base/file.hpp"
 
+#include "viridian/base/json.hpp"
+
 namespace viridian::tests {
 namespace {
 

@@ -122,10 +122,14 @@ if TARGET:
     import importlib.util
     sys.meta_path.insert(0, AfterTorch())
 
-# The machine's own sitecustomize, which this one hides.
+# The machine's own sitecustomize, which this one hides. Without one this module must be back in its place when its
+# import ends: the import system looks it up there.
 sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != HERE]
-sys.modules.pop("sitecustomize", None)
+ours = sys.modules.pop("sitecustomize", None)
 try:
     importlib.import_module("sitecustomize")
-except ImportError:
-    pass
+except ImportError as error:
+    if error.name != "sitecustomize":
+        raise
+    if ours is not None:
+        sys.modules["sitecustomize"] = ours

@@ -1,6 +1,6 @@
 #include "viridian/execute/cpu/bound_step.hpp"
 
-#include "viridian/execute/cpu/conversion.hpp"
+#include "viridian/execute/cpu/kernels/movement/conversion.hpp"
 
 namespace viridian::execute::cpu {
 
@@ -8,6 +8,9 @@ Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
     const Family* family = family_of(choice.kernel);
     if (family == nullptr || family->prepare == nullptr) return unknown_kernel(choice);
     try {
+        if (choice.variant.algorithm == plan::Algorithm::unknown)
+            for (const plan::Choice& offered : family->offers(task))
+                if (offered.key() == choice.key()) return family->prepare(task, offered);
         return family->prepare(task, choice);
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "report the model", "oneDNN cannot prepare `{}`: {}",
@@ -27,8 +30,9 @@ Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph, c
 }
 
 void BoundStep::point(std::byte* workspace) {
-    for (const Packed& packed : kernel.constants) constants.push_back(packed->data());
-    pointers = {inputs.data(), outputs.data(), constants.data(), workspace};
+    for (const Packed& packed : kernel->constants) constants.push_back(packed->data());
+    if (kernel->make_bindings) bindings = kernel->make_bindings();
+    pointers = {inputs.data(), outputs.data(), constants.data(), workspace, bindings.get()};
 }
 
 }  // namespace viridian::execute::cpu

@@ -1,30 +1,32 @@
 #pragma once
-// A plan's step on the processor: its kernel, made ready, and the memory that it is given.
+// Makes the kernel of a plan's step ready, and gives it memory.
 #include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {
 
-// A kernel for a choice of one of the families. Errors: unsupported.
+// Returns a kernel for a choice of one of the families. Errors: unsupported, device_failed, out_of_memory.
 [[nodiscard]] Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice);
 
-// The same for a step, be it a kernel's or a conversion.
+// Returns the kernel of a step, or of its conversion. Errors: those of prepare_kernel.
 [[nodiscard]] Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph,
                                           const plan::Plan& plan, const plan::Step& step);
 
+// A kernel with the addresses of one run state. Other run states share the kernel.
 struct BoundStep {
-    Kernel kernel;
+    std::shared_ptr<const Kernel> kernel;
     std::vector<const std::byte*> inputs;
     std::vector<std::byte*> outputs;
     std::vector<const std::byte*> constants;
+    std::shared_ptr<void> bindings;
     Pointers pointers;  // into these
 
-    // Once inputs and outputs have their places.
+    // Completes the pointers. Call it once, when `inputs` and `outputs` have their final sizes.
     void point(std::byte* workspace);
-    // Each time one of them has changed.
+    // Tells the kernel's library the addresses. Call it after each change of `inputs` or `outputs`.
     void bind() const {
-        if (kernel.bind) kernel.bind(pointers);
+        if (kernel->bind) kernel->bind(pointers);
     }
-    void run() const { kernel.run(pointers); }
+    void run() const { kernel->run(pointers); }
 };
 
 }  // namespace viridian::execute::cpu

@@ -1,5 +1,5 @@
 #pragma once
-// Aligned memory of the CPU device, and constants in the form a kernel wants them, made once.
+// Allocates the aligned memory of the CPU device, and keeps packed constants.
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -10,7 +10,8 @@
 
 namespace viridian::execute::cpu {
 
-// Zero-filled, 64-byte aligned; large ones on huge pages where the system grants them.
+// Memory that is filled with zeroes and aligned to 64 bytes. Large buffers lie on huge pages if the system
+// grants them. Throws bad_alloc.
 class Buffer {
   public:
     Buffer() = default;
@@ -20,7 +21,7 @@ class Buffer {
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() = default;
-    // A part of another's memory, which lives as long.
+    // Makes a part of another buffer's memory, which lives as long as the part.
     Buffer(const Buffer& whole, std::size_t offset, std::size_t bytes)
         : data_(whole.data_, whole.data() + offset), size_(bytes) {}
     [[nodiscard]] std::byte* data() const { return data_.get(); }
@@ -33,15 +34,16 @@ class Buffer {
 
 using Packed = std::shared_ptr<const Buffer>;
 
-// Packed constants that some kernel still holds, by content and packing: equal ones are made once. They lie
-// one after the other, as they are made: kernels read them in that order, and huge pages hold many.
+// Finds packed constants that some kernel still holds by content and packing, so that equal ones are made
+// once. They lie one after the other in the order of making: kernels read them in that order, and huge pages
+// hold many.
 class PackedConstants {
   public:
-    // Where nothing will be computed, as in a timing, contents are left out: each is zeroes of its size.
+    // In a timing nothing is computed, so contents are left out: every constant is zeroes of its size.
     enum class Contents { written, left_out };
     explicit PackedConstants(Contents contents = Contents::written) : contents_(contents) {}
 
-    // `make` fills a buffer of `bytes`.
+    // Returns the constant of this key. If no kernel holds it, `make` fills a new buffer of `bytes`.
     Packed find_or_make(const std::string& key, std::size_t bytes,
                         const std::function<void(std::byte*)>& make);
 

@@ -1,17 +1,17 @@
 #include "viridian/execute/cpu/device.hpp"
 
 #include <algorithm>
-#include <set>
 
-#include "viridian/base/machine.hpp"
+#include "viridian/base/system/machine.hpp"
 #include "viridian/execute/cpu/executable.hpp"
-#include "viridian/execute/cpu/hand_over.hpp"
-#include "viridian/execute/cpu/in_turn.hpp"
-#include "viridian/execute/cpu/precision.hpp"
+#include "viridian/execute/cpu/kernels/precision.hpp"
+#include "viridian/execute/cpu/primitive_cache.hpp"
+#include "viridian/execute/cpu/team.hpp"
 #include "viridian/execute/cpu/threads.hpp"
-#include "viridian/execute/cpu/timing.hpp"
+#include "viridian/execute/cpu/timing/core_latency.hpp"
+#include "viridian/execute/cpu/timing/step_timer.hpp"
+#include "viridian/execute/cpu/timing/timing.hpp"
 #include "viridian/execute/cpu/version.hpp"
-#include "viridian/execute/proof.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -45,7 +45,6 @@ class CpuDevice final : public Device {
 
     Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
                                               const plan::Region& region) override {
-        const cpu::ThreadCount threads(context_.threads);
         const cpu::Task task{asking_, graph, region};
         for (const auto* list : {&region.inputs, &region.constants, &region.outputs})
             for (const graph::ValueId id : *list)
@@ -56,26 +55,20 @@ class CpuDevice final : public Device {
                         "with `viridian run --device reference`",
                         "the shape of `{}` is not known: {}", graph.value(id).name,
                         graph::text(graph.value(id).type));
-        std::vector<plan::Choice> all;
-        for (const cpu::Family& family : cpu::families())
-            for (plan::Choice& choice : offers_of(family, task)) all.push_back(std::move(choice));
-        cpu::keep_safe(task, all);
-        return all;
+        return offers_of(cpu::families(), task);
     }
 
-    // Its kernel's family alone is asked.
-    bool offers(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
-                bool bf16) const {
+    // Asks the family of the kernel's name alone.
+    std::optional<plan::Choice> offered(const graph::Graph& graph, const plan::Region& region,
+                                        const plan::Choice& choice, bool bf16) override {
         const cpu::Family* family = cpu::family_of(choice.kernel);
-        if (family == nullptr) return false;
-        const cpu::ThreadCount threads(context_.threads);
+        if (family == nullptr) return std::nullopt;
         cpu::Context context = asking_;
         context.allowances.bf16 = bf16;
-        const cpu::Task task{context, graph, region};
-        std::vector<plan::Choice> all = offers_of(*family, task);
-        cpu::keep_safe(task, all);
-        return std::ranges::any_of(
-            all, [&](const plan::Choice& offered) { return offered.key() == choice.key(); });
+        auto all = offers_of({family, 1}, cpu::Task{context, graph, region});
+        if (!all.ok()) return std::nullopt;
+        const auto found = std::ranges::find(*all, choice.key(), &plan::Choice::key);
+        return found == all->end() ? std::nullopt : std::optional(std::move(*found));
     }
 
     Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph, const plan::Plan& plan) override {
@@ -87,8 +80,9 @@ class CpuDevice final : public Device {
         return cpu::prepare_plan(context_, graph, plan, &graph);
     }
 
-    Result<std::unique_ptr<InTurn>> in_turn(const graph::Graph& graph, const plan::Plan& plan) override {
-        return cpu::make_in_turn(context_, graph, plan);
+    Result<std::unique_ptr<StepTimer>> make_step_timer(const graph::Graph& graph,
+                                                       const plan::Plan& plan) override {
+        return cpu::make_step_timer(context_, graph, plan);
     }
 
     Result<Timing> time(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
@@ -102,15 +96,23 @@ class CpuDevice final : public Device {
     }
 
     // Threads that share a processor would wait for each other's time slices.
-    Seconds hand_over() override {
+    Seconds core_to_core_latency() override {
         const bool apart = static_cast<std::size_t>(context_.threads) <= physical_cpus().size();
-        return apart ? cpu::hand_over(context_.threads) : Seconds();
+        return apart ? cpu::core_to_core_latency(context_.threads) : Seconds();
     }
 
   private:
-    static std::vector<plan::Choice> offers_of(const cpu::Family& family, const cpu::Task& task) {
-        if (!task.reads_first_output() && !family.any_outputs) return {};
-        return family.offers(task);
+    static Result<std::vector<plan::Choice>> offers_of(std::span<const cpu::Family> families,
+                                                       const cpu::Task& task) {
+        const cpu::NoPrimitiveCache no_cache;
+        return cpu::with_team(task.context.threads, [&]() -> Result<std::vector<plan::Choice>> {
+            std::vector<plan::Choice> all;
+            for (const cpu::Family& family : families)
+                if (task.reads_first_output() || family.any_outputs)
+                    std::ranges::move(family.offers(task), std::back_inserter(all));
+            cpu::keep_safe(task, all);
+            return all;
+        });
     }
 
     cpu::Context context_;
@@ -119,7 +121,28 @@ class CpuDevice final : public Device {
     cpu::Timer timer_;
 };
 
+// Leaves the caller, which is thread 0, where it is.
+Result<void> pin_workers(int threads, const std::vector<int>& cpus) {
+    return cpu::with_team(threads, [&]() -> Result<void> {
+        cpu::parallel(threads, [&](int thread) {
+            if (thread == 0) return;
+            // A processor that refuses is no reason to stop: the thread just floats.
+            const auto pinned = pin_thread(cpus[static_cast<std::size_t>(thread)]);
+            static_cast<void>(pinned);
+        });
+        return {};
+    });
+}
+
 }  // namespace
+
+PinnedCaller::PinnedCaller(bool pin)
+    : restores_(pin && sched_getaffinity(0, sizeof before_, &before_) == 0 &&
+                pin_thread(physical_cpus()[0]).ok()) {}
+
+PinnedCaller::~PinnedCaller() {
+    if (restores_) sched_setaffinity(0, sizeof before_, &before_);
+}
 
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     const Machine machine = this_machine();
@@ -129,21 +152,17 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
         return fail(ErrorCode::no_device, "leave out `--allow bf16`",
                     "this processor has no bf16 instructions (AVX512_BF16 or AMX)");
     const std::vector<int> cpus = physical_cpus();
-    const int threads =
-        options.threads > 0 ? options.threads : static_cast<int>(std::max<std::size_t>(1, cpus.size()));
-    if (threads > 1024)
+    const int limit = omp_get_thread_limit();  // OMP_THREAD_LIMIT
+    const int threads = options.threads > 0
+                            ? options.threads
+                            : std::min(limit, static_cast<int>(std::max<std::size_t>(1, cpus.size())));
+    if (threads > std::min(limit, 1024))
         return fail(ErrorCode::invalid_argument, "give at most as many --threads as cores",
-                    "{} threads were asked for", threads);
-    if (options.pin && static_cast<std::size_t>(threads) <= cpus.size())
-        cpu::parallel(threads, [&](int thread) {
-            // A processor that refuses is no reason to stop: the thread just floats.
-            const auto pinned = pin_thread(cpus[static_cast<std::size_t>(thread)]);
-            static_cast<void>(pinned);
-        });
+                    "{} threads were asked for, at most {} are possible", threads, std::min(limit, 1024));
+    if (options.pin && static_cast<std::size_t>(threads) <= cpus.size()) {
+        VIRIDIAN_TRY(pin_workers(threads, cpus));
+    }
     try {
-        // oneDNN 2.6.3's cache keeps keys that outlive what they point to: iterating implementations between
-        // the makings of primitives crashes in it.
-        dnnl::set_primitive_cache_capacity(0);
         dnnl::engine engine(dnnl::engine::kind::cpu, 0);
         cpu::Context context{engine, dnnl::stream(engine), threads, options.allowances,
                              std::make_shared<cpu::PackedConstants>()};
@@ -152,27 +171,6 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
     }
-}
-
-Result<void> check_offered(Device& device, const graph::Graph& graph, const plan::Plan& plan) {
-    const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
-    invariant(cpu != nullptr, "plans that are read run on the processor");
-    VIRIDIAN_TRY(const std::vector<plan::Region> candidates, plan::candidate_regions(graph));
-    std::set<std::vector<graph::NodeId>> known;
-    for (const plan::Region& region : candidates) known.insert(region.nodes);
-    const bool bf16 = rounds(graph, plan);
-    std::set<std::string> seen;
-    for (const auto& [region, choice] : plan.assignment.regions) {
-        std::string key = plan::signature(graph, region) + choice.key();
-        for (const bool dies : region.dies) key += dies ? " dies" : " stays";
-        if (known.contains(region.nodes) &&
-            (!seen.insert(std::move(key)).second || cpu->offers(graph, region, choice, bf16)))
-            continue;
-        return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
-                    "the plan gives `{}` a kernel that does not do it: {}",
-                    graph.node(region.nodes.back()).name, choice.key());
-    }
-    return {};
 }
 
 }  // namespace viridian::execute

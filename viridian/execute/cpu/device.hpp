@@ -1,22 +1,39 @@
 #pragma once
-// The host processor as a device: oneDNN's kernels, each implementation on its own, and ours where those are
-// slow.
+// The host processor as a device. Its kernels are those of oneDNN, each implementation on its own, and ours.
+//
+// The device uses the OpenMP team of the thread that calls it, and changes nothing of the process that
+// outlives a call: no affinity of the caller, no OpenMP setting, no environment variable, no setting of
+// oneDNN. After fork() it works on, in parent and child alike (team.hpp).
+#include <sched.h>
+
 #include "viridian/execute/device.hpp"
 
 namespace viridian::execute {
 
 struct CpuOptions {
-    int threads = 0;  // 0: one per physical core
-    bool pin = true;  // thread i stays on the i-th physical core
+    int threads = 0;   // 0: one per physical core that the process may use
+    bool pin = false;  // keep worker i, from 1 on, of the thread that makes the device on the i-th such core
     Allowances allowances;
 };
 
-// Errors: no_device (no AVX2, no bf16), invalid_argument (more than 1024 threads).
+// Errors: no_device (no AVX2, or no bf16 although it is allowed), invalid_argument (more threads than 1024 or
+// OMP_THREAD_LIMIT),
+// device_failed (OpenMP starts fewer threads, oneDNN does not start).
 [[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
 
-// Whether the plan, wherever it comes from, asks for nothing but what the device offers: every region one
-// that plans may have, every choice one of its kernel's for that region (in bf16 where the plan is). Errors:
-// mismatch, naming the node.
-[[nodiscard]] Result<void> check_offered(Device& device, const graph::Graph& graph, const plan::Plan& plan);
+// Keeps the calling thread, which is thread 0 of its device, on the first physical core while the object
+// lives, and then gives it back the processors that it had. Whoever times runs of a device with `pin` wants
+// one. If the system refuses, the thread floats.
+class PinnedCaller {
+  public:
+    explicit PinnedCaller(bool pin);  // false: the object does nothing
+    ~PinnedCaller();
+    PinnedCaller(const PinnedCaller&) = delete;
+    PinnedCaller& operator=(const PinnedCaller&) = delete;
+
+  private:
+    cpu_set_t before_{};
+    bool restores_;
+};
 
 }  // namespace viridian::execute

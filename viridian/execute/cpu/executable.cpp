@@ -3,10 +3,11 @@
 #include <cstring>
 #include <set>
 
-#include "viridian/base/machine.hpp"
-#include "viridian/execute/cpu/bound_step.hpp"
-#include "viridian/execute/cpu/threads.hpp"
-#include "viridian/trace/recorder.hpp"
+#include "viridian/base/system/machine.hpp"
+#include "viridian/execute/cpu/primitive_cache.hpp"
+#include "viridian/execute/cpu/run_state.hpp"
+#include "viridian/execute/cpu/team.hpp"
+#include "viridian/trace/record/recorder.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -16,7 +17,7 @@ using graph::Tensor;
 using graph::ValueId;
 using plan::BufferId;
 
-// What traces call a step.
+// How traces name a step.
 struct StepName {
     std::string name;    // of the node that heads it
     std::string origin;  // where it came from
@@ -31,7 +32,7 @@ StepName name_of(const Graph& graph, const plan::Plan& plan, const plan::Step& s
         return result;
     }
     const graph::Node& head = graph.node(step.region.nodes.front());
-    result.name = head.name.empty() ? head.op : head.name;
+    result.name = head.name.empty() ? std::string(head.op.name()) : head.name;
     for (const graph::NodeId id : step.region.nodes)
         if (const auto& origin = graph.node(id).origin; result.origin.empty() && !origin.empty())
             result.origin = origin.front();
@@ -63,7 +64,7 @@ std::vector<std::vector<ValueId>> last_constants(const Graph& graph, const plan:
     return of;
 }
 
-// Type and dims stay.
+// Frees a constant's bytes. Its type and dimensions stay.
 void let_go(Graph& graph, ValueId id) {
     const Tensor* constant = graph.constant(id);
     if (constant->count() <= 1) return;  // its number may say what a step does
@@ -77,52 +78,39 @@ class CpuExecutable final : public Executable {
     // `consumed`: null, or the same graph.
     Result<void> prepare(const Graph& graph, const plan::Plan& plan, Graph* consumed) {
         const std::vector<std::vector<ValueId>> last = last_constants(graph, plan);
-        arena_ = Buffer(static_cast<std::size_t>(plan.arena_bytes));
         std::int64_t workspace = 0;  // what the kernels ask for, whatever a plan from a file says
-        for (const plan::Step& step : plan.steps) {
-            BoundStep bound;
-            VIRIDIAN_TRY(bound.kernel, prepare_step(context_, graph, plan, step));
-            names_.push_back(name_of(graph, plan, step));
-            workspace = std::max(workspace, bound.kernel.workspace.value);
+        for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+            VIRIDIAN_TRY(Kernel kernel, prepare_step(context_, graph, plan, plan.steps[s]));
+            names_.push_back(name_of(graph, plan, plan.steps[s]));
+            workspace = std::max(workspace, kernel.workspace.value);
             if (consumed != nullptr)
-                for (const ValueId id : last[steps_.size()]) let_go(*consumed, id);
-            steps_.push_back(std::move(bound));
+                for (const ValueId id : last[s]) let_go(*consumed, id);
+            lay_out(plan, s, std::move(kernel));
         }
-        workspace_ = Buffer(static_cast<std::size_t>(workspace));
-        for (std::size_t s = 0; s < steps_.size(); ++s) bind(plan, s);
+        arena_bytes_ = static_cast<std::size_t>(plan.arena_bytes);
+        workspace_bytes_ = static_cast<std::size_t>(workspace);
         for (const BufferId id : plan.inputs) inputs_.push_back(type_of(plan.buffers[id]));
         for (const BufferId id : plan.outputs) {
             if (const Tensor* constant = graph.constant(plan.buffers[id].value))
                 constants_.emplace_back(outputs_.size(), *constant);
             outputs_.push_back(type_of(plan.buffers[id]));
         }
+        const RunStates::Lease first(states_, [this] { return make_state(); });
         return {};
     }
 
     Result<void> run(std::span<const Tensor> inputs, std::span<Tensor> outputs) override {
-        if (const auto fits = check(inputs, outputs); !fits.ok()) return fits.error();
-        const ThreadCount threads(context_.threads);
-        for (const External& external : externals_) {
-            BoundStep& step = steps_[external.step];
-            if (external.is_output)
-                step.outputs[external.slot] = outputs[external.index].mutable_bytes() + external.offset;
-            else
-                step.inputs[external.slot] = (external.from_output ? outputs[external.index].bytes()
-                                                                   : inputs[external.index].bytes()) +
-                                             external.offset;
-        }
-        for (const auto& [output, constant] : constants_)
-            std::copy_n(constant.bytes(), constant.byte_count(), outputs[output].mutable_bytes());
-        for (const std::size_t s : rebound_) steps_[s].bind();
-        try {
-            if (recorder_ == nullptr)
-                for (const BoundStep& step : steps_) step.run();
-            else
-                run_recorded();
-        } catch (const KernelFailure& failure) {
-            return failure.error;
-        }
-        return {};
+        VIRIDIAN_TRY(check(inputs, outputs));
+        return with_team(context_.threads, [&]() -> Result<void> {
+            try {
+                const RunStates::Lease lease(states_, [this] { return make_state(); });
+                run_in(lease.state(), inputs, outputs);
+            } catch (const std::bad_alloc&) {
+                return fail(ErrorCode::out_of_memory, "free memory, or let fewer runs overlap",
+                            "there is no memory for another run of {} MiB", arena_bytes_ >> 20);
+            }
+            return {};
+        });
     }
 
     void record(trace::Recorder* recorder) override {
@@ -137,10 +125,10 @@ class CpuExecutable final : public Executable {
     }
 
     Bytes memory() const override {
-        std::size_t bytes = arena_.size() + workspace_.size();
+        std::size_t bytes = states_.bytes();
         std::set<const Buffer*> counted;
-        for (const BoundStep& step : steps_)
-            for (const Packed& packed : step.kernel.constants)
+        for (const StepLayout& layout : layouts_)
+            for (const Packed& packed : layout.kernel->constants)
                 if (counted.insert(packed.get()).second) bytes += packed->size();
         return Bytes(static_cast<std::int64_t>(bytes));
     }
@@ -152,11 +140,35 @@ class CpuExecutable final : public Executable {
     };
     static Type type_of(const plan::Buffer& buffer) { return {buffer.format.element, buffer.dims}; }
 
-    void run_recorded() {
-        for (std::size_t s = 0; s < steps_.size(); ++s) {
+    std::unique_ptr<RunState> make_state() const {
+        return std::make_unique<RunState>(layouts_, arena_bytes_, workspace_bytes_);
+    }
+
+    void run_in(RunState& state, std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
+        for (const External& external : externals_) {
+            BoundStep& step = state.steps[external.step];
+            if (external.is_output)
+                step.outputs[external.slot] = outputs[external.index].mutable_bytes() + external.offset;
+            else
+                step.inputs[external.slot] = (external.from_output ? outputs[external.index].bytes()
+                                                                   : inputs[external.index].bytes()) +
+                                             external.offset;
+        }
+        for (const auto& [output, constant] : constants_)
+            std::copy_n(constant.bytes(), constant.byte_count(), outputs[output].mutable_bytes());
+        for (const std::size_t s : rebound_) state.steps[s].bind();
+        if (recorder_ == nullptr || state.lane >= recorder_->threads())
+            for (const BoundStep& step : state.steps) step.run();
+        else
+            run_recorded(state);
+    }
+
+    void run_recorded(const RunState& state) const {
+        for (std::size_t s = 0; s < state.steps.size(); ++s) {
             const auto start = trace::Recorder::now();
-            steps_[s].run();
-            recorder_->record(0, names_[s].name_id, start, trace::Recorder::now(), names_[s].path_id);
+            state.steps[s].run();
+            recorder_->record(state.lane, names_[s].name_id, start, trace::Recorder::now(),
+                              names_[s].path_id);
         }
     }
 
@@ -181,15 +193,14 @@ class CpuExecutable final : public Executable {
         return {};
     }
 
-    void bind(const plan::Plan& plan, std::size_t s) {
-        const plan::Step& step = plan.steps[s];
-        BoundStep& bound = steps_[s];
-        bool moves = false;
-        const auto place = [&](BufferId id, std::size_t slot, bool is_output) -> std::byte* {
+    void lay_out(const plan::Plan& plan, std::size_t s, Kernel kernel) {
+        StepLayout layout;
+        layout.kernel = std::make_shared<const Kernel>(std::move(kernel));
+        const auto place = [&](BufferId id, std::size_t slot, bool is_output) {
             std::int64_t offset = 0;
             for (; plan.buffers[id].view_of; id = *plan.buffers[id].view_of)
                 offset += plan.buffers[id].view_offset;
-            if (!plan.buffers[id].external) return arena_.data() + plan.buffers[id].arena_offset + offset;
+            if (!plan.buffers[id].external) return plan.buffers[id].arena_offset + offset;
             const auto find = [&](const std::vector<BufferId>& list) {
                 return static_cast<std::size_t>(std::ranges::find(list, id) - list.begin());
             };
@@ -197,29 +208,29 @@ class CpuExecutable final : public Executable {
             const bool from_output = input == plan.inputs.size();
             externals_.push_back(
                 {s, slot, is_output, from_output, from_output ? find(plan.outputs) : input, offset});
-            moves = true;
-            return nullptr;
+            return StepLayout::outside;
         };
+        const plan::Step& step = plan.steps[s];
         for (std::size_t i = 0; i < step.inputs.size(); ++i)
-            bound.inputs.push_back(place(step.inputs[i], i, false));
+            layout.inputs.push_back(place(step.inputs[i], i, false));
         for (std::size_t i = 0; i < step.outputs.size(); ++i)
-            bound.outputs.push_back(place(step.outputs[i], i, true));
-        bound.point(workspace_.data());
-        if (moves)
-            rebound_.push_back(s);
-        else
-            bound.bind();
+            layout.outputs.push_back(place(step.outputs[i], i, true));
+        if (layout.moves()) rebound_.push_back(s);
+        layouts_.push_back(std::move(layout));
     }
 
+    // What all runs share.
     Context context_;
-    Buffer arena_, workspace_;
-    std::vector<BoundStep> steps_;
+    std::vector<StepLayout> layouts_;
+    std::size_t arena_bytes_ = 0, workspace_bytes_ = 0;
     std::vector<StepName> names_;
     std::vector<External> externals_;
     std::vector<std::size_t> rebound_;  // steps with external pointers
     std::vector<Type> inputs_, outputs_;
     std::vector<std::pair<std::size_t, Tensor>> constants_;  // outputs that are, by position
     trace::Recorder* recorder_ = nullptr;
+    // What each run has for itself.
+    RunStates states_;
 };
 
 }  // namespace
@@ -230,14 +241,16 @@ Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const G
         return fail(ErrorCode::out_of_memory, "use a smaller batch, or a machine with more memory",
                     "the plan's activations are {} MiB, this machine has {} MiB", plan.arena_bytes >> 20,
                     there.value >> 20);
-    const ThreadCount threads(context.threads);
+    const NoPrimitiveCache no_cache;
     auto executable = std::make_unique<CpuExecutable>(context);
-    try {
-        VIRIDIAN_TRY(executable->prepare(graph, plan, consumed));
-    } catch (const std::bad_alloc&) {
-        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
-                    "there is no memory for a plan of {} MiB", plan.arena_bytes >> 20);
-    }
+    VIRIDIAN_TRY(with_team(context.threads, [&]() -> Result<void> {
+        try {
+            return executable->prepare(graph, plan, consumed);
+        } catch (const std::bad_alloc&) {
+            return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                        "there is no memory for a plan of {} MiB", plan.arena_bytes >> 20);
+        }
+    }));
     return std::unique_ptr<Executable>(std::move(executable));
 }
 

@@ -1,9 +1,11 @@
 #pragma once
+// Prepares plans for the processor.
 #include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {
 
-// `consumed`: null, or the same graph, whose constants go as they are packed.
+// Makes the plan of `graph` ready to run. `consumed`: null, or the same graph, whose constants are freed as
+// they are packed. Errors: unsupported, device_failed, out_of_memory.
 [[nodiscard]] Result<std::unique_ptr<Executable>> prepare_plan(const Context& context,
                                                                const graph::Graph& graph,
                                                                const plan::Plan& plan,

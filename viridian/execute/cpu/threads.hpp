@@ -1,6 +1,6 @@
 #pragma once
-// The device's threads are libgomp's, which oneDNN uses too: one pool, so that its workers are awake when the
-// next kernel comes, whoever wrote it.
+// Runs a function on the threads of an OpenMP team. oneDNN uses the caller's team too, so the workers are
+// awake when the next kernel starts, whoever wrote it. team.hpp enters the team for the length of one call.
 #include <omp.h>
 
 #include <algorithm>
@@ -9,39 +9,40 @@
 
 namespace viridian::execute::cpu {
 
-// While it lives, the calling thread's parallel regions have `threads` threads.
-class ThreadCount {
-  public:
-    explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-    ~ThreadCount() { omp_set_num_threads(before_); }
-    ThreadCount(const ThreadCount&) = delete;
-    ThreadCount& operator=(const ThreadCount&) = delete;
+// Throws KernelFailure: OpenMP started `given` threads although a kernel asked for `wanted`.
+[[noreturn]] void refuse_team(int given, int wanted);
 
-  private:
-    int before_;
-};
-
-// Runs f(0) … f(threads − 1), each on its own thread; f(0) on the caller's.
+// Runs f(0) … f(threads − 1), each on its own thread; f(0) runs on the caller's. Throws KernelFailure,
+// without a call of `f`, if OpenMP starts fewer threads (OMP_THREAD_LIMIT).
 template <class Function>
 void parallel(int threads, const Function& f) {
     if (threads == 1) return f(0);
+    int given = threads;
 #pragma omp parallel num_threads(threads)
-    f(omp_get_thread_num());
+    {
+        const int thread = omp_get_thread_num();
+        if (omp_get_num_threads() == threads) [[likely]]
+            f(thread);
+        else if (thread == 0)
+            given = omp_get_num_threads();
+    }
+    if (given != threads) [[unlikely]]
+        refuse_team(given, threads);
 }
 
-// Inside such an f: waits until every thread is here.
+// Waits, inside a function that `parallel` runs, until every thread has come here.
 inline void barrier(int threads) {
     if (threads == 1) return;
 #pragma omp barrier
 }
 
-// The `part`-th of `parts` nearly equal shares of [0, count).
+// Returns the `part`-th of `parts` nearly equal shares of [0, count) as {first, last}.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> share(std::int64_t count, std::int64_t part,
                                                                  std::int64_t parts) {
     return {count * part / parts, count * (part + 1) / parts};
 }
 
-// Runs f(first, last) for each thread's share of [0, count).
+// Runs f(first, last) on each thread for its share of [0, count).
 template <class Function>
 void in_shares(int threads, std::int64_t count, const Function& f) {
     parallel(threads, [&](int thread) {

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viridian/graph/operators/broadcasting.hpp"
+#include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/operators/families.hpp"
-#include "viridian/graph/operators/prepare.hpp"
-#include "viridian/graph/operators/recurrent.hpp"
-#include "viridian/graph/operators/rules.hpp"
+#include "viridian/graph/operators/recurrent/recurrent.hpp"
+#include "viridian/graph/operators/shape_rules.hpp"
+#include "viridian/graph/reference/broadcasting.hpp"
+#include "viridian/graph/reference/prepare.hpp"
 
 namespace viridian::graph {
 namespace {
 
 // The node as the standard operator `op` on its first `inputs` inputs.
-Node as_standard(const Node& node, const char* op, std::size_t inputs, std::size_t outputs = 1) {
+Node as_standard(const Node& node, KnownOperator op, std::size_t inputs, std::size_t outputs = 1) {
     Node standard = node;
     standard.op = op;
-    standard.domain.clear();
     standard.inputs.resize(std::min(inputs, standard.inputs.size()));
     standard.outputs.resize(outputs, ValueId{0});
     return standard;
@@ -24,7 +24,7 @@ Node as_standard(const Node& node, const char* op, std::size_t inputs, std::size
 
 // Output 0 as `standard` infers it from `types`.
 Result<void> infer_as(Inference& inference, const Node& standard, std::vector<TensorType> types) {
-    std::vector<const Tensor*> constants(types.size(), nullptr);
+    std::vector<const Tensor*> constants(types.size());
     Inference part(standard, std::move(types), std::move(constants));
     VIRIDIAN_TRY(find_operator(standard)->infer(part));
     inference.set(0, part.outputs()[0].element, part.outputs()[0].shape);
@@ -54,9 +54,6 @@ Result<std::vector<Array<Scalar>>> compute(const Node& standard, std::vector<con
     return std::move(call.outputs);
 }
 
-constexpr char conv[] = "Conv";
-constexpr char gemm[] = "Gemm";
-
 // --- activations fused behind a product
 
 using Activation = std::vector<GateFunction>;  // none or one
@@ -81,25 +78,25 @@ double activated(const Activation& activation, double x) {
     return f.name == "Clip" ? std::clamp(x, f.alpha, std::max(f.alpha, f.beta)) : f(x);
 }
 
-template <const auto& op, std::size_t inputs>
+template <const KnownOperator& standard_op, std::size_t inputs>
 Result<void> infer_activated(Inference& inference) {
     VIRIDIAN_TRY(expect_floating(inference));
     VIRIDIAN_TRY(activation_of(inference.node()));
-    VIRIDIAN_TRY(
-        infer_as(inference, as_standard(inference.node(), op, inputs), first_types<inputs>(inference)));
+    VIRIDIAN_TRY(infer_as(inference, as_standard(inference.node(), standard_op, inputs),
+                          first_types<inputs>(inference)));
     if (inference.outputs()[0].shape)
         VIRIDIAN_TRY(expect_shape(inference, inputs, *inference.outputs()[0].shape));
     return {};
 }
 
 // Y = activation(op(inputs) + Z); Z is the input behind the operator's own.
-template <const auto& op, std::size_t inputs, class CallType>
+template <const KnownOperator& standard_op, std::size_t inputs, class CallType>
 Result<void> run_activated(CallType& call) {
     using Scalar = scalar_of<CallType>;
     VIRIDIAN_TRY(prepare(call));
     VIRIDIAN_TRY(const Activation activation, activation_of(call.node));
     VIRIDIAN_TRY(auto outputs,
-                 compute<Scalar>(as_standard(call.node, op, inputs), call.inputs, call.rounding));
+                 compute<Scalar>(as_standard(call.node, standard_op, inputs), call.inputs, call.rounding));
     const Array<Scalar>* z = call.input(inputs);
     for (std::size_t i = 0; i < outputs[0].real.size(); ++i) {
         Scalar& y = outputs[0].real[i];
@@ -110,17 +107,17 @@ Result<void> run_activated(CallType& call) {
     return {};
 }
 
-template <const auto& op, std::size_t inputs>
+template <const KnownOperator& standard_op, std::size_t inputs>
 Flop activated_flop(const Operation& operation) {
-    const Node standard = as_standard(operation.node, op, inputs);
+    const Node standard = as_standard(operation.node, standard_op, inputs);
     const auto count = std::min(inputs, operation.inputs.size());
     const bool adds = operation.inputs.size() > inputs;
     return flop({standard, operation.inputs.first(count), operation.outputs}) +
            Flop((adds ? 2 : 1) * count_of(operation.outputs[0]));
 }
-template <const auto& op, std::size_t inputs>
+template <const KnownOperator& standard_op, std::size_t inputs>
 IterationSpace standard_space(const Operation& operation) {
-    const Node standard = as_standard(operation.node, op, inputs);
+    const Node standard = as_standard(operation.node, standard_op, inputs);
     const auto count = std::min(inputs, operation.inputs.size());
     return iteration_space({standard, operation.inputs.first(count), operation.outputs});
 }
@@ -141,7 +138,7 @@ Result<void> infer_fused_matmul(Inference& inference) {
     for (std::size_t i = 0; i < types.size(); ++i)
         if (auto& shape = types[i].shape; shape && shape->size() > 1 && swaps(node, i))
             std::swap(shape->end()[-1], shape->end()[-2]);
-    return infer_as(inference, as_standard(node, "MatMul", 2), std::move(types));
+    return infer_as(inference, as_standard(node, op::MatMul, 2), std::move(types));
 }
 
 template <class Scalar>
@@ -163,7 +160,8 @@ constexpr auto fused_matmul = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(prepare(call));
     const Array<Scalar> a = swaps(call.node, 0) ? swapped(*call.input(0)) : *call.input(0);
     const Array<Scalar> b = swaps(call.node, 1) ? swapped(*call.input(1)) : *call.input(1);
-    VIRIDIAN_TRY(auto outputs, compute<Scalar>(as_standard(call.node, "MatMul", 2), {&a, &b}, call.rounding));
+    VIRIDIAN_TRY(auto outputs,
+                 compute<Scalar>(as_standard(call.node, op::MatMul, 2), {&a, &b}, call.rounding));
     const double alpha = call.node.get("alpha", 1.0);
     for (Scalar& y : outputs[0].real) y = static_cast<Scalar>(alpha * static_cast<double>(y));
     call.outputs[0] = std::move(outputs[0]);
@@ -258,7 +256,7 @@ Result<void> normalize_sum(CallType& call) {
             sum.real[j] += term->real[static_cast<std::size_t>(from[j])];
     }
     Node standard;
-    standard.op = simplified ? "RMSNormalization" : "LayerNormalization";
+    standard.op = simplified ? op::RMSNormalization : op::LayerNormalization;
     standard.name = call.node.name;
     standard.attributes = {{"axis", std::int64_t{-1}}, {"epsilon", call.node.get("epsilon", 1e-5)}};
     const Array<Scalar>* beta = simplified ? nullptr : call.input(3);
@@ -280,48 +278,44 @@ IterationSpace skip_space(const Operation& operation) {
     return space;
 }
 
-constexpr OperatorRow row(std::string_view name, Arity inputs, int outputs, OperatorClass kind,
-                          NumericSafety safety, Result<void> (*infer)(Inference&), Reference reference,
-                          Flop (*count)(const Operation&), IterationSpace (*space)(const Operation&)) {
-    return {.name = name,
-            .domain = "com.microsoft",
-            .inputs = inputs,
-            .outputs = {1, outputs},
-            .operator_class = kind,
-            .safety = safety,
-            .infer = infer,
-            .reference = reference,
-            .flop = count,
-            .iteration_space = space};
-}
-
 constexpr OperatorClass contraction = OperatorClass::contraction;
 constexpr OperatorClass elementwise = OperatorClass::elementwise;
 constexpr OperatorClass normalization = OperatorClass::normalization;
-constexpr NumericSafety allow = NumericSafety::allow;
-constexpr NumericSafety follow = NumericSafety::infer;
 
-constexpr OperatorRow rows[] = {
-    row("FusedConv", {2, 4}, 1, contraction, allow, infer_activated<conv, 3>,
-        real_kernel([](auto& call) { return run_activated<conv, 3>(call); }), activated_flop<conv, 3>,
-        standard_space<conv, 3>),
-    row("FusedGemm", {2, 3}, 1, contraction, allow, infer_activated<gemm, 3>,
-        real_kernel([](auto& call) { return run_activated<gemm, 3>(call); }), activated_flop<gemm, 3>,
-        standard_space<gemm, 3>),
-    row("FusedMatMul", {2, 2}, 1, contraction, allow, infer_fused_matmul, real_kernel(fused_matmul),
-        fused_matmul_flop, fused_matmul_space),
-    row("Gelu", {1, 1}, 1, elementwise, follow, infer_gelu, real_kernel(gelu), gelu_flop, nullptr),
-    row("BiasGelu", {2, 2}, 1, elementwise, follow, infer_gelu, real_kernel(gelu), gelu_flop, nullptr),
-    row("FastGelu", {1, 2}, 1, elementwise, follow, infer_gelu, real_kernel(fast_gelu), gelu_flop, nullptr),
-    row("QuickGelu", {1, 1}, 1, elementwise, follow, infer_gelu, real_kernel(quick_gelu), gelu_flop, nullptr),
-    row("SkipLayerNormalization", {3, 5}, 4, normalization, follow, infer_skip<false>,
-        real_kernel([](auto& call) { return normalize_sum<false>(call); }), skip_flop, skip_space),
-    row("SkipSimplifiedLayerNormalization", {3, 4}, 4, normalization, follow, infer_skip<true>,
-        real_kernel([](auto& call) { return normalize_sum<true>(call); }), skip_flop, skip_space),
-};
+// These operators have no opset of ai.onnx and stay in f32.
+constexpr OperatorRow row(OperatorClass kind, std::string_view name, Arity inputs, int outputs,
+                          ShapeRule infer, Reference reference, Flop (*count)(const Operation&),
+                          IterationSpace (*space)(const Operation&) = nullptr) {
+    return make_row(kind, name, inputs, infer, reference,
+                    {.domain = "com.microsoft",
+                     .outputs = {1, outputs},
+                     .elements = kind == elementwise ? Elements::pointwise : Elements::computed,
+                     .flop = count,
+                     .iteration_space = space});
+}
 
 }  // namespace
 
-std::span<const OperatorRow> microsoft_operators() { return rows; }
+std::span<const OperatorRow> microsoft_operators() {
+    static constexpr OperatorRow rows[] = {
+        row(contraction, "FusedConv", {2, 4}, 1, infer_activated<op::Conv, 3>,
+            real_kernel([](auto& call) { return run_activated<op::Conv, 3>(call); }),
+            activated_flop<op::Conv, 3>, standard_space<op::Conv, 3>),
+        row(contraction, "FusedGemm", {2, 3}, 1, infer_activated<op::Gemm, 3>,
+            real_kernel([](auto& call) { return run_activated<op::Gemm, 3>(call); }),
+            activated_flop<op::Gemm, 3>, standard_space<op::Gemm, 3>),
+        row(contraction, "FusedMatMul", {2, 2}, 1, infer_fused_matmul, real_kernel(fused_matmul),
+            fused_matmul_flop, fused_matmul_space),
+        row(elementwise, "Gelu", {1, 1}, 1, infer_gelu, real_kernel(gelu), gelu_flop),
+        row(elementwise, "BiasGelu", {2, 2}, 1, infer_gelu, real_kernel(gelu), gelu_flop),
+        row(elementwise, "FastGelu", {1, 2}, 1, infer_gelu, real_kernel(fast_gelu), gelu_flop),
+        row(elementwise, "QuickGelu", {1, 1}, 1, infer_gelu, real_kernel(quick_gelu), gelu_flop),
+        row(normalization, "SkipLayerNormalization", {3, 5}, 4, infer_skip<false>,
+            real_kernel([](auto& call) { return normalize_sum<false>(call); }), skip_flop, skip_space),
+        row(normalization, "SkipSimplifiedLayerNormalization", {3, 4}, 4, infer_skip<true>,
+            real_kernel([](auto& call) { return normalize_sum<true>(call); }), skip_flop, skip_space),
+    };
+    return rows;
+}
 
 }  // namespace viridian::graph

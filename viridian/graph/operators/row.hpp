@@ -1,33 +1,80 @@
 #pragma once
-// One operator, one row: everything the rest of the system knows about it. Rows live in family files beside
-// this one
-// (`convolution.cpp`, `pooling.cpp`, …) and are listed in `table.cpp`. Adding an operator touches its family
-// file only. One meaning per operator: that of the newest ONNX opset (the standard's operator documents).
+// An OperatorRow holds everything that the rest of the system knows about one operator. The rows of a family
+// stand in one file (`contraction/convolution.cpp`, `pooling/pooling.cpp`, …), and `families.hpp` lists the
+// families. To add an operator, add its row to a family file; docs/graph.md shows an example. A row describes
+// the operator as the newest ONNX operator set defines it.
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "viridian/base/units.hpp"
-#include "viridian/graph/operators/reference.hpp"
+#include "viridian/graph/reference/reference.hpp"
 
 namespace viridian::graph {
 
-// SUBSTATION's classes, with movement apart from element-wise (docs/method.md, 6).
+// Class of an operator in the sense of SUBSTATION (section III), except that movement is a class of its own
+// here instead of a kind of element-wise operator (docs/method.md, 6).
 enum class OperatorClass : std::uint8_t { contraction, normalization, elementwise, movement, control };
 
-// Whether an operator may run in a low precision (TensorFlow AMP's four lists; docs/method.md, 7).
-enum class NumericSafety : std::uint8_t { allow, infer, deny, clear };
+// Whether an operator may run in bf16 inside a network that was f32. The four classes are the lists of
+// TensorFlow's automatic mixed precision (docs/method.md, 7).
+enum class NumericSafety : std::uint8_t {
+    allow,  // a contraction with f32 sums: safe, and where the time goes
+    infer,  // rounds once per element: safe unless a denied operator amplified its inputs
+    clear,  // adds no rounding of its own: it moves, selects or compares
+    deny,   // amplifies relative errors, jumps or counts: f32 only
+};
 
+// The class of an operator together with the reason for it, which reports print. An operator that no
+// published list contains stays in f32, as TensorFlow does.
+struct Precision {
+    NumericSafety safety = NumericSafety::deny;
+    std::string_view reason = "in none of the published lists";
+};
+
+// How the elements of the outputs follow from the elements of the inputs.
+enum class Elements : std::uint8_t {
+    computed,  // none of the relations below is promised
+    // Each output element is one function of one element of each input; inputs broadcast as numpy does.
+    pointwise,
+    // The output holds every element of the first input once, unchanged, in the same row-major order.
+    reshaped,
+    // The output holds every element of the first input once, unchanged, in an order that follows from the
+    // attributes and the shape alone.
+    permuted,
+    moved,  // each output element is an element of an input or a fill value, unchanged
+};
+
+// When an operator computes each sample by itself, where a sample is a slice along axis 0 of the first input
+// and of every output. The other inputs are parameters, equal for all samples. Pointwise operators always do,
+// so that their rows need not say it.
+enum class Samples : std::uint8_t {
+    mixed,         // not promised, or promised for some nodes that rewrite/batch_flow.cpp recognises
+    apart,         // always, unless the node is in training mode or has several outputs
+    behind_axis,   // when the attribute `axis` (-1 if absent) does not name axis 0
+    behind_axes,   // when input 1 lists axes, and axis 0 of the first input is not among them
+    behind_added,  // when input 1 lists axes, and axis 0 of the output is not among them
+};
+
+// The ONNX operator sets that can write an operator in its newest meaning.
+inline constexpr int oldest_operator_set = 17;      // the oldest one that Viridian writes
+inline constexpr int no_operator_set = 0x7fffffff;  // no operator set can
+struct OperatorSets {
+    int any = oldest_operator_set;   // the operator exists from this set on
+    int bf16 = oldest_operator_set;  // the operator takes bfloat16 inputs from this set on
+};
+
+// The number of inputs or outputs that an operator takes.
 struct Arity {
     int least = 1;
     int most = 1;  // `unbounded` for variadic
 };
 inline constexpr int unbounded = 1 << 20;
 
-// Types of an operation whose every type is known: what counting needs.
+// A node with the types of its inputs and outputs, all of them known: what the counting functions read.
 struct Operation {
     const Node& node;
-    std::span<const TensorType> inputs;  // element undefined where an input is left out
+    std::span<const TensorType> inputs;  // the element type of an absent input is undefined
     std::span<const TensorType> outputs;
 };
 
@@ -35,23 +82,23 @@ struct Axis {
     std::int64_t size = 1;
     bool reduced = false;
 };
-// The loops an operation runs over; two operations may fuse when theirs agree up to reduced axes
+// The loops that an operation runs over. Two operations may fuse when their loops agree up to reduced axes
 // (docs/method.md, 6).
 using IterationSpace = std::vector<Axis>;
 
-// What a shape rule sees. Shapes may be partial; the rule fills in what follows from what is known, and
-// complains (mismatch) only about what is certainly wrong.
+// An Inference is what a shape rule reads and writes. Shapes may be partial. The rule sets the output types
+// that follow from what is known, and returns the error `mismatch` only if the types are certainly wrong.
 class Inference {
   public:
     Inference(const Node& node, std::vector<TensorType> inputs, std::vector<const Tensor*> constants);
 
     [[nodiscard]] const Node& node() const { return node_; }
     [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
-    [[nodiscard]] bool has_input(std::size_t i) const;  // given, and not left out
+    [[nodiscard]] bool has_input(std::size_t i) const;  // the node gives input i
     [[nodiscard]] const TensorType& input(std::size_t i) const { return inputs_[i]; }
     [[nodiscard]] ElementType element(std::size_t i) const { return inputs_[i].element; }
     [[nodiscard]] const std::optional<Shape>& shape(std::size_t i) const { return inputs_[i].shape; }
-    // The value of input i where it is a constant, else null.
+    // The value of input i if it is a constant, else null.
     [[nodiscard]] const Tensor* constant(std::size_t i) const {
         return i < constants_.size() ? constants_[i] : nullptr;
     }
@@ -66,31 +113,50 @@ class Inference {
     std::vector<TensorType> outputs_;
 };
 
-struct OperatorRow {
-    std::string_view name;
-    std::string_view domain;  // "" is ai.onnx
-    Arity inputs;
-    Arity outputs;
-    OperatorClass operator_class = OperatorClass::elementwise;
-    NumericSafety safety = NumericSafety::deny;
-    Result<void> (*infer)(Inference&) = nullptr;
-    Reference reference;                       // how to compute it, slowly and plainly
-    Flop (*flop)(const Operation&) = nullptr;  // null: one per output element if element-wise, else 0
-    IterationSpace (*iteration_space)(const Operation&) = nullptr;  // null: the first output's dimensions
-    Bytes (*bytes_read)(const Operation&) = nullptr;                // null: every input once
+// The facts of a row that have a default: a family file names only those that differ.
+struct OperatorFacts {
+    std::string_view domain = {};  // "" is ai.onnx
+    Arity outputs = {1, 1};
+    Precision precision = {};
+    Elements elements = Elements::computed;
+    Samples samples = Samples::mixed;
+    // The operator has one input and never decreases, provided its attribute `alpha` is absent or >= 0.
+    bool non_decreasing = false;
+    bool random = false;  // the operator may draw random numbers
+    OperatorSets sets = {};
+    // The default is one flop per output element for element-wise operators, and 0 for others.
+    Flop (*flop)(const Operation&) = nullptr;
+    // The default is the dimensions of the first output.
+    IterationSpace (*iteration_space)(const Operation&) = nullptr;
+    // The default is to read every input once.
+    Bytes (*bytes_read)(const Operation&) = nullptr;
 };
 
+// `build_row.hpp` has the functions that make rows.
+struct OperatorRow : OperatorFacts {
+    OperatorRow() = default;
+    constexpr explicit OperatorRow(const OperatorFacts& facts) : OperatorFacts(facts) {}
+
+    std::string_view name;
+    OperatorClass operator_class = OperatorClass::elementwise;
+    Arity inputs;
+    Result<void> (*infer)(Inference&) = nullptr;  // the shape rule
+    Reference reference;                          // the reference kernel: slow and plain
+};
+
+// The row of the operator, or null if there is none. "ai.onnx" and "" are the same domain.
 [[nodiscard]] const OperatorRow* find_operator(std::string_view domain, std::string_view name);
-[[nodiscard]] inline const OperatorRow* find_operator(const Node& node) {
-    return find_operator(node.domain, node.op);
-}
-// All rows, family by family.
+[[nodiscard]] inline const OperatorRow* find_operator(const Node& node) { return node.op.row(); }
+// Returns all rows, family by family.
 [[nodiscard]] std::vector<const OperatorRow*> all_operators();
 
-// Counting, with the rows' defaults applied. The types of `operation` are known.
+// These functions count with the row of the operation's operator, and with the defaults of OperatorFacts if
+// the row has no function of its own.
 [[nodiscard]] Flop flop(const Operation& operation);
 [[nodiscard]] Bytes bytes_read(const Operation& operation);
 [[nodiscard]] Bytes bytes_written(const Operation& operation);
 [[nodiscard]] IterationSpace iteration_space(const Operation& operation);
+
+[[nodiscard]] std::string_view name_of(NumericSafety safety);  // "allow", "infer", "clear", "deny"
 
 }  // namespace viridian::graph

@@ -1,77 +1,18 @@
 #include <map>
 
 #include "viridian/graph/operators/families.hpp"
-#include "viridian/graph/operators/rules.hpp"
+#include "viridian/graph/operators/shape_rules.hpp"
 
 namespace viridian::graph {
 namespace {
 
 using Table = std::map<std::pair<std::string_view, std::string_view>, const OperatorRow*>;
 
-std::vector<std::span<const OperatorRow>> families() {
-    // clang-format off
-    return {
-        activation_operators(),
-        arg_reduction_operators(),
-        arithmetic_operators(),
-        attention_operators(),
-        batch_normalization_operators(),
-        bitwise_operators(),
-        cache_operators(),
-        casting_operators(),
-        center_crop_pad_operators(),
-        concatenation_operators(),
-        constant_operators(),
-        control_operators(),
-        convolution_operators(),
-        deformable_operators(),
-        depth_operators(),
-        dropout_operators(),
-        einsum_operators(),
-        fourier_operators(),
-        gathering_operators(),
-        global_pooling_operators(),
-        local_normalization_operators(),
-        logic_operators(),
-        loss_operators(),
-        masking_operators(),
-        matrix_operators(),
-        microsoft_operators(),
-        normalization_operators(),
-        padding_operators(),
-        pooling_operators(),
-        quantization_operators(),
-        quantized_product_operators(),
-        random_operators(),
-        recurrent_operators(),
-        reduction_operators(),
-        region_operators(),
-        reshaping_operators(),
-        resize_operators(),
-        rotary_operators(),
-        sampling_operators(),
-        scattering_operators(),
-        selection_operators(),
-        sequence_operators(),
-        signal_operators(),
-        slicing_operators(),
-        softmax_operators(),
-        sorting_operators(),
-        state_space_operators(),
-        suppression_operators(),
-        transposed_convolution_operators(),
-        transposition_operators(),
-        unary_operators(),
-        unpooling_operators(),
-    };
-    // clang-format on
-}
-
 const Table& table() {
     static const Table rows = [] {
         Table all;
-        for (const auto family : families())
-            for (const OperatorRow& row : family) all.emplace(std::pair(row.domain, row.name), &row);
+        for (Family* family : families)
+            for (const OperatorRow& row : family()) all.emplace(std::pair(row.domain, row.name), &row);
         return all;
     }();
     return rows;
@@ -96,10 +37,26 @@ const OperatorRow* find_operator(std::string_view domain, std::string_view name)
     return found == table().end() ? nullptr : found->second;
 }
 
+Operator::Operator(std::string_view name, std::string_view domain) : row_(find_operator(domain, name)) {
+    if (row_ != nullptr) {
+        name_ = row_->name;
+        domain_ = row_->domain;
+    } else if (!name.empty()) {
+        if (domain == "ai.onnx") domain = {};
+        text_ = std::make_shared<const std::string>(fmt::format("{}{}", domain, name));
+        domain_ = std::string_view(*text_).substr(0, domain.size());
+        name_ = std::string_view(*text_).substr(domain.size());
+    }
+}
+
+std::string Operator::qualified_name() const {
+    return domain_.empty() ? std::string(name_) : fmt::format("{}.{}", domain_, name_);
+}
+
 std::vector<const OperatorRow*> all_operators() {
     std::vector<const OperatorRow*> all;
-    for (const auto family : families())
-        for (const OperatorRow& row : family) all.push_back(&row);
+    for (Family* family : families)
+        for (const OperatorRow& row : family()) all.push_back(&row);
     return all;
 }
 
@@ -125,6 +82,11 @@ IterationSpace iteration_space(const Operation& operation) {
     const OperatorRow* row = find_operator(operation.node);
     if (row != nullptr && row->iteration_space != nullptr) return row->iteration_space(operation);
     return summed_over(operation, Dims());
+}
+
+std::string_view name_of(NumericSafety safety) {
+    constexpr std::string_view names[] = {"allow", "infer", "clear", "deny"};
+    return names[static_cast<std::size_t>(safety)];
 }
 
 }  // namespace viridian::graph

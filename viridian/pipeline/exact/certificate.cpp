@@ -5,8 +5,6 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 bool times_hold(const Network& network, const FlowSolution& s) {
     for (int u = 0; u < network.size(); ++u) {
         if (s.start[at(u)] < 0 || s.finish[at(u)] > s.time) return false;

@@ -1,7 +1,7 @@
 #pragma once
-// Proof that a plan is optimal, recomputed from nothing but the network and the two solutions: the cost of
-// the event times (primal) and the bound from the flow (dual, weak duality), both in 128-bit integers. Equal
-// = optimal.
+// Proves that a plan is optimal, from nothing but the network and two solutions: the cost of the event times
+// (primal) and the lower bound that the flow gives (dual, by weak duality), both in 128-bit integers. If they
+// are equal, no plan costs less.
 #include "viridian/pipeline/exact/parametric_flow.hpp"
 
 namespace viridian::pipeline {
@@ -14,6 +14,7 @@ struct Certificate {
     [[nodiscard]] bool proves_optimal() const { return feasible && primal == dual; }
 };
 
+// Computes both sides again.
 [[nodiscard]] Certificate certify(const Network& network, const FlowSolution& solution);
 
 }  // namespace viridian::pipeline

@@ -1,12 +1,12 @@
 #pragma once
 // A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990) of arcs that will become tight, latest time first. Time
-// only falls: nothing is pushed later than the last event taken.
+// only falls: no event may be pushed that is later than the last one taken.
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
 
-#include "viridian/pipeline/curve.hpp"
+#include "viridian/pipeline/profile/curve.hpp"
 
 namespace viridian::pipeline {
 

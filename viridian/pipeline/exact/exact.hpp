@@ -1,5 +1,6 @@
 #pragma once
-// The exact planner: the whole time-energy frontier, or the best plan for one deadline, with its certificate.
+// The exact planner computes the whole time-energy frontier, or the best plan for one deadline with its
+// certificate.
 #include "viridian/pipeline/exact/certificate.hpp"
 #include "viridian/pipeline/network.hpp"
 
@@ -18,17 +19,17 @@ struct ExactFrontier {
 
     // Energy with all waiting until `time` (Σ unit energies + waiting power × waiting time).
     [[nodiscard]] Joules energy(const FrontierPoint& point) const;
-    // At any time: below the fastest there is no plan (+infinity); beyond the slowest everyone waits.
+    // The energy at any time: infinite below the fastest plan; beyond the slowest, everyone waits.
     [[nodiscard]] Joules energy_at(Nanoseconds time) const;
-    // Index of the point with the least energy; later points trade more energy for more time.
+    // The index of the point with the least energy; later points need more energy and more time.
     [[nodiscard]] std::size_t cheapest() const;
 };
 
-// Larger networks are refused: plan those by tying (`tied.hpp`).
+// The most units that a network may have; larger ones are planned by tying (`tied.hpp`).
 inline constexpr int most_exact_units = 1 << 19;
 
-// `certify_each`: recompute primal and dual at every breakpoint, not only at both ends. Errors:
-// limit_exceeded.
+// The whole frontier. If `certify_each`, primal and dual are computed again at every breakpoint instead of at
+// both ends only. Errors: limit_exceeded.
 [[nodiscard]] Result<ExactFrontier> exact_frontier(const Network& network, bool certify_each = true);
 
 struct ExactPlan {
@@ -37,8 +38,8 @@ struct ExactPlan {
     Certificate certificate;
 };
 
-// The least energy by `deadline`; `deadline` 0: the fastest. Errors: limit_exceeded, invalid_argument when
-// even the fastest clocks end later.
+// The plan of least energy that ends by `deadline`; 0 asks for the fastest. Errors: limit_exceeded,
+// invalid_argument when even the fastest clocks end later.
 [[nodiscard]] Result<ExactPlan> exact_plan(const Network& network, Nanoseconds deadline = 0);
 
 // The time of the least total energy, waiting included: the end of the useful frontier.

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "viridian/pipeline/csv.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
+#include "viridian/pipeline/profile/csv.hpp"
 
 namespace viridian::pipeline {
 namespace {

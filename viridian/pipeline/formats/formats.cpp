@@ -1,5 +1,7 @@
 #include "viridian/pipeline/formats/formats.hpp"
 
+#include "viridian/base/json.hpp"
+
 #include <algorithm>
 
 namespace viridian::pipeline {

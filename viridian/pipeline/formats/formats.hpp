@@ -1,6 +1,6 @@
 #pragma once
-// Plans in the words of other trainers. Each writer says what its format cannot hold; each reader takes text
-// only and never evaluates it. `plan_json.hpp` is the format that holds everything.
+// Writes and reads plans in the formats of other trainers. Each writer says what its format cannot hold; each
+// reader only parses text and never evaluates it. `plan_json.hpp` is the format that holds everything.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -51,7 +51,7 @@ struct FormatRow {
 // Errors: invalid_argument with the list of names.
 [[nodiscard]] Result<FormatRow> find_format(std::string_view name);
 
-// A plan without clocks.
+// The plan of a schedule, without clocks.
 [[nodiscard]] PlanFile plan_of(Schedule schedule);
 
 }  // namespace viridian::pipeline

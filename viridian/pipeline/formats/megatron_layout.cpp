@@ -5,9 +5,9 @@ namespace {
 
 constexpr std::size_t most_layers = 1'000'000;
 
-class Parser {
+class MegatronLayoutParser {
   public:
-    explicit Parser(std::string_view text) : text_(text) {}
+    explicit MegatronLayoutParser(std::string_view text) : text_(text) {}
 
     // Expands until `)` or the end.
     Result<std::string> sequence(int depth) {
@@ -71,7 +71,7 @@ std::string runs(const std::string& stage) {
 }  // namespace
 
 Result<std::vector<std::string>> read_megatron_layout(std::string_view text) {
-    Parser parser(text);
+    MegatronLayoutParser parser(text);
     VIRIDIAN_TRY(const std::string expanded, parser.sequence(0));
     if (!parser.ended()) return parser.wrong("a bracket closes that was never opened");
     std::vector<std::string> stages(1);

@@ -1,8 +1,8 @@
 // Megatron-LM's chunk order: per rank the chunks in the order they run, 1-based, negative for backwards.
 #include <algorithm>
 
-#include "viridian/pipeline/csv.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
+#include "viridian/pipeline/profile/csv.hpp"
 
 namespace viridian::pipeline {
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "viridian/pipeline/csv.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
+#include "viridian/pipeline/profile/csv.hpp"
 
 namespace viridian::pipeline {
 namespace {

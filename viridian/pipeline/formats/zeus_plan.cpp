@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "viridian/pipeline/csv.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
+#include "viridian/pipeline/profile/csv.hpp"
 #include "viridian/pipeline/schedules/schedules.hpp"
 
 namespace viridian::pipeline {
@@ -15,9 +15,9 @@ struct Item {
 };
 
 // [ [ item, ... ], ... ] with `#` comments; item = integer | ( 'name' , integer )
-class Parser {
+class ZeusPlanParser {
   public:
-    Parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+    ZeusPlanParser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
     Result<std::vector<std::vector<Item>>> parse() {
         std::vector<std::vector<Item>> stages;
@@ -104,7 +104,7 @@ class Parser {
 }  // namespace
 
 Result<Read> read_zeus_plan(std::string_view text, std::string_view name) {
-    VIRIDIAN_TRY(const auto stages, Parser(text, name).parse());
+    VIRIDIAN_TRY(const auto stages, ZeusPlanParser(text, name).parse());
     if (stages.empty() || stages[0].empty())
         return fail(ErrorCode::malformed, "a plan has one list per stage", "`{}` holds no instruction", name);
     const int count = static_cast<int>(stages.size());

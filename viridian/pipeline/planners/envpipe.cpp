@@ -7,8 +7,6 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 int one_up(const Curve& curve, int level, double step_hertz) {
     const int top = static_cast<int>(curve.points.size()) - 1;
     const double wanted = curve.points[at(level)].clock.value + step_hertz;
@@ -46,7 +44,7 @@ PlannerAnswer envpipe(const Schedule& schedule, const Network& network, Reconfig
             const int least = *std::ranges::min_element(slow, {}, clock);
             std::erase_if(slow, [limit = clock(least), &clock](int u) { return clock(u) > limit; });
         } else {
-            slow.resize(1);
+            slow.erase(slow.begin() + 1, slow.end());
         }
         for (const int u : slow) {
             int& level = plan.level[at(u)];

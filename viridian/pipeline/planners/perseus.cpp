@@ -10,8 +10,6 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 struct Exponential {
     double a = 0, b = 0, c = 0;
     double error = 0;

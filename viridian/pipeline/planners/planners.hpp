@@ -1,6 +1,6 @@
 #pragma once
-// Who decides the clocks. One row per planner; `exact` and its rounding to whole clocks come from this
-// project, the others are what they are compared with.
+// The planners, which choose the clock of every unit. Each is one row. `exact`, its rounding to whole clocks,
+// `switching` and `tied` come from this project; the others are the methods with which they are compared.
 #include <optional>
 #include <string>
 #include <vector>

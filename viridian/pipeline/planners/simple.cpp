@@ -3,10 +3,6 @@
 #include "viridian/pipeline/planners/planners.hpp"
 
 namespace viridian::pipeline {
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-}  // namespace
-
 std::vector<int> maximum_levels(const Network& network) {
     std::vector<int> level(at(network.size()));
     for (int u = 0; u < network.size(); ++u)

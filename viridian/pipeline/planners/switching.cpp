@@ -1,13 +1,13 @@
 #include "viridian/pipeline/planners/switching.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "viridian/pipeline/exact/exact.hpp"
 
 namespace viridian::pipeline {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // One way to run a rank up to and including some unit.
 struct Label {
@@ -21,7 +21,7 @@ struct Label {
 
 constexpr std::size_t most_labels = 12;  // per unit and clock
 
-double above_waiting(const Curve& curve, int level) {
+double above_waiting_switching(const Curve& curve, int level) {
     return (energy_at(curve, level) - curve.wait * to_seconds(duration_at(curve, level))).value;
 }
 
@@ -39,7 +39,7 @@ void prune(std::vector<Label>& labels, std::size_t begin) {
 
 class RankPlanner {
   public:
-    RankPlanner(const Network& network, const FlowSolution& windows, const SwitchPrice& price)
+    RankPlanner(const Network& network, std::span<const Nanoseconds> windows, const SwitchPrice& price)
         : network_(network), windows_(windows), price_(price) {}
 
     // Levels of the rank's units; empty when none fit.
@@ -87,16 +87,16 @@ class RankPlanner {
             }
             if (clock != from.clock) label.clock_since = from.clock > 0 ? start : 0;
             label.clock = clock;
-            label.cost += above_waiting(curve, level);
+            label.cost += above_waiting_switching(curve, level);
         }
         if (const auto d = network_.dependency[at(u)]; d >= 0)
-            start = std::max(start, windows_.finish[at(d)] + network_.delay[at(u)]);
+            start = std::max(start, windows_[at(d)] + network_.delay[at(u)]);
         label.finish = start + duration_at(curve, level);
-        if (label.finish <= windows_.finish[at(u)]) out.push_back(label);
+        if (label.finish <= windows_[at(u)]) out.push_back(label);
     }
 
     const Network& network_;
-    const FlowSolution& windows_;
+    std::span<const Nanoseconds> windows_;  // when each unit has to end
     const SwitchPrice& price_;
 };
 
@@ -120,10 +120,47 @@ std::int64_t price_switches(const Network& network, Assignment& plan, const Swit
     return changes;
 }
 
-Result<PlannerAnswer> plan_with_switches(const Network& network, Nanoseconds deadline,
-                                         const SwitchPrice& price) {
-    VIRIDIAN_TRY(const ExactPlan exact, exact_plan(network, deadline));
-    const RankPlanner planner(network, exact.solution, price);
+namespace {
+
+// A whole-clock plan, what its changes cost, and when it ends.
+struct PricedPlan {
+    Assignment assignment;
+    Joules energy;  // by the deadline, changes included
+    Nanoseconds end = 0;
+};
+
+PricedPlan priced(const Network& network, std::vector<int> level, Nanoseconds deadline,
+                  const SwitchPrice& price) {
+    PricedPlan plan{at_levels(network, std::move(level)), {}, 0};
+    const std::int64_t changes = price_switches(network, plan.assignment, price);
+    plan.energy =
+        total_energy(network, plan.assignment, deadline) + price.energy * static_cast<double>(changes);
+    plan.end = evaluate(network, plan.assignment.duration, plan.assignment.gap).makespan;
+    return plan;
+}
+
+// When each unit has to end if all units start no later than the plan starts them (`early`), or if they start
+// as late as the deadline allows. In both windows the plan itself fits, and a rank may use all slack that is
+// left.
+std::vector<Nanoseconds> windows_around(const Network& network, const Assignment& plan, Nanoseconds deadline,
+                                        bool early) {
+    std::vector<Nanoseconds> held = plan.duration;  // a change of clock is part of the unit after it
+    for (std::size_t u = 0; u < held.size(); ++u) held[u] += plan.gap[u];
+    if (!early) return latest_finish(network, held, deadline);
+    const std::vector<Nanoseconds> start = evaluate(network, held).start;
+    std::vector<Nanoseconds> finish(held.size(), deadline);
+    for (int u = 0; u < network.size(); ++u) {
+        if (const int p = network.before(u); p >= 0) finish[at(p)] = std::min(finish[at(p)], start[at(u)]);
+        if (const auto d = network.dependency[at(u)]; d >= 0)
+            finish[at(d)] = std::min(finish[at(d)], start[at(u)] - network.delay[at(u)]);
+    }
+    return finish;
+}
+
+// Every rank planned inside the windows. Errors: invalid_argument when one rank has no plan.
+Result<std::vector<int>> plan_ranks(const Network& network, const std::vector<Nanoseconds>& windows,
+                                    const SwitchPrice& price) {
+    const RankPlanner planner(network, windows, price);
     std::vector<int> level;
     for (int r = 0; r < network.ranks(); ++r) {
         const int begin = network.rank_begin[at(r)], end = network.rank_begin[at(r + 1)];
@@ -134,12 +171,42 @@ Result<PlannerAnswer> plan_with_switches(const Network& network, Nanoseconds dea
                         "with these clock-change prices no plan meets the deadline on rank {}", r);
         level.insert(level.end(), rank.begin(), rank.end());
     }
+    return level;
+}
+
+}  // namespace
+
+Result<PlannerAnswer> plan_with_switches(const Network& network, Nanoseconds deadline,
+                                         const SwitchPrice& price) {
+    VIRIDIAN_TRY(const ExactPlan exact, exact_plan(network, deadline));
+    const Nanoseconds end = exact.solution.time;
+    std::optional<PricedPlan> best;
+    const auto consider = [&](std::vector<int> level) {
+        PricedPlan plan = priced(network, std::move(level), end, price);
+        if (plan.end > end || (best && plan.energy >= best->energy)) return false;
+        best = std::move(plan);
+        return true;
+    };
+    Result<std::vector<int>> first = plan_ranks(network, exact.solution.finish, price);
+    if (first.ok()) consider(std::move(first).value());
+    if (price.dwell == 0) {  // the rounded plan knows no shortest stay
+        VIRIDIAN_TRY(PlannerAnswer rounded, whole_clocks(network, deadline));
+        consider(std::move(rounded.assignment.level));
+    }
+    if (!best) return first.error();
+    constexpr int most_rounds = 8;
+    bool better = true;
+    for (int round = 0; better && round < most_rounds; ++round) {
+        better = false;
+        for (const bool early : {true, false}) {
+            auto again = plan_ranks(network, windows_around(network, best->assignment, end, early), price);
+            if (again.ok() && consider(std::move(again).value())) better = true;
+        }
+    }
     PlannerAnswer answer;
-    answer.assignment = at_levels(network, std::move(level));
-    price_switches(network, answer.assignment, price);
+    answer.assignment = std::move(best->assignment);
     answer.certificate = exact.certificate;
-    answer.bound =
-        to_joules(exact.certificate.primal) + network.total_wait() * to_seconds(exact.solution.time);
+    answer.bound = to_joules(exact.certificate.primal) + network.total_wait() * to_seconds(end);
     return answer;
 }
 

@@ -1,8 +1,12 @@
 #pragma once
-// Clock changes are not free (NVIDIA/nccl#1551): a change holds the device, costs energy, and a clock once
-// set stays for a while. Every unit keeps the window that the exact plan promises to its neighbours; inside
-// these windows each rank's clocks are chosen by dynamic programming over (unit, clock), which merges runs
-// where a change does not pay. The relaxation without prices is the bound: such a plan is never called exact.
+// This planner chooses one clock per unit when clock changes are not free (NVIDIA/nccl#1551): a change holds
+// the device, costs energy, and a clock once set stays for a while. It starts from the exact plan without
+// prices: each unit has to end when that plan ends it, and inside these windows each rank's clocks are chosen
+// by dynamic programming over (unit, clock), which merges runs if a change does not pay. If no shortest stay
+// is asked for, the exact plan rounded to whole clocks (`whole_clocks`) is the second candidate. The cheaper
+// one is then improved: new windows are laid around it, once as early and once as late as possible, until no
+// rank finds a cheaper plan. The relaxation without prices is the bound, so such a plan is never called
+// exact.
 #include "viridian/pipeline/planners/planners.hpp"
 
 namespace viridian::pipeline {

@@ -4,13 +4,11 @@
 #include <cmath>
 
 #include "viridian/pipeline/exact/exact.hpp"
-#include "viridian/pipeline/order_search.hpp"
+#include "viridian/pipeline/planners/order_search.hpp"
 #include "viridian/pipeline/schedules/schedules.hpp"
 
 namespace viridian::pipeline {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr int most_reduced_units = 1 << 14;
 
@@ -23,7 +21,8 @@ std::vector<Nanoseconds> tie(const Schedule& schedule, const Profile& profile, d
     few += few % 2;
     if (few >= schedule.micro_batches || few * schedule.stages * kinds_used > most_reduced_units) return {};
     const int chunks = static_cast<int>(schedule.stages / ranks);
-    const Result<Schedule> small = make_schedule(schedule.name, profile, {static_cast<int>(few), chunks});
+    const Result<Schedule> small =
+        make_schedule(schedule.name, profile, {.micro_batches = static_cast<int>(few), .chunks = chunks});
     if (!small.ok() || small->ranks.size() != schedule.ranks.size()) return {};
     const Result<Network> network = make_network(*small, profile);
     if (!network.ok()) return {};

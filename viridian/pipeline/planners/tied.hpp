@@ -1,10 +1,10 @@
 #pragma once
-// Plans for networks too large to solve exactly. Micro-batches of the steady state are tied: a pipeline with
-// few micro-batches is solved exactly and its middle is repeated. Where even that is too large, slack is
-// shared out along paths, all units at once. Either way the result is a target: the full network is then
-// filled front to back, no unit past what the deadline leaves it, and evaluated exactly.
+// Plans networks that are too large to solve exactly. The micro-batches of the steady state are tied: a
+// pipeline with few micro-batches is solved exactly, and its middle is repeated. If even that is too large,
+// slack is shared out along paths, for all units at once. In both cases the result is a target: the full
+// network is filled from front to back, no unit later than the deadline allows, and evaluated exactly.
 #include "viridian/pipeline/planners/planners.hpp"
-#include "viridian/pipeline/profile.hpp"
+#include "viridian/pipeline/profile/profile.hpp"
 
 namespace viridian::pipeline {
 

@@ -8,9 +8,7 @@
 namespace viridian::pipeline {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-double above_waiting(const Curve& curve, int level) {
+double above_waiting_whole_clocks(const Curve& curve, int level) {
     return (energy_at(curve, level) - curve.wait * to_seconds(duration_at(curve, level))).value;
 }
 
@@ -19,7 +17,9 @@ int cheapest_within(const Curve& curve, Nanoseconds room) {
     if (curve.points.empty()) return -1;
     int best = curve.point.back();
     for (int l = 0; l < static_cast<int>(curve.points.size()); ++l)
-        if (duration_at(curve, l) <= room && above_waiting(curve, l) < above_waiting(curve, best)) best = l;
+        if (duration_at(curve, l) <= room &&
+            above_waiting_whole_clocks(curve, l) < above_waiting_whole_clocks(curve, best))
+            best = l;
     return best;
 }
 

@@ -33,7 +33,8 @@ const std::vector<ScheduleRow>& schedules() {
              const int chunks = o.chunks > 0 ? o.chunks : 2;
              VIRIDIAN_TRY(const int ranks, ranks_of(p, chunks));
              return interleaved(ranks, chunks, o.micro_batches);
-         }},
+         },
+         any_chunks},
         {"zb-h1", "zero bubble with the memory of 1F1B",
          [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
              return zero_bubble_h1(p.size(), o.micro_batches);
@@ -46,7 +47,8 @@ const std::vector<ScheduleRow>& schedules() {
          [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
              VIRIDIAN_TRY(const int ranks, ranks_of(p, 2));
              return zero_bubble_v(ranks, o.micro_batches);
-         }},
+         },
+         2},
         {"chimera", "two 1F1B pipelines in opposite directions",
          [](const Profile& p, const ScheduleOptions& o) -> Result<Schedule> {
              return chimera(p.size(), o.micro_batches);
@@ -71,6 +73,10 @@ Result<Schedule> make_schedule(std::string_view name, const Profile& profile,
     if (options.micro_batches < 1)
         return fail(ErrorCode::invalid_argument, "give --micro-batches 1 or more",
                     "{} micro-batches make no schedule", options.micro_batches);
+    if (options.chunks != 0 && row->chunks != any_chunks && options.chunks != row->chunks)
+        return fail(ErrorCode::invalid_argument, "leave --chunks out, or choose the schedule `interleaved`",
+                    "the schedule `{}` puts {} of the model's stages on each rank, not {}", name, row->chunks,
+                    options.chunks);
     if (3 * std::int64_t{profile.size()} * options.micro_batches > most_units)
         return fail(ErrorCode::limit_exceeded, "use fewer stages or micro-batches",
                     "{} stages × {} micro-batches are more than the {} units that fit", profile.size(),

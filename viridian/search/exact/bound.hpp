@@ -1,9 +1,9 @@
 #pragma once
-// A problem that shrinks: a lower bound by edge-wise reparametrisation (sequential tree-reweighted message
-// passing, TRW-S: Kolmogorov, PAMI 2006; in the form of "A new look at reweighted message passing", PAMI
-// 2015), and states taken out that no better assignment can use. Moving costs between a variable and its
-// edges changes no assignment's value; the sum of all minima bounds them from below at any time.
-#include "viridian/search/problem.hpp"
+// Shrinks a problem, in two ways. Edge-wise reparametrisation finds a lower bound (sequential tree-reweighted
+// message passing, TRW-S: Kolmogorov, PAMI 2006; in the form of "A new look at reweighted message passing",
+// PAMI 2015): moving costs between a variable and its edges changes no assignment's value, and the sum of all
+// minima bounds them from below at any time. States that no better assignment can use are taken out.
+#include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
 
@@ -20,22 +20,21 @@ class Bounded {
     void tighten(std::size_t passes, double gain, double limit);
     // Takes out states for which another is never worse (dominance, or "dead-end elimination").
     void remove_dominated();
-    // Leaves one state, or all but one.
+    // fix() leaves one state of the variable, exclude() all others.
     void fix(Variable variable, State state);
     void exclude(Variable variable, State state);
 
-    // What is left, costs as they were moved; add constant() to its values.
+    // The problem that is left, with the costs as they were moved; its values lack constant().
     [[nodiscard]] Problem remaining() const;
     [[nodiscard]] double constant() const { return constant_; }
-    // States of the problem this was made from, from those of `remaining()`.
+    // Returns states of the problem this was made from, given those of remaining().
     [[nodiscard]] std::vector<State> original(std::span<const State> states) const;
 
     [[nodiscard]] std::size_t size() const { return costs_.size(); }
     [[nodiscard]] std::size_t states(Variable v) const { return costs_[v].size(); }
-    // State by state in order, each by its costs given those before: a guess at a good assignment, in states
-    // of `remaining()`.
+    // Guesses a good assignment, in states of remaining(): variable by variable, each given those before it.
     [[nodiscard]] std::vector<State> guess() const;
-    // Where to branch: an undecided variable whose best states differ most, and its best state.
+    // Returns where to branch: an undecided variable whose best states differ most, and its best state.
     [[nodiscard]] std::pair<Variable, State> branch() const;
     [[nodiscard]] std::size_t bytes() const;
 

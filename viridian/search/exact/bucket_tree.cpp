@@ -7,9 +7,9 @@ namespace viridian::search {
 namespace {
 
 // Strides of a table over `inner` (the last varies fastest), seen from a bucket.
-BucketTree::Place placed(const Problem& problem, std::uint32_t of, const std::vector<Variable>& inner,
-                         const BucketTree::Bucket& bucket) {
-    BucketTree::Place place{of, std::vector<std::size_t>(bucket.scope.size(), 0), 0};
+BucketTree::EntryIndex placed(const Problem& problem, std::uint32_t of, const std::vector<Variable>& inner,
+                              const BucketTree::Bucket& bucket) {
+    BucketTree::EntryIndex place{of, std::vector<std::size_t>(bucket.scope.size(), 0), 0};
     std::size_t stride = 1;
     for (std::size_t i = inner.size(); i-- > 0; stride *= problem.states(inner[i])) {
         if (inner[i] == bucket.variable) {
@@ -26,12 +26,13 @@ BucketTree::Place placed(const Problem& problem, std::uint32_t of, const std::ve
 void add_up(const Problem& problem, const BucketTree::Bucket& bucket,
             const std::vector<std::vector<double>>& inside, const Odometer& entry, std::vector<double>& sum) {
     sum = problem.costs(bucket.variable);
-    const auto add = [&](const BucketTree::Place& place, const double* table) {
+    const auto add = [&](const BucketTree::EntryIndex& place, const double* table) {
         table += entry.at(place);
         for (std::size_t s = 0; s < sum.size(); ++s) sum[s] += table[s * place.own];
     };
-    for (const BucketTree::Place& place : bucket.edges) add(place, problem.edges()[place.of].cost.data());
-    for (const BucketTree::Place& place : bucket.children) add(place, inside[place.of].data());
+    for (const BucketTree::EntryIndex& place : bucket.edges)
+        add(place, problem.edges()[place.of].cost.data());
+    for (const BucketTree::EntryIndex& place : bucket.children) add(place, inside[place.of].data());
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ LeastCosts least_costs(const Problem& problem, const BucketTree& tree) {
                 sum[s] += beside;
                 with[s] = std::min(with[s], sum[s]);
             }
-            for (const BucketTree::Place& child : bucket.children) {
+            for (const BucketTree::EntryIndex& child : bucket.children) {
                 const std::size_t from = entry.at(child);
                 for (std::size_t s = 0; s < sum.size(); ++s) {
                     if (sum[s] == infinite) continue;

@@ -1,25 +1,25 @@
 #pragma once
-// The tree of tables that an elimination order stands for, and what can be read off it once costs have been
-// passed up and down: the least cost below and beside every entry, and of every state. So a partial
-// assignment knows exactly what the rest adds at least (bounds of a mini-bucket kind, here without any
-// relaxation: Dechter and Rish 2003).
-#include "viridian/search/problem.hpp"
+// Builds the tree of tables that an elimination order stands for, and passes costs up and down it. Afterwards
+// every entry and every state knows the least cost of everything below and beside it, so that a partial
+// assignment knows exactly what the rest adds at least. (The bounds are those of mini-buckets, Dechter and
+// Rish 2003, without their relaxation.)
+#include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
 
 struct BucketTree {
-    // Where an entry of another table is found: Σ states[i]·strides[i] + state·own.
-    struct Place {
+    // Finds an entry of another table, at Σ states[i]·strides[i] + state·own.
+    struct EntryIndex {
         std::uint32_t of = 0;              // a bucket, or an edge of the problem
         std::vector<std::size_t> strides;  // by variable of the scope
-        std::size_t own = 0;               // of the bucket's variable
+        std::size_t own = 0;               // stride of the bucket's own variable
     };
     struct Bucket {
         Variable variable = 0;
-        std::vector<Variable> scope;  // its neighbours when it goes; the last varies fastest
-        std::size_t entries = 1;      // combinations of their states
-        std::vector<Place> edges;     // of the problem: to variables of the scope
-        std::vector<Place> children;  // buckets that pass their table to this one
+        std::vector<Variable> scope;       // its neighbours when it is eliminated; the last varies fastest
+        std::size_t entries = 1;           // combinations of their states
+        std::vector<EntryIndex> edges;     // the problem's edges to variables of the scope
+        std::vector<EntryIndex> children;  // buckets that pass their table to this one
     };
     std::vector<Bucket> buckets;       // in the order of elimination
     std::vector<std::uint32_t> roots;  // buckets with an empty scope
@@ -27,7 +27,7 @@ struct BucketTree {
 
 [[nodiscard]] BucketTree bucket_tree(const Problem& problem, std::span<const Variable> order);
 
-// The states of a scope, one combination after the other.
+// Goes through the states of a scope, one combination after the other.
 class Odometer {
   public:
     Odometer(const Problem& problem, const std::vector<Variable>& scope)
@@ -38,9 +38,9 @@ class Odometer {
             states_[i] = 0;
         }
     }
-    [[nodiscard]] std::size_t at(const BucketTree::Place& place) const {
+    [[nodiscard]] std::size_t at(const BucketTree::EntryIndex& index) const {
         std::size_t sum = 0;
-        for (std::size_t i = 0; i < states_.size(); ++i) sum += states_[i] * place.strides[i];
+        for (std::size_t i = 0; i < states_.size(); ++i) sum += states_[i] * index.strides[i];
         return sum;
     }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Local search on an assignment: better states one by one, then whole neighbourhoods, freed and solved
-// exactly.
+// Improves an assignment by local search: single states first, then whole neighbourhoods, which are freed and
+// solved exactly.
 #include "viridian/base/random.hpp"
-#include "viridian/search/problem.hpp"
+#include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
 
@@ -10,10 +10,10 @@ class Improver {
   public:
     explicit Improver(const Problem& problem);
 
-    // Changes single variables until none helps. Works from infinite values too. Returns the value.
+    // Changes single variables until none helps, and returns the value. It may start from an infinite one.
     double descend(std::vector<State>& states) const;
-    // Frees the variables around a random one and solves for them, `rounds` times; as many as can be solved
-    // quickly, which is found out on the way. `states` is finite.
+    // Frees the variables around a random one and solves for them, `rounds` times; how many can be solved
+    // quickly is learnt on the way. `states` must have a finite value. Returns the value reached.
     double search(std::vector<State>& states, Random& random, std::size_t rounds);
 
   private:

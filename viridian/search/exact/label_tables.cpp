@@ -5,7 +5,7 @@
 namespace viridian::search {
 namespace {
 
-constexpr std::size_t most_steps = std::size_t{1} << 24U;  // with their labels about 1 GiB
+constexpr std::size_t label_tables_most_steps = std::size_t{1} << 24U;  // with their labels about 1 GiB
 
 }  // namespace
 
@@ -67,7 +67,7 @@ bool LabelTables::fold(const BucketTree::Bucket& bucket, const Odometer& entry, 
                        Table& table, std::vector<Label>& into) {
     const auto own = [&](const Problem& problem) {
         double sum = problem.costs(bucket.variable)[state];
-        for (const BucketTree::Place& place : bucket.edges)
+        for (const BucketTree::EntryIndex& place : bucket.edges)
             sum += problem.edges()[place.of].cost.data()[entry.at(place) + state * place.own];
         return sum;
     };
@@ -78,7 +78,7 @@ bool LabelTables::fold(const BucketTree::Bucket& bucket, const Odometer& entry, 
     start.y = own(*sums_.y);
     start.state = state;
     std::vector<std::size_t> places;
-    for (const BucketTree::Place& child : bucket.children)
+    for (const BucketTree::EntryIndex& child : bucket.children)
         places.push_back(entry.at(child) + state * child.own);
     const auto bucket_number = static_cast<std::size_t>(&bucket - tree_.buckets.data());
     std::vector<double> rest;
@@ -134,7 +134,7 @@ bool LabelTables::extend(std::vector<Label>& labels, const Table& child, std::si
 
 bool LabelTables::write_trail(std::vector<Label>& labels, Table& table) {
     steps_ += labels.size();
-    if (steps_ > most_steps) return false;
+    if (steps_ > label_tables_most_steps) return false;
     for (Label& label : labels) {
         table.trail.push_back({label.trail, label.below});
         label.trail = static_cast<std::uint32_t>(table.trail.size() - 1);

@@ -1,5 +1,5 @@
 #pragma once
-// One pass of labels up the tree (labels.hpp): tables of points, and how each came about.
+// Passes labels up the tree of tables once (labels.hpp), and remembers how each label came about.
 #include <chrono>
 
 #include "viridian/search/exact/bucket_tree.hpp"
@@ -7,7 +7,7 @@
 
 namespace viridian::search {
 
-// What labels are held against: in one direction, the least costs of the problem, and how far points may go.
+// Bounds labels in one direction: the problem's least costs along it, and how far a useful point may lie.
 struct Yardstick {
     Direction direction;
     LeastCosts costs;
@@ -20,15 +20,15 @@ class LabelTables {
                 const std::vector<Yardstick>& yardsticks, std::size_t most_labels,
                 std::function<bool()> out_of_time);
 
-    // False where time ran out on the way.
+    // False if time ran out on the way.
     bool run();
     struct Point {
         double x = 0, y = 0;
         std::vector<State> states;
     };
-    // The best point found; no states where none was.
+    // The best point found, without states if there is none.
     [[nodiscard]] Point best() const;
-    // What was dropped for want of room reaches at least this far in the foremost direction.
+    // Every label that was dropped for want of room reaches at least this far in the foremost direction.
     [[nodiscard]] double dropped() const { return dropped_; }
 
   private:
@@ -39,14 +39,14 @@ class LabelTables {
         std::uint32_t trail = 0;  // the labels below it that it is made of
         std::uint32_t below = 0;  // the last of them, until it is written to the trail
     };
-    struct Step {
+    struct TrailEntry {
         std::uint32_t before = 0;
         std::uint32_t label = 0;  // of a child's table
     };
     struct Table {
         std::vector<std::uint32_t> begin = {0};  // by entry
         std::vector<Label> labels;
-        std::vector<Step> trail = {{}};
+        std::vector<TrailEntry> trail = {{}};
     };
 
     bool fill(std::uint32_t bucket);
@@ -69,7 +69,7 @@ class LabelTables {
     std::vector<Table> tables_;  // by bucket
     Table whole_;                // the roots together
     double dropped_ = infinite;
-    std::size_t steps_ = 0;  // of all trails
+    std::size_t steps_ = 0;  // entries of all trails
 };
 
 }  // namespace viridian::search

@@ -1,10 +1,11 @@
 #pragma once
-// The least value of a function of two sums: every assignment has a point (x, y), each sum an assignment
-// problem of the same variables and edges. Dominance-pruned labels (docs/method.md, 2): along the tree of an
-// elimination order, each entry of a table keeps the points that partial assignments reach and that no other
-// one dominates. A label goes where the rest, which is known to add at least so much in some direction
-// (bucket_tree.hpp), leads beyond all points that could still beat the best known one. First whole states are
-// taken out in that way. Where there are too many labels, the least promising go, and bound the result.
+// Minimises a function of two sums over one assignment: every assignment has a point (x, y), and each of the
+// two sums is an assignment problem of the same variables and edges (docs/method.md, 2). Along the tree of an
+// elimination order, each entry of a table keeps labels: the points that partial assignments reach and that
+// no other label dominates. The rest is known to add at least so much in some direction (bucket_tree.hpp); a
+// label is dropped if that leads beyond all points that could still beat the best known one. Whole states are
+// taken out in the same way first. If there are too many labels, the least promising are dropped and bound
+// the result.
 #include <functional>
 
 #include "viridian/search/exact/solve.hpp"
@@ -22,10 +23,11 @@ struct TwoSums {
 };
 
 struct PointGoal {
-    std::function<double(double x, double y)> value;  // infinite where a limit is broken
-    // Label a dominates b where it is no further in both: whatever is added to both, its value is no higher.
+    std::function<double(double x, double y)> value;  // infinite if a limit is broken
+    // Label a dominates b if it is no further in both: whatever is added to both, its value is no higher.
     Direction first, second;
-    // In these, what the rest adds is computed. The foremost one bounds the value best.
+    // The directions in which the rest's least sum is computed. The first of them should bound the value
+    // best.
     std::vector<Direction> directions;
     // No point of at most this value lies further in the direction.
     std::function<double(const Direction&, double value)> farthest;
@@ -39,8 +41,8 @@ struct LabelOptions {
     std::function<bool()> cancelled;
 };
 
-// `known`: the value to beat; `bound`: what is proven already. States are empty where nothing below `known`
-// was found; the bound is proven either way. Deterministic but for where the time limit cuts.
+// `known` is the value to beat, `bound` what is proven already. The states are empty if nothing below `known`
+// was found; the bound is proven either way. Deterministic, except for when time runs out.
 [[nodiscard]] Solution least_point(const TwoSums& sums, const PointGoal& goal, double known, double bound,
                                    const LabelOptions& options);
 

@@ -1,19 +1,19 @@
 #pragma once
-// The PBQP reductions that lose nothing and add nothing: R0 (no edge), RI (one), RII (two neighbours: a new
-// matrix between them). What is left has at least three neighbours everywhere: the core. (Scholz and Eckstein
-// 2002.)
-#include "viridian/search/problem.hpp"
+// Applies the PBQP reductions that are exact and make no larger edge: R0 (a variable without an edge), RI
+// (one edge), RII (two neighbours, which get a matrix between them). The core that is left has at least three
+// neighbours everywhere (Scholz and Eckstein 2002).
+#include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
 
 class Core {
   public:
-    // Matrices of more than `most_entries` are not made: such variables stay.
+    // A variable stays if its reduction would make a matrix of more than `most_entries`.
     explicit Core(const Problem& problem, std::size_t most_entries = 1U << 16U);
 
     [[nodiscard]] const Problem& problem() const { return core_; }
     [[nodiscard]] double constant() const { return constant_; }
-    // States of the whole problem from those of the core.
+    // Returns the states of the whole problem from those of the core.
     [[nodiscard]] std::vector<State> expand(std::span<const State> core_states) const;
 
   private:

@@ -1,6 +1,6 @@
 #pragma once
-// The inner loops of the exact solver, on rows of costs, by the widest vectors that this processor has.
-// Matrices are row-major; infinite entries are allowed everywhere.
+// Holds the inner loops of the exact solver, on rows of costs, in the widest vectors that this processor has.
+// Matrices are row-major; entries may be infinite.
 #include <cstddef>
 #include <span>
 

@@ -1,23 +1,22 @@
 #pragma once
-// Solver `exact`: the optimum of an abstract problem, with proof; or, where time runs out, the best found and
-// a proven lower bound (docs/search.md).
+// Solves an abstract problem to proof; if time runs out, it returns the best found and a proven lower bound
+// (docs/search.md). This is what the solver `exact` stands on.
 #include <functional>
 
 #include "viridian/base/units.hpp"
-#include "viridian/search/problem.hpp"
+#include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
 
 struct SolveOptions {
-    double most_entries = 1e8;  // of dynamic programming's tables
-    Seconds time_limit{10};     // of branch and bound
-    // Relative gap that is not worth closing; of problems that are not additive.
-    double tolerance = 0;
+    double most_entries = 1e8;  // largest tables of dynamic programming
+    Seconds time_limit{10};     // for branch and bound, and for labels
+    double tolerance = 0;       // relative gap that is not worth closing, if the objective is not additive
     std::function<bool()> cancelled;
 };
 
-// Deterministic, but for where the time limit cuts. Empty states: every assignment is infinite (bound then
-// says so), or none was found in time.
+// The states are empty if every assignment is infinite, in which case the bound is infinite too, or if none
+// was found in time. Deterministic, except for when time runs out.
 [[nodiscard]] Solution solve_exact(const Problem& problem, const SolveOptions& options = {});
 
 }  // namespace viridian::search

@@ -1,0 +1,30 @@
+# Precompiled headers: the standard library and fmt, which most files use. JSON, CLI11 and oneDNN are not among them,
+# because a precompiled header that holds them costs every file more than reading them costs the files that need them.
+# All rooms with the same compiler flags share one header; tests share another, with GoogleTest.
+
+function(viridian_precompiled_library name)
+    file(WRITE "${PROJECT_BINARY_DIR}/generated/empty.cpp.in" "")
+    configure_file("${PROJECT_BINARY_DIR}/generated/empty.cpp.in" "${PROJECT_BINARY_DIR}/generated/${name}.cpp" COPYONLY)
+    add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/generated/${name}.cpp")
+    target_link_libraries(${name} PRIVATE viridian_warnings fmt::fmt ${ARGN})
+endfunction()
+
+viridian_precompiled_library(viridian_precompiled)
+target_precompile_headers(viridian_precompiled PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
+
+function(viridian_precompile target)
+    target_precompile_headers(${target} REUSE_FROM viridian_precompiled)
+endfunction()
+
+# The same for tests, which are programs: without the flag for shared libraries, and with GoogleTest.
+function(viridian_test_precompiled_header)
+    viridian_precompiled_library(viridian_tests_precompiled GTest::gmock_main)
+    set_target_properties(viridian_tests_precompiled PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_precompile_headers(viridian_tests_precompiled PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp"
+                                                                 <gmock/gmock.h> <gtest/gtest.h>)
+endfunction()
+
+function(viridian_precompile_tests target)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_precompile_headers(${target} REUSE_FROM viridian_tests_precompiled)
+endfunction()

@@ -1,0 +1,6 @@
+# The installed library: examples in C++ and C are built against it, with CMake's package and with pkg-config, and run.
+if(NOT VIRIDIAN_SANITIZE)
+    add_test(NAME api.installed_library COMMAND "${folder}/installed.sh" "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}"
+                                                "$<TARGET_FILE:viridian>")
+    set_tests_properties(api.installed_library PROPERTIES LABELS api TIMEOUT 600)
+endif()

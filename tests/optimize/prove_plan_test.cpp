@@ -1,0 +1,219 @@
+// The error budget, with prices that make bf16 always worth it: what agrees is decided by the outputs alone.
+#include "viridian/optimize/prove_plan.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/support/fixed_prices.hpp"
+#include "viridian/base/random.hpp"
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/prove/inputs.hpp"
+
+namespace viridian::optimize {
+namespace {
+
+using execute::FixedPrices;
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+
+Tensor random_tensor(Random& random, const graph::Dims& dims) {
+    Tensor tensor(graph::ElementType::f32, dims);
+    for (float& value : tensor.mutable_values<float>()) value = static_cast<float>(random.uniform(-1, 1));
+    return tensor;
+}
+
+// Two products; behind the second a large number is added, and taken off again: 5000 in bf16 has steps of 32.
+Graph cancelling() {
+    Random random(3);
+    Graph graph;
+    const auto constant = [&](Tensor tensor) { return graph.add_constant("c", std::move(tensor)); };
+    const auto all = [](float value) { return Tensor::f32({64}, std::vector<float>(64, value)); };
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 64})});
+    const ValueId first = graph.add("MatMul", {x, constant(random_tensor(random, {64, 64}))}, {}, "harmless");
+    const ValueId second =
+        graph.add("MatMul", {first, constant(random_tensor(random, {64, 64}))}, {}, "product");
+    const ValueId large = graph.add("Add", {second, constant(all(5000))}, {}, "large");
+    const ValueId pool = graph.add(
+        "Reshape", {large, constant(Tensor::i64({3}, std::vector<std::int64_t>{2, 2, 64}))}, {}, "shape");
+    graph.set_outputs({graph.add("Sub", {pool, constant(all(5000))}, {}, "small")});
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+// Plans the graph on the device at its prices, and proves the plan.
+Result<ProvenPlan> proven_on(FixedPrices& device, const Graph& graph, const std::string& allowances,
+                             std::optional<double> max_error = std::nullopt) {
+    VIRIDIAN_TRY(cost::Database database, cost::Database::open(":memory:"));
+    VIRIDIAN_TRY(const auto costs, MeasuredCosts::open(device, database, "model", allowances));
+    costs->price_for(graph);
+    prove::TensorSets inputs;
+    for (const std::uint64_t seed : {1, 2}) inputs.push_back(*prove::seeded_inputs(graph, seed));
+    VIRIDIAN_TRY(auto expected, prove::reference_outputs(graph, inputs));
+    const ProofTask task{graph, inputs, {std::move(expected), 0}, false, max_error};
+    VIRIDIAN_TRY(const search::Objective objective, search::parse_objective("time"));
+    return plan_and_prove(graph, task, device, *costs, objective, {});
+}
+
+struct Trial {
+    std::vector<std::string> forbidden;
+    double error = 0;
+    std::size_t rounding = 0;
+    int rounds = 0;
+    bool large_rounds = false;
+};
+
+Trial prove_within(double max_error) {
+    Trial run;
+    auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}});
+    EXPECT_TRUE(real.ok());
+    FixedPrices device(*std::move(real));
+    const Graph graph = cancelling();
+    const auto proven = proven_on(device, graph, "f32,bf16", max_error);
+    EXPECT_TRUE(proven.ok()) << proven.error().text();
+    if (!proven.ok()) return run;
+    EXPECT_TRUE(proven->proof.passed());
+    run.error = proven->proof.outputs[0].error;
+    for (const prove::Forbidden& entry : proven->forbidden) {
+        run.forbidden.push_back(entry.blame.node);
+        run.rounds = std::max(run.rounds, entry.round);
+    }
+    for (const auto& assigned : proven->planned.plan.assignment.regions) {
+        if (!plan::rounds(graph, assigned.region, assigned.choice)) continue;
+        ++run.rounding;
+        for (std::size_t i = 0; i < assigned.region.outputs.size(); ++i)
+            if (graph.value(assigned.region.outputs[i]).name.starts_with("large"))
+                run.large_rounds = assigned.choice.outputs[i].element == graph::ElementType::bf16;
+    }
+    return run;
+}
+
+class ErrorBudget : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}}).ok())
+            GTEST_SKIP() << "this processor has no bf16 instructions";
+    }
+};
+
+TEST_F(ErrorBudget, WhatCancelsStaysInF32AndTheRestMayRound) {
+    const Trial run = prove_within(0.02);
+    EXPECT_FALSE(run.forbidden.empty());
+    EXPECT_FALSE(run.large_rounds);
+    EXPECT_GE(run.rounding, 1U) << "the products did no harm";
+    EXPECT_THAT(run.forbidden, testing::Not(testing::Contains("harmless")));
+    EXPECT_LE(run.error, 0.02);
+    EXPECT_GT(run.error, 1e-4) << "something was rounded";
+}
+
+TEST_F(ErrorBudget, ATightOneEndsInF32) {
+    const Trial run = prove_within(1e-5);
+    EXPECT_EQ(run.rounding, 0U);
+    EXPECT_LE(run.error, 1e-5);
+}
+
+TEST_F(ErrorBudget, IsTheSameEveryTime) {
+    const Trial first = prove_within(0.02), second = prove_within(0.02);
+    EXPECT_EQ(first.forbidden, second.forbidden);
+    EXPECT_EQ(first.error, second.error);
+}
+
+std::unique_ptr<execute::Device> exact_device() {
+    auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
+    EXPECT_TRUE(device.ok());
+    return *std::move(device);
+}
+
+Graph two_products() {
+    Random random(5);
+    Graph graph;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 64})});
+    const ValueId v = graph.add_constant("v", random_tensor(random, {64, 48}));
+    const ValueId w = graph.add_constant("w", random_tensor(random, {48, 32}));
+    graph.set_outputs({graph.add("MatMul", {graph.add("MatMul", {x, v}, {}, "first"), w}, {}, "second")});
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+std::set<std::string> kernels_of(const ProvenPlan& proven) {
+    std::set<std::string> kernels;
+    for (const auto& assigned : proven.planned.plan.assignment.regions)
+        kernels.insert(assigned.choice.kernel);
+    return kernels;
+}
+
+TEST(WrongKernel, IsForbiddenWhereItIsWrongAndAnotherTaken) {
+    FixedPrices device(exact_device());
+    const Graph graph = two_products();
+    const auto right = proven_on(device, graph, "f32");
+    ASSERT_TRUE(right.ok()) << right.error().text();
+    const plan::Choice taken = right->planned.plan.assignment.regions[0].choice;
+    const plan::Region first = right->planned.plan.assignment.regions[0].region;
+    const std::string signature = plan::signature(graph, first);
+    device.wrong = [&](const std::string& where, const plan::Choice& choice) {
+        return where == signature && choice.kernel == taken.kernel;
+    };
+    device.cheapest = taken.kernel;
+    const auto proven = proven_on(device, graph, "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_TRUE(proven->proof.passed());
+    for (const auto& assigned : proven->planned.plan.assignment.regions)
+        EXPECT_EQ(plan::signature(graph, assigned.region) == signature,
+                  assigned.choice.kernel != taken.kernel)
+            << "right at the other product";
+}
+
+TEST(WrongKernel, OfAllTheReferenceIsLeft) {
+    FixedPrices device(exact_device());
+    device.wrong = [](const std::string&, const plan::Choice& choice) {
+        return choice.kernel != "reference";
+    };
+    const auto proven = proven_on(device, two_products(), "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_EQ(kernels_of(*proven), std::set<std::string>{"reference"});
+}
+
+TEST(WrongKernel, OfWhichThereIsNoOtherEndsWithExitCode3) {
+    FixedPrices device(exact_device());
+    device.wrong = [](const std::string&, const plan::Choice&) { return true; };
+    const auto proven = proven_on(device, two_products(), "f32");
+    ASSERT_FALSE(proven.ok());
+    EXPECT_EQ(proven.error().code, ErrorCode::not_equal) << proven.error().text();
+    EXPECT_EQ(proven.error().kind(), ErrorKind::bug) << "exit code 3";
+}
+
+class WithNaN : public testing::TestWithParam<const char*> {};
+
+// Standard normal inputs, of which each of these makes some NaN.
+TEST_P(WithNaN, IsComparedByItsPattern) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4, 64})});
+    std::vector<ValueId> inputs = {x};
+    if (GetParam() == std::string("Pow")) inputs.push_back(graph.add_constant("e", Tensor::scalar(0.5F)));
+    graph.set_outputs({graph.add(GetParam(), inputs, {}, "y")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    FixedPrices device(exact_device());
+    const auto proven = proven_on(device, graph, "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_TRUE(proven->proof.passed());
+    EXPECT_LE(proven->proof.outputs[0].error, 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, WithNaN,
+                         testing::Values("Log", "Sqrt", "Pow", "Acos", "Asin", "Atanh", "Acosh"));
+
+TEST(ToForbid, WorstFirstUntilTheRestFits) {
+    std::vector<prove::Blame> blames(4);
+    blames[0].error = 0.04, blames[1].error = 0.03, blames[2].error = 0.01, blames[3].error = 0;
+    EXPECT_EQ(to_forbid(blames, 0.051, 0.045).size(), 1U);
+    EXPECT_EQ(to_forbid(blames, 0.051, 0.02).size(), 2U);
+    EXPECT_EQ(to_forbid(blames, 0.051, 0.001).size(), 3U);
+    EXPECT_EQ(to_forbid(blames, 0.51, 0.02).size(), 3U) << "together they were worse than apart";
+    blames[0].error = blames[1].error = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(to_forbid(blames, std::numeric_limits<double>::infinity(), 0.02).size(), 2U);
+}
+
+}  // namespace
+}  // namespace viridian::optimize

@@ -1,0 +1,118 @@
+#include "viridian/prove/blame.hpp"
+
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::prove {
+namespace {
+
+using namespace execute;  // the kernels that the tests are about
+
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+
+// y = (x·W + 1000) − 1000 + tiny branch: the sum of large numbers, stored in bf16, loses everything that the
+// difference is about; the other product does no harm.
+Graph cancelling(Random& random) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({4, 64}));
+    const ValueId harmless = graph.add(
+        "Relu",
+        {graph.add("MatMul", {x, graph.add_constant("v", random_tensor(random, {64, 64}))}, {}, "harmless")});
+    const ValueId product = graph.add(
+        "MatMul", {harmless, graph.add_constant("w", random_tensor(random, {64, 64}))}, {}, "product");
+    const ValueId large =
+        graph.add("Add", {product, graph.add_constant("c", Tensor::f32({64}, std::vector<float>(64, 5000)))},
+                  {}, "large");
+    const ValueId back =
+        graph.add("Mul", {large, graph.add_constant("one", Tensor::f32({64}, std::vector<float>(64, 0.5F)))},
+                  {}, "half");
+    const ValueId small = graph.add(
+        "Sub", {back, graph.add_constant("d", Tensor::f32({64}, std::vector<float>(64, 2500)))}, {}, "small");
+    graph.set_outputs({small});
+    return graph;
+}
+
+// Everything in bf16 that can be.
+Result<plan::Plan> all_in_bf16(execute::Device& device, const Graph& graph) {
+    VIRIDIAN_TRY(
+        auto assignment,
+        assign(device, graph, single_node_regions(graph), [&](const auto& region, const auto& choices) {
+            for (std::size_t c = 0; c < choices.size(); ++c) {
+                const bool all = std::ranges::all_of(
+                                     choices[c].inputs,
+                                     [](const auto& f) { return f.element == graph::ElementType::bf16; }) &&
+                                 choices[c].outputs[0].element == graph::ElementType::bf16;
+                if (all && choices[c].aliasing == plan::Aliasing::none) return c;
+            }
+            ADD_FAILURE() << graph.node(region.nodes[0]).op.name() << " is not offered in bf16";
+            return std::size_t{0};
+        }));
+    return plan::make_plan(graph, std::move(assignment));
+}
+
+TEST(Blame, FindsTheRegionWhoseRoundingALaterLayerMakesLarge) {
+    const auto device = bf16_device();
+    if (device == nullptr) GTEST_SKIP() << "this processor has no bf16 instructions";
+    Random random(3);
+    Graph graph = cancelling(random);
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto plan = all_in_bf16(*device, graph);
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    const auto inputs = random_inputs(graph, random);
+    const auto blames = blame_rounding(*device, graph, *plan, {inputs});
+    ASSERT_TRUE(blames.ok()) << blames.error().text();
+    ASSERT_EQ(blames->size(), 6U);
+    // 5000 in bf16 has steps of 32, of 16 after the halving.
+    EXPECT_THAT((std::vector<std::string>{(*blames)[0].node, (*blames)[1].node, (*blames)[2].node}),
+                testing::UnorderedElementsAre("large", "half", "small"));
+    EXPECT_GT((*blames)[2].error, 10 * (*blames)[3].error);
+    for (const Blame& blame : *blames) {
+        EXPECT_LT(blame.error, 2) << blame.node;
+        if (blame.node == "large") {
+            EXPECT_LT(blame.local, 0.01) << "its own error looks small: only what follows makes it large";
+            EXPECT_FALSE(blame.tensor.empty());
+        }
+    }
+    // The same again: nothing in it depends on time or order.
+    const auto again = blame_rounding(*device, graph, *plan, {inputs});
+    ASSERT_TRUE(again.ok());
+    for (std::size_t i = 0; i < blames->size(); ++i) {
+        EXPECT_EQ((*again)[i].node, (*blames)[i].node);
+        EXPECT_EQ((*again)[i].error, (*blames)[i].error);
+    }
+}
+
+// y = ((relu x + a) − a) + ((relu x + b) − b): one set of inputs has a large a, the other a large b.
+TEST(Blame, TakesTheWorstOfAllSets) {
+    const auto device = bf16_device();
+    if (device == nullptr) GTEST_SKIP() << "this processor has no bf16 instructions";
+    Random random(4);
+    Graph graph;
+    const ValueId x = graph.add("Relu", {graph.add_input("x", f32({4, 64}))}, {}, "relu");
+    std::vector<ValueId> halves;
+    for (const char* name : {"a", "b"}) {
+        const ValueId large = graph.add_input(name, f32({4, 64}));
+        halves.push_back(graph.add("Sub", {graph.add("Add", {x, large}, {}, name), large}));
+    }
+    graph.set_outputs({graph.add("Add", {halves[0], halves[1]}, {}, "both")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto plan = all_in_bf16(*device, graph);
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    const Tensor small = random_tensor(random, {4, 64});
+    const Tensor large = Tensor::f32({4, 64}, std::vector<float>(256, 5001));
+    const std::vector<std::vector<Tensor>> sets = {{small, large, small}, {small, small, large}};
+    const auto error_of = [&](const std::string& node, const std::vector<std::vector<Tensor>>& on) {
+        const auto blames = blame_rounding(*device, graph, *plan, on);
+        EXPECT_TRUE(blames.ok());
+        return std::ranges::find(*blames, node, &Blame::node)->error;
+    };
+    EXPECT_GT(error_of("a", {sets[0]}), 0.5);
+    EXPECT_LT(error_of("b", {sets[0]}), 0.01);
+    EXPECT_EQ(error_of("a", sets), error_of("a", {sets[0]}));
+    EXPECT_EQ(error_of("b", sets), error_of("b", {sets[1]}));
+    EXPECT_GT(error_of("b", sets), 0.5);
+}
+
+}  // namespace
+}  // namespace viridian::prove

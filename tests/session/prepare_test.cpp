@@ -1,0 +1,67 @@
+// A plan from a file runs as given: one that rounds in bf16 does so without --allow.
+#include "viridian/session/session.hpp"
+
+#include "viridian/base/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fixed_prices.hpp"
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/optimize/files/sidecar.hpp"
+#include "viridian/prove/inputs.hpp"
+#include "viridian/prove/proof.hpp"
+
+namespace viridian::session {
+namespace {
+
+using graph::Tensor;
+
+TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
+    auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}});
+    if (!real.ok()) GTEST_SKIP() << "this processor has no bf16 instructions";
+    execute::FixedPrices device(*std::move(real));  // bf16 is ten times as fast
+    graph::Graph graph;
+    const auto x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({16, 64})});
+    Tensor weights(graph::ElementType::f32, {64, 64});
+    float value = 0.1F;
+    for (float& w : weights.mutable_values<float>()) w = value = value > 1 ? value - 1.93F : value + 0.37F;
+    graph.set_outputs({graph.add("MatMul", {x, graph.add_constant("w", std::move(weights))}, {}, "product")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    cost::Source source{
+        [&](const graph::Graph& of, const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+            VIRIDIAN_TRY(const auto choices, device.choices(of, region));
+            std::vector<cost::PricedChoice> priced;
+            for (const plan::Choice& choice : choices) {
+                VIRIDIAN_TRY(const execute::Timing timing, device.time(of, region, choice, {}));
+                priced.push_back({choice, {timing.median, timing.median, timing.median, {}}});
+            }
+            return priced;
+        },
+        [](const graph::Dims&, const plan::Format&, const plan::Format&) {
+            return Result<cost::Price>(cost::Price{Seconds(1e-7), {}, {}, {}});
+        }};
+    const auto planned = optimize::make_planned(graph, &device, source, {}, {});
+    ASSERT_TRUE(planned.ok()) << planned.error().text();
+    ASSERT_TRUE(plan::rounds(planned->graph, planned->plan.assignment));
+    const Json sidecar = optimize::sidecar_json(planned->graph, planned->plan, {});
+
+    ModelOptions options;
+    options.threads = 1;
+    ASSERT_FALSE(allows_bf16(options));
+    const auto given = prepare({{}, graph, std::make_shared<const Json>(sidecar), {}}, options);
+    ASSERT_TRUE(given.ok()) << given.error().text();
+    EXPECT_TRUE(plan::rounds(given->planned.graph, given->planned.plan.assignment));
+    const auto inputs = prove::seeded_inputs(graph, 1);
+    auto first = execute::output_tensors(graph), second = execute::output_tensors(graph);
+    ASSERT_TRUE(inputs.ok() && first.ok() && second.ok());
+    ASSERT_TRUE(planned->executable->run(*inputs, *first).ok());
+    ASSERT_TRUE(given->planned.executable->run(*inputs, *second).ok());
+    EXPECT_EQ((*first)[0].content_hash(), (*second)[0].content_hash());
+    const auto exact = prove::reference_outputs(graph, {*inputs});
+    ASSERT_TRUE(exact.ok());
+    EXPECT_GT(prove::relative_error((*second)[0], (*exact)[0][0]), 1e-4) << "it rounded";
+}
+
+}  // namespace
+}  // namespace viridian::session

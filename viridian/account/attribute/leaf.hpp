@@ -1,0 +1,74 @@
+#pragma once
+// A Leaf is one stretch of time in which an operation was the innermost work of its lane; its end is
+// excluded, so that abutting leaves never overlap. A sweep is anything with `advance`, `enter` and `leave`;
+// `sweep_leaves` and Nesting (nesting.hpp) drive it, edges in time order, memory is the active set.
+#include <algorithm>
+#include <concepts>
+#include <span>
+#include <vector>
+
+#include "viridian/account/power/power_types.hpp"
+
+namespace viridian::account {
+
+using OperationId = std::uint32_t;
+
+struct Leaf {
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+    OperationId operation = 0;
+    std::uint32_t weight = 1;  // share among concurrent leaves; 1 everywhere means equal shares
+};
+
+template <class T>
+concept Sweep = requires(T sweep, Nanoseconds time, OperationId operation, std::uint32_t number, bool first) {
+    sweep.advance(time);                                                       // nothing changes until `time`
+    { sweep.enter(operation, number, first) } -> std::same_as<std::uint32_t>;  // weight, is a new instance
+    sweep.leave(number);                                                       // what `enter` gave
+};
+
+// Ends of what is active, earliest first.
+class Ends {
+  public:
+    struct End {
+        Nanoseconds time;
+        std::uint32_t what;
+    };
+    [[nodiscard]] bool empty() const { return heap_.empty(); }
+    [[nodiscard]] const End& top() const { return heap_.front(); }
+    void push(End end) {
+        heap_.push_back(end);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    End pop() {
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        const End end = heap_.back();
+        heap_.pop_back();
+        return end;
+    }
+
+  private:
+    static bool later(const End& a, const End& b) { return a.time > b.time; }
+    std::vector<End> heap_;
+};
+
+// Drives `sweep` over `leaves`, which are sorted by start.
+template <Sweep T>
+void sweep_leaves(std::span<const Leaf> leaves, T& sweep) {
+    Ends ends;
+    const auto close_until = [&](Nanoseconds time) {
+        while (!ends.empty() && ends.top().time <= time) {
+            const Ends::End end = ends.pop();
+            sweep.advance(end.time);
+            sweep.leave(end.what);
+        }
+    };
+    for (const Leaf& leaf : leaves) {
+        close_until(leaf.start);
+        sweep.advance(leaf.start);
+        ends.push({std::max(leaf.end, leaf.start), sweep.enter(leaf.operation, leaf.weight, true)});
+    }
+    close_until(INT64_MAX);
+}
+
+}  // namespace viridian::account

@@ -1,0 +1,41 @@
+#include "viridian/account/attribute/operations.hpp"
+
+namespace viridian::account {
+
+OperationId Operations::of(const trace::Event& event) {
+    const auto pass = static_cast<std::size_t>(event.pass);
+    OperationId id = UINT32_MAX;
+    const auto add = [&] {
+        entries_.push_back({event.path, event.name, event.type, event.kind, event.pass, event.lane, false});
+        return static_cast<OperationId>(entries_.size() - 1);
+    };
+    if (event.path != 0) {
+        const std::size_t key = std::size_t{event.path} * 3 + pass;
+        if (key >= by_path_.size()) by_path_.resize(std::max(key + 1, by_path_.size() * 2));
+        if (by_path_[key] == 0) by_path_[key] = add() + 1;
+        id = by_path_[key] - 1;
+    } else {
+        const std::uint64_t key = std::uint64_t{event.name} * 3 + pass;
+        const auto found = unqualified_.find(key);
+        id = found != unqualified_.end() ? found->second : unqualified_.emplace(key, add()).first->second;
+    }
+    if (entries_[id].lane != event.lane) entries_[id].several_lanes = true;
+    return id;
+}
+
+Operation Operations::describe(OperationId operation, const trace::Trace& about,
+                               std::string_view device) const {
+    const Entry& entry = entries_[operation];
+    Operation out;
+    out.name = entry.path != 0 ? about.qualified(entry.path) : std::string(about.names[entry.name]);
+    out.parent = entry.path != 0 ? about.qualified(about.paths.parent(entry.path)) : "";
+    out.type = about.names[entry.type != 0 ? entry.type : entry.name];
+    out.kind = trace::name_of(entry.kind);
+    out.device = device;
+    out.pass = trace::name_of(entry.pass);
+    if (!entry.several_lanes && entry.lane < about.lanes.size())
+        out.stream = std::to_string(about.lanes[entry.lane].thread);
+    return out;
+}
+
+}  // namespace viridian::account

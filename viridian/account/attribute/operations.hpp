@@ -1,0 +1,34 @@
+#pragma once
+// Numbers the operations of one device of a trace, one per qualified name and pass, in order of appearance.
+#include <unordered_map>
+
+#include "viridian/account/attribute/leaf.hpp"
+#include "viridian/account/result.hpp"
+#include "viridian/trace/trace.hpp"
+
+namespace viridian::account {
+
+class Operations {
+  public:
+    OperationId of(const trace::Event& event);
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    // Everything but seconds, count and energy.
+    [[nodiscard]] Operation describe(OperationId operation, const trace::Trace& about,
+                                     std::string_view device) const;
+    [[nodiscard]] trace::NameId type(OperationId operation) const { return entries_[operation].type; }
+
+  private:
+    struct Entry {
+        trace::PathId path = 0;
+        trace::NameId name = 0, type = 0;
+        trace::Kind kind = trace::Kind::operation;
+        trace::Pass pass = trace::Pass::unknown;
+        trace::LaneId lane = 0;
+        bool several_lanes = false;
+    };
+    std::vector<Entry> entries_;
+    std::vector<std::uint32_t> by_path_;  // 3 passes a path; 0 is none, else id + 1
+    std::unordered_map<std::uint64_t, OperationId> unqualified_;
+};
+
+}  // namespace viridian::account

@@ -1,0 +1,55 @@
+#pragma once
+// A sweep (leaf.hpp) that finds each operation's share of the base power: the integral of (drift weight of
+// each knot) / k(t) over its active time, within the time that power is known for.
+#include <utility>
+
+#include "viridian/account/deconvolve/design.hpp"
+
+namespace viridian::account {
+
+class BaseSeconds {
+  public:
+    // Counts only inside segments that are not gaps. `curve` is on the clock of the leaves already.
+    BaseSeconds(const PowerCurve& curve, const Drift& drift);
+
+    void advance(Nanoseconds time);
+    std::uint32_t enter(OperationId operation, std::uint32_t weight, bool first);
+    void leave(std::uint32_t slot);
+
+    struct Of {
+        std::uint64_t count = 0;
+        double active = 0.0;          // instance-seconds where power is known
+        Nanoseconds wall = 0;         // all instance time
+        std::vector<double> by_knot;  // seconds of base, weighted by knot; one entry without drift
+    };
+    std::vector<Of> operations;
+    std::vector<double> idle;  // seconds without leaves between leaves, by knot
+    Nanoseconds uncovered = 0;
+    [[nodiscard]] Nanoseconds begin() const { return begin_; }  // of the first leaf
+    [[nodiscard]] Nanoseconds end() const { return end_; }      // of the last leaf
+
+  private:
+    struct Slot {
+        OperationId operation = 0;
+        Nanoseconds start = 0;
+        double covered = 0.0;
+        std::size_t knot = 0;
+        double left = 0.0, right = 0.0;  // levels of the knots around the start
+    };
+    void spend(Nanoseconds from, Nanoseconds to);
+    [[nodiscard]] std::size_t knot_at(Nanoseconds time) const;
+
+    const PowerCurve* curve_;
+    Drift drift_;
+    std::size_t knots_;
+    std::size_t at_ = 0;
+    Nanoseconds now_ = INT64_MIN, begin_ = 0, end_ = 0;
+    bool started_ = false;
+    std::uint64_t active_ = 0;
+    double covered_ = 0.0;
+    std::vector<double> level_, pending_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> free_;
+};
+
+}  // namespace viridian::account

@@ -1,0 +1,39 @@
+#pragma once
+// Solves small dense symmetric systems: the normal equations of a fit.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace viridian::account {
+
+class Symmetric {  // lower triangle, row by row
+  public:
+    explicit Symmetric(std::size_t size = 0) : size_(size), values_(size * (size + 1) / 2) {}
+    [[nodiscard]] std::size_t size() const { return size_; }
+    double& operator()(std::size_t row, std::size_t column) { return values_[row * (row + 1) / 2 + column]; }
+    double operator()(std::size_t row, std::size_t column) const {
+        return values_[row * (row + 1) / 2 + column];
+    }
+    [[nodiscard]] double any(std::size_t i, std::size_t j) const {
+        return i >= j ? (*this)(i, j) : (*this)(j, i);
+    }
+    void add(const Symmetric& other, double factor);
+    [[nodiscard]] double quadratic(std::span<const double> x) const;  // x' S x
+
+  private:
+    std::size_t size_;
+    std::vector<double> values_;
+};
+
+// S = L L'. A pivot that is not positive (a direction without information) is lifted to a tiny one.
+class Cholesky {
+  public:
+    explicit Cholesky(Symmetric matrix);
+    [[nodiscard]] std::vector<double> solve(std::vector<double> right) const;  // S^-1 b
+    [[nodiscard]] double log_determinant() const;
+
+  private:
+    Symmetric factor_;
+};
+
+}  // namespace viridian::account

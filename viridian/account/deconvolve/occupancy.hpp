@@ -1,0 +1,54 @@
+#pragma once
+// Occupancy is an index of how long each kind of operation was active until any instant:
+// C_k(t) = n_k(t) * t - Q_k(t), with n_k the instances active at t and Q_k the sum of starts less the sum of
+// ends so far. Integers, exact. Memory: 32 bytes a leaf and a snapshot every few hundred edges.
+#include <span>
+#include <vector>
+
+#include "viridian/account/attribute/leaf.hpp"
+
+namespace viridian::account {
+
+class Occupancy {
+  public:
+    // `leaves` by start; `kind_of[operation]` < kinds - 1: the last kind is idleness, when no leaf is active.
+    Occupancy(std::span<const Leaf> leaves, std::span<const std::uint32_t> kind_of, std::uint32_t kinds);
+
+    struct Edge {
+        Nanoseconds time;  // since `origin`
+        std::uint32_t kind;
+        std::int32_t sign;
+    };
+    [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
+    [[nodiscard]] std::uint32_t kinds() const { return kinds_; }
+    [[nodiscard]] Nanoseconds begin() const { return origin_; }  // of the first leaf
+    [[nodiscard]] Nanoseconds end() const { return origin_ + (edges_.empty() ? 0 : edges_.back().time); }
+    [[nodiscard]] static std::size_t bytes(std::size_t leaves) { return leaves * 40; }
+
+    // Walks along time; near and ascending seeks are cheap, any are allowed.
+    class Cursor {
+      public:
+        explicit Cursor(const Occupancy& occupancy);
+        void seek(Nanoseconds time);
+        // Instance-nanoseconds of each kind until the sought time, since `begin`.
+        [[nodiscard]] std::int64_t until(std::uint32_t kind) const {
+            return active_[kind] * time_ - balance_[kind];
+        }
+        [[nodiscard]] std::int64_t active(std::uint32_t kind) const { return active_[kind]; }
+
+      private:
+        const Occupancy* occupancy_;
+        std::size_t next_ = 0;  // first edge after the sought time
+        Nanoseconds time_ = 0;
+        std::vector<std::int64_t> active_, balance_;
+    };
+
+  private:
+    Nanoseconds origin_ = 0;
+    std::uint32_t kinds_;
+    std::size_t spacing_;
+    std::vector<Edge> edges_;
+    std::vector<std::int64_t> snapshots_;  // active, balance of every kind, each `spacing_` edges
+};
+
+}  // namespace viridian::account

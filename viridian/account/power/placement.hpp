@@ -1,0 +1,30 @@
+#pragma once
+// Placement says where a thread ran: with several CPU packages, an event of a processor belongs to the
+// package its thread was on when it began (`thread_cpu` readings and `# cpu_package CPU PACKAGE` lines of the
+// power log).
+#include <map>
+#include <string>
+#include <vector>
+
+#include "viridian/meter/log/power_log.hpp"
+
+namespace viridian::account {
+
+class Placement {
+  public:
+    explicit Placement(const meter::PowerLog& log);
+    [[nodiscard]] bool empty() const { return packages_ < 2 || threads_.empty(); }
+    // "cpu:1", or null if the thread is not known. Times must ascend for each thread.
+    [[nodiscard]] const std::string* device_of(std::int64_t thread, std::int64_t time_ns);
+
+  private:
+    struct Thread {
+        const std::vector<meter::Reading>* readings = nullptr;
+        std::size_t at = 0;
+    };
+    std::map<std::int64_t, Thread> threads_;
+    std::map<std::int64_t, std::string> device_of_cpu_;
+    std::size_t packages_ = 0;
+};
+
+}  // namespace viridian::account

@@ -1,0 +1,13 @@
+#pragma once
+// Finds the data flow for diagrams. The names of a model's nodes and of a trace's operations differ:
+// "/encoder/layer.0/MatMul" and "encoder/layer/0/aten::matmul" meet in the layer that both know, and nodes
+// that the trace does not know (folded, fused) hand their data on.
+#include "viridian/account/result.hpp"
+
+namespace viridian::account {
+
+// `flows` between nodes by name, in any order -> flows between names that `accounting` knows, whole names or
+// the layers that they are in. Flows within one name are left out.
+[[nodiscard]] std::vector<Flow> match_flows(const std::vector<Flow>& flows, const Accounting& accounting);
+
+}  // namespace viridian::account

@@ -1,0 +1,32 @@
+#pragma once
+// Sums up several runs of a program (SMARAGDINE repeats each experiment 5 times; whiskers are the standard
+// deviation): every summarized tensor's energy and power, and each pass's total, as mean and spread.
+#include "viridian/account/products/footprint.hpp"
+
+namespace viridian::account {
+
+inline constexpr std::size_t enough_runs = 5;  // below it, spreads are hardly known
+
+struct Spread {
+    double mean = 0.0, deviation = 0.0, least = 0.0, most = 0.0;  // deviation: of the sample, n - 1
+    std::size_t count = 0;
+};
+[[nodiscard]] Spread spread_of(const std::vector<double>& values);
+
+struct RepeatedEntry {
+    std::string name;
+    Spread joules;  // over all runs: one that lacks the name used nothing for it
+    Spread watts;   // over the runs that have it
+    std::size_t runs = 0;
+};
+
+struct RepeatedRuns {
+    std::vector<RepeatedEntry> entries;  // by energy, largest first
+    Spread total, forward, backward, unknown, idle;
+    Provenance provenance;  // the weakest of all
+};
+
+[[nodiscard]] RepeatedRuns repeated_runs(const std::vector<Accounting>& runs);
+[[nodiscard]] Json to_json(const Spread& spread);
+
+}  // namespace viridian::account

@@ -1,0 +1,28 @@
+#pragma once
+// What stands behind the public interface's handles.
+#include "viridian/api/convert.hpp"
+#include "viridian/optimize/optimize.hpp"
+#include "viridian/session/session.hpp"
+
+namespace viridian::api {
+
+[[nodiscard]] session::ModelOptions model_options(const std::string& file, const v1::OpenOptions& options);
+
+}  // namespace viridian::api
+
+namespace viridian::v1 {
+
+struct Model::State {
+    session::Session session;
+    std::vector<Port> inputs, outputs;
+    static std::shared_ptr<State> of(session::Session session);
+};
+
+struct Optimized::State {
+    std::unique_ptr<execute::Device> device;
+    cost::Database database;
+    std::unique_ptr<optimize::MeasuredCosts> costs;
+    optimize::Optimized result;
+};
+
+}  // namespace viridian::v1

@@ -1,0 +1,30 @@
+#include "viridian/base/output_paths.hpp"
+
+#include "viridian/base/destination.hpp"
+
+namespace viridian {
+
+namespace fs = std::filesystem;
+
+Path resolved(const Path& path) {
+    std::error_code unknown;
+    const Path full = fs::weakly_canonical(Destination(path).path, unknown);
+    return unknown ? path : full;
+}
+
+bool same_file(const Path& a, const Path& b) {
+    std::error_code unknown;
+    return resolved(a) == resolved(b) || fs::equivalent(a, b, unknown);
+}
+
+Result<void> check_replaces_nothing(const std::vector<Path>& writes, const std::vector<Path>& reads) {
+    for (const Path& write : writes)
+        for (const Path& read : reads)
+            if (!write.empty() && !read.empty() && same_file(write, read))
+                return fail(ErrorCode::invalid_argument, "choose another name for the output",
+                            "writing `{}` would replace `{}`, which this command reads", write.string(),
+                            read.string());
+    return {};
+}
+
+}  // namespace viridian

@@ -1,0 +1,55 @@
+#include "viridian/base/system/build_id.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace viridian {
+namespace {
+
+// A segment of notes: header (sizes of name and content, type), name, content, each padded to four bytes.
+std::string find_note(const char* at, std::size_t size) {
+    const auto padded = [](std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; };
+    while (size >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) header;
+        std::memcpy(&header, at, sizeof header);
+        const std::size_t whole = sizeof header + padded(header.n_namesz) + padded(header.n_descsz);
+        if (whole > size) break;
+        const std::string_view name(at + sizeof header, header.n_namesz);
+        if (header.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU\0", 4)) {
+            std::string text;
+            const char* content = at + sizeof header + padded(header.n_namesz);
+            for (std::size_t i = 0; i < header.n_descsz; ++i)
+                text += fmt::format("{:02x}", static_cast<unsigned char>(content[i]));
+            return text;
+        }
+        at += whole;
+        size -= whole;
+    }
+    return "";
+}
+
+// The first object is the program itself.
+int visit(dl_phdr_info* object, std::size_t, void* found) {
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+        if (segment.p_type != PT_NOTE) continue;
+        std::string text =
+            find_note(reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr), segment.p_filesz);
+        if (!text.empty()) *static_cast<std::string*>(found) = std::move(text);
+    }
+    return 1;
+}
+
+}  // namespace
+
+std::string build_id() {
+    std::string found;
+    dl_iterate_phdr(visit, &found);
+    return found;
+}
+
+}  // namespace viridian

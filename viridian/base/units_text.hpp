@@ -1,0 +1,10 @@
+#pragma once
+// A measured number as people read it, with a metric prefix.
+#include <string>
+
+namespace viridian {
+
+// 0.00123, "s" → "1.23 ms"
+[[nodiscard]] std::string quantity(double value, const char* unit);
+
+}  // namespace viridian

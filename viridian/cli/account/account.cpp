@@ -1,0 +1,82 @@
+#include "viridian/cli/account/account.hpp"
+
+#include "viridian/base/json.hpp"
+
+#include <algorithm>
+
+#include "viridian/cli/commands.hpp"
+#include "viridian/report/page.hpp"
+
+namespace viridian::cli {
+
+Command account_command() {
+    return {
+        "account", "Joules per operation, layer and module, from anybody's trace and power log",
+        "viridian account --trace trace.json.gz --power power.csv", [](App app) {
+            return choose(
+                app,
+                {{"selftest", "Every sensor and method against known ground truth", "",
+                  define_account_selftest},
+                 {"diff", "Compares results or experiments: PCC, MED, stability, what changed most", "",
+                  define_account_diff},
+                 {"top", "Largest consumers over several runs, with their spread", "", define_account_top},
+                 {"epochs", "Power over the time of an epoch, averaged over all epochs", "",
+                  define_account_epochs},
+                 {"overhead", "What recording costs: a program with and without it", "",
+                  define_account_overhead}},
+                define_account_run(app));
+        }};
+}
+
+Result<account::Accounting> load_accounting(const std::string& path) {
+    VIRIDIAN_TRY(const std::string text, read_file(path));
+    VIRIDIAN_TRY(const Json json, parse_json(text, path));
+    return account::accounting_from_json(json, path);
+}
+
+Result<Experiment> load_experiment(const std::string& where) {
+    Experiment out{Path(where).filename().string(), {}};
+    if (std::filesystem::is_directory(where)) {
+        std::vector<Path> files;
+        for (const auto& entry : std::filesystem::directory_iterator(where))
+            if (entry.path().extension() == ".json") files.push_back(entry.path());
+        std::sort(files.begin(), files.end());
+        for (const Path& file : files)
+            if (auto run = load_accounting(file.string()); run.ok())
+                out.runs.push_back(std::move(run).value());
+            else if (run.error().code != ErrorCode::mismatch)
+                return std::move(run).error();
+        if (out.name.empty()) out.name = Path(where).parent_path().filename().string();
+        if (out.runs.empty())
+            return fail(ErrorCode::missing_entry, "write results with `viridian account -o FILE.json`",
+                        "the folder `{}` holds no accounting result", where);
+        return out;
+    }
+    for (std::size_t at = 0; at <= where.size();) {
+        const std::size_t comma = std::min(where.find(',', at), where.size());
+        VIRIDIAN_TRY(account::Accounting run, load_accounting(where.substr(at, comma - at)));
+        out.runs.push_back(std::move(run));
+        at = comma + 1;
+    }
+    if (out.runs.size() > 1)
+        out.name = fmt::format("{} ({} runs)", Path(where.substr(0, where.find(','))).filename().string(),
+                               out.runs.size());
+    return out;
+}
+
+Result<void> keep_answer(Answer& answer, const std::string& file) {
+    if (file.empty()) return {};
+    const bool has_page = file.ends_with(".json") || file.ends_with(".html");
+    const std::string stem = has_page ? file.substr(0, file.size() - 5) : file;
+    const std::string result_file = has_page ? stem + ".json" : file;
+    VIRIDIAN_TRY(
+        write_file(result_file, answer.json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
+    answer.text += fmt::format("wrote {}\n", result_file);
+    if (!has_page) return {};
+    VIRIDIAN_TRY(const std::string page, report::page(answer.json));
+    VIRIDIAN_TRY(write_file(stem + ".html", page));
+    answer.text += fmt::format("wrote {}.html\n", stem);
+    return {};
+}
+
+}  // namespace viridian::cli

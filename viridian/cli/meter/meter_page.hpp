@@ -1,0 +1,16 @@
+#pragma once
+// Writes the result of `viridian meter identify` as JSON, as a table, and as a page in Markdown with plots.
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/result.hpp"
+#include "viridian/meter/characterise/characterise.hpp"
+
+namespace viridian::cli {
+
+[[nodiscard]] Json to_json(const meter::FieldCharacter& field);
+[[nodiscard]] std::string table_of(const std::vector<meter::FieldCharacter>& fields);  // Markdown
+// Writes PAGE.md, PAGE-steps.svg and PAGE-gaps.svg. Errors: those of writing.
+[[nodiscard]] Result<void> write_meter_page(const Path& page, const std::string& title,
+                                            const meter::ProbeLog& log, std::span<const meter::LoadStep> load,
+                                            const std::vector<meter::FieldCharacter>& fields);
+
+}  // namespace viridian::cli

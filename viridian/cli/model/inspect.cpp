@@ -1,0 +1,227 @@
+// What a model computes and moves, without running it.
+#include <algorithm>
+#include <memory>
+
+#include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
+#include "viridian/cli/commands.hpp"
+#include "viridian/cli/model/model_options.hpp"
+#include "viridian/graph/data_flow.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+using graph::Graph;
+using graph::ValueId;
+
+struct InspectOptions {
+    std::string model;
+    std::vector<std::string> dimensions;  // N=8
+    std::int64_t batch = 0;               // 0: as the model says
+    bool nodes = false;
+};
+
+// One line of a table: an operator, or a class.
+struct Line {
+    std::string name;
+    int count = 0;
+    int uncounted = 0;
+    Flop flop;
+    Bytes read;
+    Bytes written;
+
+    void add(const graph::NodeFlow& node) {
+        ++count;
+        uncounted += node.counted ? 0 : 1;
+        flop += node.flop;
+        read += node.read;
+        written += node.written;
+    }
+    [[nodiscard]] Bytes moved() const { return read + written; }
+};
+
+double share(std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double per_byte(const Line& line) {
+    return line.moved().value == 0
+               ? 0
+               : static_cast<double>(line.flop.value) / static_cast<double>(line.moved().value);
+}
+
+Line& line_of(std::vector<Line>& lines, std::string_view name) {
+    const auto found =
+        std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.name == name; });
+    if (found != lines.end()) return *found;
+    lines.push_back({.name = std::string(name), .flop = {}, .read = {}, .written = {}});
+    return lines.back();
+}
+
+// Sums by operator (most flop, then most bytes, first) and by class.
+struct Tables {
+    std::vector<Line> operators;
+    std::vector<Line> classes;
+    Line all{.name = "all", .flop = {}, .read = {}, .written = {}};
+};
+
+Tables tables_of(const Graph& graph, const graph::DataFlow& flow) {
+    Tables tables;
+    for (const graph::NodeFlow& node : flow.nodes) {
+        const graph::Node& source = graph.node(node.node);
+        line_of(tables.operators, source.op.qualified_name()).add(node);
+        line_of(tables.classes, graph::name_of(node.operator_class)).add(node);
+        tables.all.add(node);
+    }
+    const auto larger = [](const Line& a, const Line& b) {
+        return std::tuple(a.flop, a.moved(), b.name) > std::tuple(b.flop, b.moved(), a.name);
+    };
+    std::sort(tables.operators.begin(), tables.operators.end(), larger);
+    std::sort(tables.classes.begin(), tables.classes.end(), larger);
+    return tables;
+}
+
+Json to_json(const Line& line, const Line& all) {
+    return {{"name", line.name},
+            {"count", line.count},
+            {"uncounted", line.uncounted},
+            {"flop", line.flop.value},
+            {"flop_share", share(line.flop.value, all.flop.value)},
+            {"bytes_read", line.read.value},
+            {"bytes_written", line.written.value},
+            {"bytes_share", share(line.moved().value, all.moved().value)},
+            {"flop_per_byte", per_byte(line)}};
+}
+
+Json values_json(const Graph& graph, const std::vector<ValueId>& ids) {
+    Json list = Json::array();
+    for (const ValueId id : ids)
+        list.push_back(id == ValueId::none ? Json()
+                                           : Json({{"name", graph.value(id).name},
+                                                   {"type", graph::text(graph.value(id).type)}}));
+    return list;
+}
+
+Json to_json(const Graph& graph, const graph::NodeFlow& flow) {
+    const graph::Node& node = graph.node(flow.node);
+    Json json = {{"name", node.name},
+                 {"operator", node.op.name()},
+                 {"class", graph::name_of(flow.operator_class)},
+                 {"origin", node.origin},
+                 {"inputs", values_json(graph, node.inputs)},
+                 {"outputs", values_json(graph, node.outputs)}};
+    const auto number = [&](auto value) { return flow.counted ? Json(value) : Json(); };  // null: not known
+    json["flop"] = number(flow.flop.value);
+    json["bytes_read"] = number(flow.read.value);
+    json["bytes_written"] = number(flow.written.value);
+    json["flop_per_byte"] = number(flow.intensity());
+    return json;
+}
+
+std::vector<std::string> free_symbols(const Graph& graph) {
+    std::vector<std::string> symbols;
+    for (const ValueId id : graph.inputs())
+        if (graph.value(id).type.shape)
+            for (const graph::Dimension& dimension : *graph.value(id).type.shape)
+                if (!dimension.symbol().empty() &&
+                    std::find(symbols.begin(), symbols.end(), dimension.symbol()) == symbols.end())
+                    symbols.push_back(dimension.symbol());
+    return symbols;
+}
+
+std::string table_text(const char* title, const std::vector<Line>& lines, const Line& all) {
+    std::string text = fmt::format("  {:<24} {:>6} {:>12} {:>7} {:>10} {:>10} {:>7} {:>10}\n", title, "count",
+                                   "flop", "share", "read", "written", "share", "flop/byte");
+    for (const Line& line : lines)
+        text += fmt::format("  {:<24} {:>6} {:>12} {:>5.1f} % {:>10} {:>10} {:>5.1f} % {:>10.2f}{}\n",
+                            line.name, line.count, quantity(static_cast<double>(line.flop.value), ""),
+                            share(line.flop.value, all.flop.value),
+                            quantity(static_cast<double>(line.read.value), "B"),
+                            quantity(static_cast<double>(line.written.value), "B"),
+                            share(line.moved().value, all.moved().value), per_byte(line),
+                            line.uncounted > 0 ? fmt::format("  ({} not counted)", line.uncounted) : "");
+    return text;
+}
+
+std::string nodes_text(const Graph& graph, const graph::DataFlow& flow) {
+    std::string text = "\n";
+    for (const graph::NodeFlow& node : flow.nodes) {
+        const graph::Node& source = graph.node(node.node);
+        const ValueId output = source.output(0);
+        text += fmt::format("  {:<40} {:<20} {:<24} {:>12} {:>10} {:>10}\n", source.name, source.op,
+                            output == ValueId::none ? "" : graph::text(graph.value(output).type),
+                            node.counted ? quantity(static_cast<double>(node.flop.value), "") : "?",
+                            node.counted ? quantity(static_cast<double>(node.read.value), "B") : "?",
+                            node.counted ? quantity(static_cast<double>(node.written.value), "B") : "?");
+    }
+    return text;
+}
+
+std::string summary_text(const InspectOptions& options, const Graph& graph, const graph::DataFlow& flow,
+                         const Tables& tables) {
+    std::string text = fmt::format(
+        "{}: {} nodes, {}parameters, {} of constants, {} of activations at once\n", options.model,
+        flow.nodes.size(), quantity(static_cast<double>(flow.parameters), ""),
+        quantity(static_cast<double>(flow.constants.value), "B"),
+        flow.peak_activations ? "at most " + quantity(static_cast<double>(flow.peak_activations->value), "B")
+                              : std::string("an unknown size"));
+    for (const ValueId id : graph.inputs())
+        text += fmt::format("  input   {:<24} {}\n", graph.value(id).name, graph::text(graph.value(id).type));
+    for (const ValueId id : graph.outputs())
+        text += fmt::format("  output  {:<24} {}\n", graph.value(id).name, graph::text(graph.value(id).type));
+    text += "\n" + table_text("operator", tables.operators, tables.all);
+    text += "\n" + table_text("class", tables.classes, tables.all) +
+            table_text("", {tables.all}, tables.all).substr(0);
+    if (options.nodes) text += nodes_text(graph, flow);
+    for (const std::string& symbol : free_symbols(graph))
+        text += fmt::format(
+            "\nDimension `{0}` is free, so its nodes are not counted: give it with --dim {0}=8\n", symbol);
+    return text;
+}
+
+Result<Answer> inspect(const InspectOptions& options) {
+    VIRIDIAN_TRY(Graph graph, onnx::load(options.model));
+    VIRIDIAN_TRY(session::bind_sizes(graph, options.dimensions, options.batch));
+    VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(graph));
+    const Tables tables = tables_of(graph, flow);
+
+    Answer answer;
+    answer.json = {
+        {"schema", "viridian.inspect/1"},
+        {"model", options.model},
+        {"inputs", values_json(graph, graph.inputs())},
+        {"outputs", values_json(graph, graph.outputs())},
+        {"free_dimensions", free_symbols(graph)},
+        {"parameters", flow.parameters},
+        {"memory",
+         {{"constants_bytes", flow.constants.value},
+          {"peak_activation_bytes", flow.peak_activations ? Json(flow.peak_activations->value) : Json()}}},
+        {"total", to_json(tables.all, tables.all)},
+        {"classes", Json::array()},
+        {"operators", Json::array()},
+        {"nodes", Json::array()}};
+    for (const Line& line : tables.classes) answer.json["classes"].push_back(to_json(line, tables.all));
+    for (const Line& line : tables.operators) answer.json["operators"].push_back(to_json(line, tables.all));
+    for (const graph::NodeFlow& node : flow.nodes) answer.json["nodes"].push_back(to_json(graph, node));
+    answer.text = summary_text(options, graph, flow, tables);
+    return answer;
+}
+
+}  // namespace
+
+Command inspect_command() {
+    return {"inspect", "Operators, flop, bytes moved, flop per byte, classes and memory of a model",
+            "viridian inspect resnet50.onnx --dim N=8", [](App app) {
+                auto options = std::make_shared<InspectOptions>();
+                app.add_option("model", options->model, "An .onnx file").required();
+                app.add_option("--dim", options->dimensions,
+                               "Size of a symbolic dimension, as N=8; may be repeated");
+                app.add_option("--batch", options->batch, "Bind the inputs' first dimension")
+                    .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
+                app.add_flag("--nodes", options->nodes, "List every node too");
+                return [options] { return inspect(*options); };
+            }};
+}
+
+}  // namespace viridian::cli

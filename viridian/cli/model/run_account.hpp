@@ -1,0 +1,14 @@
+#pragma once
+// `viridian run --account FILE`: the steps of a plan recorded and metered together, and accounted at once.
+#include "viridian/cli/command.hpp"
+#include "viridian/optimize/planned.hpp"
+
+namespace viridian::cli {
+
+// Runs the plan for two seconds or more (`seconds` is one run's), every meter of this machine sampled (or the
+// one called `meter`), and writes the account to `file` with a page beside it.
+[[nodiscard]] Result<Answer> account_runs(const optimize::PlannedModel& planned,
+                                          const std::vector<graph::Tensor>& inputs, double seconds,
+                                          const std::string& meter, const std::string& file);
+
+}  // namespace viridian::cli

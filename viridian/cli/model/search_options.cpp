@@ -1,0 +1,58 @@
+#include "viridian/cli/model/search_options.hpp"
+
+namespace viridian::cli {
+
+void add_search_options(App app, SearchOptions& options) {
+    app.add_option("--objective", options.objective,
+                   "time, energy, power, a mix such as 0.5*energy+0.5*time, a product such as "
+                   "energy^0.5*time^0.5, or with a limit: `energy @ time<=1.02x`")
+        .capture_default_str();
+    app.add_option("--solver", options.solver, search::solver_names()).capture_default_str();
+    app.add_option("--distance", options.distance, "How far `greedy` looks")
+        .check(in_range(1, 100))
+        .capture_default_str();
+    app.add_option(
+           "--search", options.method,
+           "Over equal graphs: joint, backtracking (EAGO Algorithm 1), or none (only rules that always "
+           "pay)")
+        .check(one_of({"joint", "backtracking", "none"}))
+        .capture_default_str();
+    app.add_option("--alpha", options.alpha, "Search on from graphs that cost less than this times the best")
+        .check(in_range(1.0, 10.0))
+        .capture_default_str();
+    app.add_option("--budget", options.budget,
+                   "Graphs and time of the search, as 300, 60s, 5m or 300,60s; what its graphs need to have "
+                   "measured counts, the model's own prices before it do not")
+        .capture_default_str();
+    app.add_option("--without", options.without, "Do not use this rewrite rule; may be given several times");
+    app.add_flag("--list-rules", options.list_rules, "Print the rewrite rules, and do nothing else");
+    app.add_flag("--frontier", options.frontier,
+                 "Also all best trades of time against energy on the graph that was found");
+    app.add_option("--seed", options.seed, "Of the inputs the proof uses").capture_default_str();
+    app.add_option("--max-error", options.max_error,
+                   "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, 1e-3 with "
+                   "Winograd, and what its own roundings explain for a model in f16)")
+        .check(in_range(1e-9, 1.0));
+    app.add_option("--proofs", options.proofs,
+                   "Sets of inputs the proof uses (default: 3; above 20 GFLOP 1, and each kernel by itself)")
+        .check(in_range(1, 100));
+}
+
+Result<optimize::OptimizeOptions> parse(const SearchOptions& options) {
+    optimize::OptimizeOptions parsed;
+    VIRIDIAN_TRY(parsed.objective, search::parse_objective(options.objective));
+    VIRIDIAN_TRY(parsed.budget, optimize::parse_budget(options.budget));
+    VIRIDIAN_TRY(parsed.assign.solver, search::find_solver(options.solver));
+    parsed.assign.distance = options.distance;
+    VIRIDIAN_TRY(parsed.assign.solver->can(parsed.objective));
+    VIRIDIAN_TRY(parsed.method, search::parse_outer_method(options.method));
+    parsed.alpha = options.alpha;
+    parsed.without = options.without;
+    parsed.frontier = options.frontier;
+    parsed.seed = options.seed;
+    parsed.proofs = options.proofs;
+    parsed.max_error = options.max_error;
+    return parsed;
+}
+
+}  // namespace viridian::cli

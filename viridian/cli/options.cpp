@@ -1,0 +1,60 @@
+#include "viridian/cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+
+namespace viridian::cli {
+
+template <class T>
+Constraint in_range(T low, T high) {
+    return Constraint(std::make_shared<CLI::Range>(low, high));
+}
+template Constraint in_range<int>(int, int);
+template Constraint in_range<std::int64_t>(std::int64_t, std::int64_t);
+template Constraint in_range<double>(double, double);
+
+Constraint one_of(const std::vector<std::string>& words) {
+    return Constraint(std::make_shared<CLI::IsMember>(words));
+}
+
+Constraint positive_number() { return Constraint(std::make_shared<CLI::Validator>(CLI::PositiveNumber)); }
+
+Option Option::required(bool needed) { return Option(option_->required(needed)); }
+Option Option::check(const Constraint& constraint) { return Option(option_->check(constraint.validator())); }
+Option Option::capture_default_str() { return Option(option_->capture_default_str()); }
+Option Option::delimiter(char separator) { return Option(option_->delimiter(separator)); }
+Option Option::excludes(Option other) { return Option(option_->excludes(other.option_)); }
+Option Option::needs(Option other) { return Option(option_->needs(other.option_)); }
+Option Option::description(const std::string& text) { return Option(option_->description(text)); }
+Option Option::needs(const std::string& other) { return Option(option_->needs(other)); }
+std::size_t Option::count() const { return option_->count(); }
+
+template <class T>
+Option App::add_option(const std::string& names, T& variable, const std::string& description) {
+    return Option(app_->add_option(names, variable, description));
+}
+template Option App::add_option(const std::string&, std::string&, const std::string&);
+template Option App::add_option(const std::string&, int&, const std::string&);
+template Option App::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option App::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option App::add_option(const std::string&, double&, const std::string&);
+template Option App::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Option App::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Option App::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option App::add_option(const std::string&, std::vector<double>&, const std::string&);
+
+Option App::add_flag(const std::string& names, bool& variable, const std::string& description) {
+    return Option(app_->add_flag(names, variable, description));
+}
+App App::add_subcommand(const std::string& name, const std::string& summary) {
+    return App(app_->add_subcommand(name, summary));
+}
+Option App::get_option(const std::string& name) const { return Option(app_->get_option(name)); }
+void App::footer(const std::string& text) { app_->footer(text); }
+void App::callback(const std::function<void()>& action) { app_->callback(action); }
+void App::require_subcommand(std::size_t least, std::size_t most) { app_->require_subcommand(least, most); }
+void App::fallthrough() { app_->fallthrough(); }
+void App::positionals_at_end() { app_->positionals_at_end(); }
+
+}  // namespace viridian::cli

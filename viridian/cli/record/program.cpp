@@ -1,0 +1,134 @@
+#include "viridian/cli/record/program.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace viridian::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto pause = std::chrono::milliseconds(10);
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+    std::vector<char*> all;
+    all.reserve(words.size() + 1);
+    for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+    all.push_back(nullptr);
+    return all;
+}
+
+// What it started, and what those started, each with the time of its birth: numbers are used again.
+struct Process {
+    pid_t id;
+    std::string born;
+};
+std::string born(pid_t id) {
+    std::ifstream file(fmt::format("/proc/{}/stat", id));
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos || text.compare(name_end, 3, ") Z") == 0) return "";
+    std::size_t at = name_end;
+    for (int field = 2; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+    return at == std::string::npos ? "" : text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+}
+void add_descendants(pid_t parent, std::vector<Process>& found) {
+    std::error_code fault;
+    for (const auto& thread :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/task", parent), fault)) {
+        std::ifstream file(thread.path() / "children");
+        for (pid_t id = 0; file >> id;) {
+            found.push_back({id, born(id)});
+            add_descendants(id, found);
+        }
+    }
+}
+
+bool ended(pid_t program) {
+    siginfo_t about{};
+    return ::waitid(P_PID, static_cast<id_t>(program), &about, WEXITED | WNOWAIT | WNOHANG) < 0 ||
+           about.si_pid == program;
+}
+template <class Done>
+bool wait_until(Clock::time_point time, Done done) {
+    while (!done()) {
+        if (Clock::now() >= time) return false;
+        std::this_thread::sleep_for(pause);
+    }
+    return true;
+}
+Clock::time_point in(Seconds seconds) {
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds.value));
+}
+
+void end(pid_t program, const TimeLimit& limit) {
+    std::vector<Process> others;
+    add_descendants(program, others);
+    ::kill(program, SIGTERM);
+    if (!wait_until(in(limit.grace), [&] { return ended(program); })) ::kill(program, SIGKILL);
+    const auto any_left = [&](int signal) {
+        bool any = false;
+        for (const Process& one : others)
+            if (!one.born.empty() && born(one.id) == one.born) {
+                any = true;
+                if (signal != 0) ::kill(one.id, signal);
+            }
+        return any;
+    };
+    if (any_left(SIGTERM) && !wait_until(in(limit.grace), [&] { return !any_left(0); })) any_left(SIGKILL);
+}
+
+}  // namespace
+
+Result<pid_t> start_program(const std::vector<std::string>& command,
+                            const std::vector<std::string>& environment, bool output_to_error) {
+    std::vector<char*> arguments = pointers(command), variables = pointers(environment);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (output_to_error) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    pid_t child = 0;
+    const int fault =
+        ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+    posix_spawn_file_actions_destroy(&actions);
+    if (fault != 0)
+        return fail(ErrorCode::invalid_argument, "check the command after `--`", "`{}` cannot be started: {}",
+                    command[0], std::strerror(fault));
+    return child;
+}
+
+bool wait_for_end(pid_t program, const std::optional<TimeLimit>& limit) {
+    const auto interrupt =
+        std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the program's; we write the log to its end
+    const auto quit = std::signal(SIGQUIT, SIG_IGN);
+    bool by_us = false;
+    if (limit && !wait_until(in(limit->after), [&] { return ended(program); })) {
+        by_us = true;
+        if (limit->before_end) limit->before_end();
+        end(program, *limit);
+    }
+    siginfo_t about{};
+    while (::waitid(P_PID, static_cast<id_t>(program), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGQUIT, quit);
+    return by_us;
+}
+
+int reap(pid_t program) {
+    int status = 0;
+    while (::waitpid(program, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,21 @@
+#pragma once
+// Shows what long work is doing on stderr, prints its notes there, and lets Ctrl-C end it.
+#include "viridian/base/listener.hpp"
+#include "viridian/cli/interrupt.hpp"
+#include "viridian/cli/progress.hpp"
+
+namespace viridian::cli {
+
+class TerminalListener final : public Listener {
+  public:
+    void progress(const std::string& what) override { progress_.show(what); }
+    void note(const std::string& text) override;
+    void warning(const std::string& text) override { note("warning: " + text); }
+    bool cancelled() override { return interrupt_.asked(); }
+
+  private:
+    Progress progress_;
+    Interrupt interrupt_;
+};
+
+}  // namespace viridian::cli

@@ -1,0 +1,23 @@
+#pragma once
+// Reads a Conv node into plain numbers, from which all convolution kernels start.
+#include <optional>
+
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+struct ConvolutionShape {
+    graph::Dims source, weights, result;  // [N,C,spatial…], [M,C/groups,kernel…], [N,M,spatial…]
+    std::int64_t groups = 1;
+    graph::Dims strides, dilations, pads_begin,
+        pads_end;  // dilations from 1; pads_end fits the result exactly
+    bool bias = false;
+
+    [[nodiscard]] std::size_t spatial() const { return source.size() - 2; }
+    [[nodiscard]] bool depthwise() const { return groups > 1 && groups == source[1] && groups == weights[0]; }
+};
+
+// Returns nothing unless the head of the region is an f32 Conv of an input with constant weights and bias.
+[[nodiscard]] std::optional<ConvolutionShape> convolution_shape(const Task& task);
+
+}  // namespace viridian::execute::cpu

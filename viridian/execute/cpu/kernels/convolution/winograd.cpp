@@ -1,0 +1,233 @@
+#include "viridian/execute/cpu/kernels/convolution/winograd.hpp"
+
+#include <algorithm>
+
+#include "viridian/execute/cpu/simd/bf16/strip.hpp"
+#include "viridian/execute/cpu/simd/convolution/winograd.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using simd::block;
+
+// From one component of a batch of `count` to the next, in elements. A tile's components are written and read
+// together: an odd number of lines apart, they do not drive each other out of the cache. (In bf16 this was
+// never measured.)
+std::int64_t source_step(const WinogradConvolution& w, std::int64_t count) {
+    const std::int64_t lines = w.source_blocks() * count;
+    return (w.bf16 ? lines : lines | 1) * block;
+}
+std::int64_t product_step(const WinogradConvolution& w, std::int64_t count) {
+    const std::int64_t lines = w.groups.columns * count;
+    return (w.bf16 ? lines : lines | 1) * block;
+}
+
+// Scratch of one batch: transformed sources, and the products of one group.
+std::int64_t batch_source_bytes(const WinogradConvolution& w) {
+    return w.components() * source_step(w, w.batch) * w.source_bytes();
+}
+std::int64_t batch_product_floats(const WinogradConvolution& w) {
+    return w.components() * product_step(w, w.batch);
+}
+
+struct Tile {
+    std::int64_t image, y, x;  // of its first result
+};
+Tile tile_at(const WinogradConvolution& w, std::int64_t index) {
+    const std::int64_t in_image = index % (w.tiles_x * w.tiles_y);
+    return {index / (w.tiles_x * w.tiles_y), in_image / w.tiles_x * w.tile_y,
+            in_image % w.tiles_x * w.tile_x};
+}
+
+// The sources of one tile and channel block, row by row; those outside the image are `zeroes`.
+template <class T>
+void gather(const WinogradConvolution& w, const T* images, const T* zeroes, const Tile& tile, std::int64_t cb,
+            const T** pixels) {
+    const std::int64_t y0 = tile.y - w.pad_y, x0 = tile.x - w.pad_x;
+    const T* plane = images + (tile.image * w.source_blocks() + cb) * w.height * w.width * block;
+    const bool inside = y0 >= 0 && x0 >= 0 && y0 + w.reach_y <= w.height && x0 + w.reach_x <= w.width;
+    for (std::int64_t i = 0; i < w.reach_y; ++i)
+        for (std::int64_t j = 0; j < w.reach_x; ++j) {
+            const std::int64_t y = y0 + i, x = x0 + j;
+            const bool in = inside || (y >= 0 && y < w.height && x >= 0 && x < w.width);
+            pixels[i * w.reach_x + j] = in ? plane + (y * w.width + x) * block : zeroes;
+        }
+}
+
+// Transforms tile `index` of channel block `cb`, the `slot`-th of a batch of `count`.
+void transform_source(const WinogradConvolution& w, const std::byte* images, const std::byte* zeroes,
+                      std::int64_t index, std::int64_t cb, std::int64_t slot, std::int64_t count,
+                      std::byte* sources) {
+    const Tile tile = tile_at(w, index);
+    std::byte* to = sources + (cb * count + slot) * block * w.source_bytes();
+    const std::int64_t step = source_step(w, count);
+    if (w.bf16) {
+        using Element = std::uint16_t;
+        const Element* pixels[36];
+        gather(w, reinterpret_cast<const Element*>(images), reinterpret_cast<const Element*>(zeroes), tile,
+               cb, pixels);
+        return simd::winograd_bf16_source(*w.bf16, pixels, reinterpret_cast<Element*>(to), step);
+    }
+    const float* pixels[36];
+    gather(w, reinterpret_cast<const float*>(images), reinterpret_cast<const float*>(zeroes), tile, cb,
+           pixels);
+    auto* floats = reinterpret_cast<float*>(to);
+    w.line ? simd::line_source(*w.line, pixels, floats, step)
+           : simd::winograd_source(w.m, pixels, floats, step);
+}
+
+// Every component of one group of output channels for a batch.
+void multiply(const WinogradConvolution& w, const Pointers& pointers, std::int64_t group, std::int64_t count,
+              const std::byte* sources, float* products) {
+    const std::int64_t zero_tap = 0;
+    const int columns = w.groups.width(group);
+    const std::int64_t rows = w.bf16 ? (w.channels + 1) / 2 * 2 : w.channels;  // of a component's weights
+    const std::byte* weights =
+        pointers.constants[0] + w.groups.offset(group, w.components() * rows * block) * w.source_bytes();
+    for (std::int64_t k = 0; k < w.components(); ++k) {
+        const std::byte* source = sources + k * source_step(w, count) * w.source_bytes();
+        const std::byte* own = weights + k * rows * columns * block * w.source_bytes();
+        float* result = products + k * product_step(w, count);
+        if (w.bf16) {
+            simd::Bf16Strip s;
+            s.pixels = count;
+            s.columns = columns;
+            s.source = reinterpret_cast<const std::uint16_t*>(source);
+            s.source_block = count * block;
+            s.channels = w.channels;
+            s.weights = reinterpret_cast<const std::uint16_t*>(own);
+            s.result = result;
+            s.result_block = count * block;
+            simd::run(s);
+            continue;
+        }
+        simd::Strip s;
+        s.pixels = count;
+        s.columns = columns;
+        s.source = reinterpret_cast<const float*>(source);
+        s.source_block = count * block;
+        s.taps = &zero_tap;
+        s.channels = w.channels;
+        s.weights = reinterpret_cast<const float*>(own);
+        s.result = result;
+        s.result_block = count * block;
+        simd::run(s);
+    }
+}
+
+// Back to results: of tile `index`, the `slot`-th of a batch of `count`, block `ob` of the output channels.
+void transform_back(const WinogradConvolution& w, const Pointers& pointers, std::int64_t index,
+                    std::int64_t slot, std::int64_t count, std::int64_t ob, int column,
+                    const float* products) {
+    const auto [image, y, x] = tile_at(w, index);
+    const std::int64_t pixels = w.out_height * w.out_width;
+    const std::int64_t to = ((image * w.groups.blocks() + ob) * pixels + y * w.out_width + x) * block;
+    const float* bias =
+        w.biased ? reinterpret_cast<const float*>(pointers.constants[1]) + ob * block : nullptr;
+    const std::byte* add = w.fused.added ? pointers.inputs[*w.fused.added] : nullptr;
+    simd::WinogradBf16Result r;
+    r.from = products + (column * count + slot) * block;
+    r.step = product_step(w, count);
+    r.narrow = w.narrow;
+    const std::int64_t element = w.narrow ? 2 : 4;
+    r.to = pointers.outputs[0] + to * element;
+    r.add = add == nullptr ? nullptr : add + to * element;
+    r.bias = bias;
+    r.row = w.out_width * block;
+    r.height = static_cast<int>(std::min(w.tile_y, w.out_height - y));
+    r.width = static_cast<int>(std::min(w.tile_x, w.out_width - x));
+    r.clip = w.fused.clip, r.low = w.fused.low, r.high = w.fused.high;
+    if (w.bf16) {
+        simd::winograd_bf16_result(*w.bf16, r);
+    } else {
+        const simd::WinogradResult exact{r.from,
+                                         r.step,
+                                         static_cast<float*>(r.to),
+                                         static_cast<const float*>(r.add),
+                                         r.bias,
+                                         r.row,
+                                         r.height,
+                                         r.width,
+                                         r.clip,
+                                         r.low,
+                                         r.high};
+        w.line ? simd::line_result(*w.line, exact) : simd::winograd_result(w.m, exact);
+    }
+    if (!w.fused.chain) return;
+    auto* result = reinterpret_cast<float*>(pointers.outputs[0]);
+    alignas(64) float scratch[6 * block];
+    for (int row = 0; row < r.height; ++row) {
+        const std::int64_t start = to + row * r.row;
+        w.fused.chain->run(pointers, result + start, result + start, start, r.width * block, scratch);
+    }
+}
+
+// One group of output channels for a batch that starts with tile `first`.
+void make_results(const WinogradConvolution& w, const Pointers& pointers, std::int64_t group,
+                  std::int64_t first, std::int64_t count, const std::byte* sources, float* products) {
+    multiply(w, pointers, group, count, sources, products);
+    for (int column = 0; column < w.groups.width(group); ++column)
+        for (std::int64_t slot = 0; slot < count; ++slot)
+            transform_back(w, pointers, first + slot, slot, count, group * w.groups.columns + column, column,
+                           products);
+}
+
+}  // namespace
+
+void WinogradConvolution::choose_batch() {
+    const std::int64_t tile_bytes = components() * source_blocks() * block * source_bytes();
+    const std::int64_t room = (std::int64_t{448} << 10) * (by_channels ? threads : 1);
+    batch = std::clamp<std::int64_t>(room / tile_bytes / 14 * 14, 14, 112);
+    batch = std::min(batch, by_channels ? tiles() : (tiles() + threads - 1) / threads);
+}
+
+Bytes WinogradConvolution::workspace() const {
+    return Bytes(64 + (by_channels ? 1 : threads) * batch_source_bytes(*this) +
+                 threads * batch_product_floats(*this) * 4);
+}
+
+void WinogradConvolution::run(const Pointers& pointers) const {
+    std::byte* zeroes = pointers.workspace;
+    std::fill_n(zeroes, 64, std::byte{0});
+    std::byte* sources = zeroes + 64;
+    auto* products =
+        reinterpret_cast<float*>(sources + (by_channels ? 1 : threads) * batch_source_bytes(*this));
+    const std::byte* images_read = pointers.inputs[source];
+    parallel(threads, [&](int thread) {
+        float* own_products = products + thread * batch_product_floats(*this);
+        if (!by_channels) {
+            std::byte* own = sources + thread * batch_source_bytes(*this);
+            const auto [begin, end] = share(tiles(), thread, threads);
+            // Batches of nearly equal size.
+            const std::int64_t batches = (end - begin + batch - 1) / batch;
+            for (std::int64_t b = 0; b < batches; ++b) {
+                const auto [first, last] = share(end - begin, b, batches);
+                const std::int64_t count = last - first;
+                for (std::int64_t cb = 0; cb < source_blocks(); ++cb)
+                    for (std::int64_t slot = 0; slot < count; ++slot)
+                        transform_source(*this, images_read, zeroes, begin + first + slot, cb, slot, count,
+                                         own);
+                for (std::int64_t group = 0; group < groups.count(); ++group)
+                    make_results(*this, pointers, group, begin + first, count, own, own_products);
+            }
+            return;
+        }
+        const std::int64_t batches = (tiles() + batch - 1) / batch;
+        for (std::int64_t b = 0; b < batches; ++b) {
+            const auto [first, last] = share(tiles(), b, batches);
+            const std::int64_t count = last - first;
+            const auto [from, to] = share(source_blocks() * count, thread, threads);
+            for (std::int64_t i = from; i < to; ++i)
+                transform_source(*this, images_read, zeroes, first + i % count, i / count, i % count, count,
+                                 sources);
+            barrier(threads);
+            const auto [group, end] = share(groups.count(), thread, threads);
+            for (std::int64_t g = group; g < end; ++g)
+                make_results(*this, pointers, g, first, count, sources, own_products);
+            if (b + 1 < batches) barrier(threads);
+        }
+    });
+}
+
+}  // namespace viridian::execute::cpu

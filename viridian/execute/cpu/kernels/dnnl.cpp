@@ -1,0 +1,172 @@
+#include "viridian/execute/cpu/kernels/dnnl.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace viridian::execute::cpu {
+namespace {
+
+using dnnl::memory;
+
+constexpr std::size_t arguments_limit = 16;
+
+std::string bytes_of(const memory::desc& descriptor) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&descriptor.data);
+    return fmt::format("{:02x}", fmt::join(bytes, bytes + sizeof(descriptor.data), ""));
+}
+
+}  // namespace
+
+memory::data_type dnnl_type(graph::ElementType type) {
+    switch (type) {
+        case graph::ElementType::f32:
+            return memory::data_type::f32;
+        case graph::ElementType::bf16:
+            return memory::data_type::bf16;
+        case graph::ElementType::i32:
+            return memory::data_type::s32;
+        case graph::ElementType::i8:
+            return memory::data_type::s8;
+        case graph::ElementType::u8:
+            return memory::data_type::u8;
+        default:
+            return memory::data_type::undef;
+    }
+}
+
+memory::desc plain_descriptor(const graph::Dims& dims, graph::ElementType type) {
+    return descriptor(plan::plain(dims.size()), dims, type);
+}
+
+memory::desc any_descriptor(const graph::Dims& dims, graph::ElementType type) {
+    return memory::desc(dims, dnnl_type(type), memory::format_tag::any);
+}
+
+memory::desc descriptor(const plan::Layout& layout, const graph::Dims& dims, graph::ElementType type) {
+    const graph::Dims shape = dims.empty() ? graph::Dims{1} : dims;
+    const std::vector<std::int64_t> strides =
+        dims.empty() ? std::vector<std::int64_t>{1} : plan::strides_of(layout, dims);
+    // Row-major first: the constructor refuses strides that only make sense with blocks.
+    memory::desc result(shape, dnnl_type(type), plan::strides_of(plan::plain(shape.size()), shape));
+    auto& blocking = result.data.format_desc.blocking;
+    blocking.inner_nblks = static_cast<int>(layout.blocks.size());
+    for (std::size_t i = 0; i < layout.blocks.size(); ++i) {
+        const auto d = layout.blocks[i].dimension;
+        blocking.inner_blks[i] = layout.blocks[i].size;
+        blocking.inner_idxs[i] = d;
+        std::int64_t tile = 1;
+        for (const auto& block : layout.blocks) tile *= block.dimension == d ? block.size : 1;
+        result.data.padded_dims[d] = (dims[d] + tile - 1) / tile * tile;
+    }
+    for (std::size_t d = 0; d < shape.size(); ++d) blocking.strides[d] = strides[d];
+    return result;
+}
+
+std::optional<plan::Layout> layout_of(const memory::desc& wanted, const graph::Dims& dims) {
+    const auto rank = dims.size();
+    const auto element =
+        wanted.data_type() == memory::data_type::bf16 ? graph::ElementType::bf16 : graph::ElementType::f32;
+    std::vector<plan::Layout> named = {plan::plain(rank)};
+    if (rank > 2) named.push_back(plan::channels_last(rank));
+    if (rank > 2)
+        for (const std::int64_t size : {16, 8, 4}) named.push_back(plan::channels_blocked(rank, size));
+    for (plan::Layout& layout : named)
+        if (descriptor(layout, dims, element) == wanted) return layout;
+    const auto& blocking = wanted.data.format_desc.blocking;
+    if (wanted.data.format_kind != dnnl_blocked || blocking.inner_nblks != 0) return std::nullopt;
+    std::vector<std::uint8_t> order(rank);
+    std::iota(order.begin(), order.end(), std::uint8_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return blocking.strides[a] > blocking.strides[b]; });
+    plan::Layout layout = plan::permuted(order);
+    if (descriptor(layout, dims, element) == wanted) return layout;
+    return std::nullopt;
+}
+
+Kernel primitive_kernel(const Context& context, const dnnl::primitive& primitive,
+                        std::vector<Argument> arguments, std::vector<Packed> constants,
+                        const memory::desc& scratchpad) {
+    Kernel kernel;
+    kernel.constants = std::move(constants);
+    kernel.workspace = Bytes(static_cast<std::int64_t>(scratchpad.get_size()));
+    if (scratchpad.get_size() > 0)
+        arguments.push_back({Argument::From::workspace, 0, DNNL_ARG_SCRATCHPAD, scratchpad});
+    invariant(arguments.size() <= arguments_limit, "arguments of a primitive fit their table");
+
+    struct Bindings {
+        dnnl::stream stream;
+        std::vector<memory> memories;
+        std::vector<dnnl_exec_arg_t> table;
+    };
+    const auto shared = std::make_shared<const std::vector<Argument>>(std::move(arguments));
+    kernel.make_bindings = [shared, engine = context.engine] {
+        auto bindings = std::make_shared<Bindings>(Bindings{dnnl::stream(engine), {}, {}});
+        for (const Argument& argument : *shared) {
+            bindings->memories.emplace_back(argument.descriptor, engine, nullptr);
+            bindings->table.push_back({argument.argument, bindings->memories.back().get()});
+        }
+        return bindings;
+    };
+    kernel.bind = [shared](const Pointers& pointers) {
+        auto& memories = static_cast<Bindings*>(pointers.bindings)->memories;
+        for (std::size_t i = 0; i < shared->size(); ++i) {
+            const Argument& argument = (*shared)[i];
+            const std::byte* data = nullptr;
+            switch (argument.from) {
+                case Argument::From::input:
+                    data = pointers.inputs[argument.index];
+                    break;
+                case Argument::From::output:
+                    data = pointers.outputs[argument.index];
+                    break;
+                case Argument::From::constant:
+                    data = pointers.constants[argument.index];
+                    break;
+                case Argument::From::workspace:
+                    data = pointers.workspace;
+                    break;
+            }
+            // oneDNN's memories are not const; it writes to outputs and scratch only.
+            memories[i].set_data_handle(const_cast<std::byte*>(data));
+        }
+    };
+    kernel.run = [primitive](const Pointers& pointers) {
+        const auto& bindings = *static_cast<const Bindings*>(pointers.bindings);
+        const auto status =
+            dnnl_primitive_execute(primitive.get(), bindings.stream.get(),
+                                   static_cast<int>(bindings.table.size()), bindings.table.data());
+        invariant(status == dnnl_success, "a prepared primitive runs");
+    };
+    return kernel;
+}
+
+Packed pack_constant(const Task& task, graph::ValueId id, const memory::desc& from, const memory::desc& to) {
+    const graph::Tensor& tensor = *task.graph.constant(id);
+    const std::string key = fmt::format("{:x} {} {}", tensor.content_hash(), bytes_of(from), bytes_of(to));
+    return task.context.packed->find_or_make(key, to.get_size(), [&](std::byte* data) {
+        memory source(from, task.context.engine, const_cast<std::byte*>(tensor.bytes()));
+        memory target(to, task.context.engine, data);
+        dnnl::stream stream = task.context.stream;
+        dnnl::reorder(source, target).execute(stream, source, target);
+        stream.wait();
+    });
+}
+
+dnnl::primitive_attr user_scratchpad() {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+bool worth_offering(std::string_view implementation) {
+    if (implementation.find("ref") != std::string_view::npos) return false;
+    const auto isa = dnnl::get_effective_cpu_isa();
+    const bool avx512 = isa != dnnl::cpu_isa::sse41 && isa != dnnl::cpu_isa::avx &&
+                        isa != dnnl::cpu_isa::avx2 && isa != dnnl::cpu_isa::avx2_vnni;
+    const auto ends = [&](std::string_view suffix) { return implementation.ends_with(suffix); };
+    if (ends("sse41")) return false;
+    if (avx512 && (ends("avx2") || ends("avx"))) return false;
+    return true;
+}
+
+}  // namespace viridian::execute::cpu

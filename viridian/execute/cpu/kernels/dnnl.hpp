@@ -1,0 +1,45 @@
+#pragma once
+// Translates layouts and types to oneDNN's and back, and makes kernels of primitives.
+#include <optional>
+
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+[[nodiscard]] dnnl::memory::data_type dnnl_type(graph::ElementType type);  // undef if oneDNN has none
+[[nodiscard]] dnnl::memory::desc descriptor(const plan::Layout& layout, const graph::Dims& dims,
+                                            graph::ElementType type);
+// Returns the descriptor of an unpadded, row-major tensor.
+[[nodiscard]] dnnl::memory::desc plain_descriptor(const graph::Dims& dims, graph::ElementType type);
+[[nodiscard]] dnnl::memory::desc any_descriptor(const graph::Dims& dims, graph::ElementType type);
+// Returns the layout that a descriptor describes (plain, channels last, channels in blocks, or a dense
+// permutation), or nothing if it is another.
+[[nodiscard]] std::optional<plan::Layout> layout_of(const dnnl::memory::desc& descriptor,
+                                                    const graph::Dims& dims);
+
+// An argument of a primitive, and where its memory comes from in each run.
+struct Argument {
+    enum class From : std::uint8_t { input, output, constant, workspace } from = From::input;
+    std::size_t index = 0;
+    int argument = 0;  // DNNL_ARG_SRC
+    dnnl::memory::desc descriptor;
+};
+
+// Makes a kernel of a primitive whose scratch is the kernel's workspace (`user_scratchpad`), so that runs on
+// several threads may share the primitive. `constants` are already packed.
+[[nodiscard]] Kernel primitive_kernel(const Context& context, const dnnl::primitive& primitive,
+                                      std::vector<Argument> arguments, std::vector<Packed> constants,
+                                      const dnnl::memory::desc& scratchpad);
+
+// Returns the constant `id`, whose elements lie as `from` says, reordered into `to`.
+[[nodiscard]] Packed pack_constant(const Task& task, graph::ValueId id, const dnnl::memory::desc& from,
+                                   const dnnl::memory::desc& to);
+
+// Returns the attributes that every primitive of ours has: the caller provides its scratch.
+[[nodiscard]] dnnl::primitive_attr user_scratchpad();
+
+// Tells whether an implementation of this name can win here. Reference code never does, nor does code for
+// older instruction sets if the processor has better ones.
+[[nodiscard]] bool worth_offering(std::string_view implementation);
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,87 @@
+#pragma once
+// Reads the nodes after the head of a region as an epilogue: a chain of element-wise steps, each on the
+// result of the step before.
+#include <optional>
+#include <vector>
+
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+enum class Function : std::uint8_t {
+    relu,        // max(x, 0)
+    leaky_relu,  // x < 0 ? alpha·x : x
+    clip,        // min(max(x, alpha), beta)
+    sigmoid,     // 1 / (1 + e^−x)
+    tanh,
+    elu,       // x < 0 ? alpha·(e^x − 1) : x
+    gelu_erf,  // x·(1 + erf(x/√2)) / 2
+    gelu_tanh,
+    hard_sigmoid,  // clip(alpha·x + beta, 0, 1)
+    hard_swish,    // x·clip(x/6 + 1/2, 0, 1)
+    softplus,      // log(1 + e^x)
+    exp,
+    log,
+    sqrt,
+    erf,
+    abs,
+    neg,
+    reciprocal,
+    square,
+    sign,
+    floor,
+    ceil,
+    round,             // half to even
+    thresholded_relu,  // x > alpha ? x : 0
+    selu,              // beta·(x > 0 ? x : alpha·(e^x − 1))
+    celu,              // x > 0 ? x : alpha·(e^(x/alpha) − 1)
+    shrink,            // x > alpha ? x − beta : x < −alpha ? x + beta : 0
+    softsign,          // x / (1 + |x|)
+    swish,             // x / (1 + e^(−alpha·x))
+    mish,              // x·tanh(log(1 + e^x))
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    asinh,
+    acosh,
+    atanh,
+    add,  // x ∘ operand, or operand ∘ x where `reversed`
+    sub,
+    mul,
+    div,
+    min,
+    max,
+    pow,
+};
+[[nodiscard]] constexpr bool is_binary(Function f) { return f >= Function::add; }
+
+struct EpilogueStep {
+    Function function = Function::relu;
+    float alpha = 0;
+    float beta = 0;
+    graph::ValueId operand = graph::ValueId::none;  // of a binary step
+    bool reversed = false;                          // the operand is on the left
+};
+
+// Tells whether the step is unary and makes 0 of 0.
+[[nodiscard]] bool keeps_zero(const EpilogueStep& step);
+
+// Returns the node as one step on its input `x`, or nothing if it is no such function or not in f32.
+[[nodiscard]] std::optional<EpilogueStep> as_step(const Task& task, const graph::Node& node,
+                                                  graph::ValueId x);
+
+// Returns the nodes of the region from `first` on as steps on `value`, x·Sigmoid(αx) as one step, or nothing
+// if a node cannot be one. Operands are region inputs or constants whose shape broadcasts into the value's
+// without changing it.
+[[nodiscard]] std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_t first,
+                                                                  graph::ValueId value);
+
+// Returns the steps after the region's first node, or nothing if the region does not have exactly one output.
+[[nodiscard]] std::optional<std::vector<EpilogueStep>> read_epilogue(const Task& task);
+
+}  // namespace viridian::execute::cpu

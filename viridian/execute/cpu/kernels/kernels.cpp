@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <array>
+
+#include "viridian/execute/cpu/kernels/families.hpp"
+
+namespace viridian::execute::cpu {
+
+std::span<const Family> families() {
+    static const std::array list = {
+        view_family(),
+        concat_family(),
+        simd_convolution_family(),
+        simd_grouped_convolution_family(),
+        simd_depthwise_family(),
+        simd_winograd_family(),
+        dnnl_convolution_family(),
+        simd_pooling_family(),
+        dnnl_pooling_family(),
+        simd_matmul_family(),
+        simd_bf16_matmul_family(),
+        simd_tile_convolution_family(),
+        simd_tile_matmul_family(),
+        dnnl_matmul_family(),
+        simd_rows_family(),
+        dnnl_softmax_family(),
+        simd_elementwise_family(),
+        gather_family(),
+        pad_family(),
+        dnnl_deconvolution_family(),
+        reduction_family(),
+        grid_sample_family(),
+        group_normalization_family(),
+        resize_family(),
+        recurrent_family(),
+        movement_family(),
+        numeric_family(),
+        reference_family(),
+    };
+    return list;
+}
+
+const Family* family_of(std::string_view kernel) {
+    for (const Family& family : families())
+        if (kernel.starts_with(family.name) &&
+            (kernel.size() == family.name.size() || kernel[family.name.size()] == ':'))
+            return &family;
+    return nullptr;
+}
+
+Error unknown_kernel(const plan::Choice& choice) {
+    return fail(ErrorCode::unsupported, "make the plan again on this machine",
+                "this device has no kernel `{}` for its region", choice.key());
+}
+
+std::optional<std::size_t> Task::input_index(graph::ValueId id) const {
+    for (std::size_t i = 0; i < region.inputs.size(); ++i)
+        if (region.inputs[i] == id) return i;
+    return std::nullopt;
+}
+
+bool Task::reads_first_output() const {
+    return !region.outputs.empty() && region.outputs[0] == node(region.nodes.size() - 1).output(0);
+}
+
+bool Task::all_f32() const {
+    const auto fits = [&](graph::ValueId id) {
+        const auto element = type(id).element;
+        return element == graph::ElementType::f32 || !graph::is_floating(element);
+    };
+    return std::ranges::all_of(region.inputs, fits) && std::ranges::all_of(region.outputs, fits) &&
+           std::ranges::all_of(region.constants, fits);
+}
+
+plan::Choice Task::plain_choice(std::string kernel) const {
+    plan::Choice choice;
+    choice.kernel = std::move(kernel);
+    choice.variant.algorithm = plan::Algorithm::direct;
+    const auto format = [&](graph::ValueId id) {
+        return plan::Format{plan::plain(dims(id).size()), type(id).element, {}};
+    };
+    for (const graph::ValueId id : region.inputs) choice.inputs.push_back(format(id));
+    for (const graph::ValueId id : region.outputs) choice.outputs.push_back(format(id));
+    return choice;
+}
+
+Packed plain_constant(const Task& task, graph::ValueId id) {
+    const graph::Tensor& tensor = *task.graph.constant(id);
+    const auto bytes = static_cast<std::size_t>(tensor.byte_count());
+    return task.context.packed->find_or_make(fmt::format("plain {:x}", tensor.content_hash()), bytes,
+                                             [&](std::byte* to) {
+                                                 if (bytes > 0) std::copy_n(tensor.bytes(), bytes, to);
+                                             });
+}
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,36 @@
+#pragma once
+// Offers kernels with some ports stored in bf16. All sums are kept in f32. Only tensors in memory are
+// rounded, and the constants of a convolution or product.
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+// Element types of what a kernel reads and writes.
+struct Precision {
+    graph::ElementType source = graph::ElementType::f32;
+    graph::ElementType result = graph::ElementType::f32;
+    [[nodiscard]] bool exact() const { return source == result && source == graph::ElementType::f32; }
+};
+
+// Returns f32 → f32 and, if bf16 is allowed, bf16 → bf16 and bf16 → f32, which matrix instructions do.
+[[nodiscard]] std::vector<Precision> contraction_precisions(const Context& context);
+// Returns f32 → f32 and, if bf16 is allowed, bf16 → bf16.
+[[nodiscard]] std::vector<Precision> storage_precisions(const Context& context);
+
+// Appends to `choices`, those of kernels that widen what they read and narrow what they write, each of them
+// in bf16 → bf16, bf16 → f32 and f32 → bf16. whole(i) tells whether region input i may be read in bf16. A
+// choice that overwrites an input keeps doing so only between types of equal size.
+void offer_widened(const Task& task, const std::function<bool(std::size_t)>& whole,
+                   std::vector<plan::Choice>& choices);
+// Appends to `choices`, those of kernels that move elements without changing them, each of them with every
+// f32 port in bf16.
+void offer_moved(const Task& task, std::vector<plan::Choice>& choices);
+
+// Removes the choices that store a port in bf16 of a node that must not be rounded (plan/precision.hpp).
+void keep_safe(const Task& task, std::vector<plan::Choice>& choices);
+
+[[nodiscard]] bool in_bf16(const plan::Format& format);
+// Tells whether any port is in bf16.
+[[nodiscard]] bool in_bf16(const plan::Choice& choice);
+
+}  // namespace viridian::execute::cpu

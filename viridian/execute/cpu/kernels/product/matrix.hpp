@@ -1,0 +1,21 @@
+#pragma once
+// Reads a MatMul or Gemm node as a batched product [batch…, M, K] × [batch…, K, N] with a bias along N.
+#include <optional>
+
+#include "viridian/execute/cpu/kernels/elementwise/epilogue.hpp"
+
+namespace viridian::execute::cpu {
+
+struct MatrixProduct {
+    graph::ValueId a = graph::ValueId::none, b = graph::ValueId::none, bias = graph::ValueId::none;
+    bool transpose_a = false, transpose_b = false;  // as stored
+    bool constant_b = false;
+    graph::Dims a_dims, b_dims, result;  // as stored, of equal rank (2 where b is a constant matrix)
+    std::int64_t m = 0, n = 0, k = 0;
+    bool collapsed = false;  // a constant matrix: the leading axes of A and the result became rows
+};
+
+// Returns nothing unless the head of the region is an f32 MatMul or Gemm that fits; A is a region input.
+[[nodiscard]] std::optional<MatrixProduct> matrix_product(const Task& task);
+
+}  // namespace viridian::execute::cpu

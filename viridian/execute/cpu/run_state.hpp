@@ -1,0 +1,72 @@
+#pragma once
+// The memory of one run of an executable. Runs that overlap take a state each; kernels and packed weights are
+// shared by all.
+#include <algorithm>
+#include <atomic>
+
+#include "viridian/execute/cpu/bound_step.hpp"
+
+namespace viridian::execute::cpu {
+
+// Where a step of every run state finds its inputs and outputs: bytes into the arena, or `outside` if each
+// run brings the address along.
+struct StepLayout {
+    static constexpr std::int64_t outside = -1;
+    std::shared_ptr<const Kernel> kernel;
+    std::vector<std::int64_t> inputs, outputs;
+    [[nodiscard]] bool moves() const {
+        return std::ranges::count(inputs, outside) + std::ranges::count(outputs, outside) > 0;
+    }
+};
+
+struct RunState {
+    // Throws bad_alloc. Steps without an outside address are bound.
+    RunState(const std::vector<StepLayout>& layouts, std::size_t arena_bytes, std::size_t workspace_bytes);
+
+    Buffer arena, workspace;
+    std::vector<BoundStep> steps;
+    std::uint32_t lane = 0;  // the state's position in its list
+};
+
+// A list of run states that only grows. It takes no lock, so that a child of fork() never waits for a thread
+// that stayed behind.
+class RunStates {
+    struct Entry {
+        std::unique_ptr<RunState> state;
+        std::atomic<bool> busy = true;
+        std::atomic<Entry*> next = nullptr;
+    };
+
+  public:
+    RunStates() = default;
+    ~RunStates();
+    RunStates(const RunStates&) = delete;
+    RunStates& operator=(const RunStates&) = delete;
+
+    // A state that no other run uses, until the object goes.
+    class Lease {
+      public:
+        // Takes the first idle state. If all are in use, `make` makes another one.
+        template <class Make>
+        Lease(RunStates& states, const Make& make) : entry_(states.idle()) {
+            if (entry_ == nullptr) entry_ = states.add(make());
+        }
+        ~Lease() { entry_->busy.store(false, std::memory_order_release); }
+        Lease(const Lease&) = delete;
+        Lease& operator=(const Lease&) = delete;
+        [[nodiscard]] RunState& state() const { return *entry_->state; }
+
+      private:
+        Entry* entry_;
+    };
+
+    [[nodiscard]] std::size_t bytes() const;  // arenas and scratch of all states
+
+  private:
+    [[nodiscard]] Entry* idle();  // now busy; null if there is none
+    [[nodiscard]] Entry* add(std::unique_ptr<RunState> state);
+
+    std::atomic<Entry*> first_ = nullptr;
+};
+
+}  // namespace viridian::execute::cpu

@@ -1,0 +1,24 @@
+#pragma once
+// The epilogue of our convolutions and products. A residual and a clip are done by the micro-kernel as it
+// stores; anything else is a chain of steps over what was just stored.
+#include "viridian/execute/cpu/simd/elementwise/operands.hpp"
+
+namespace viridian::execute::cpu::simd {
+
+struct Fused {
+    std::optional<std::size_t> added;  // region input of full size, in the result's layout
+    bool clip = false;
+    float low = 0, high = 0;
+    std::optional<Chain> chain;
+
+    // Packs the constants that the steps need behind `constants`. Returns nothing if a step cannot be done.
+    static std::optional<Fused> make(const Task& task, const std::vector<EpilogueStep>& steps,
+                                     const graph::Dims& dims, const plan::Layout& layout,
+                                     std::vector<Packed>& constants);
+};
+
+// Appends `choice` to `to`: overwriting the residual's buffer, if that dies, and with a buffer of its own.
+void offer_with_residual(const Task& task, const std::vector<EpilogueStep>& steps, const graph::Dims& dims,
+                         plan::Choice choice, std::vector<plan::Choice>& to);
+
+}  // namespace viridian::execute::cpu::simd

@@ -1,0 +1,30 @@
+#pragma once
+// Computes the sums of rows of A and of products in one level of Strassen's algorithm in Winograd's form (7
+// products, 15 sums). The micro-kernel makes the sums of B as it goes.
+#include <cstdint>
+
+namespace viridian::execute::cpu::simd {
+
+inline constexpr std::int64_t strassen_products = 7;
+
+// Makes A11, A12, S4, A22, S1, S2 and S3 of one row of A's upper half and one of its lower half. Each row
+// holds `count` (a multiple of 16) numbers of the left half of a chunk and as many of the right. The i-th
+// result begins at `to + i·source`; its blocks of 16 are `block_step` apart.
+void strassen_rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
+                   std::int64_t block_step);
+
+// result = a + b + c + before + bias, then min(max(·, low), high). All but `a` may be null; a, b, c have
+// rows of `width` floats, a multiple of 16.
+struct StrassenSum {
+    std::int64_t rows = 0, width = 0;
+    const float *a = nullptr, *b = nullptr, *c = nullptr;
+    const float* before = nullptr;  // rows as far apart as the result's
+    const float* bias = nullptr;
+    float* result = nullptr;
+    std::int64_t result_row = 0;
+    bool clip = false;
+    float low = 0, high = 0;
+};
+void strassen_sum(const StrassenSum& sum);
+
+}  // namespace viridian::execute::cpu::simd

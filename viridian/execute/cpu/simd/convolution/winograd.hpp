@@ -1,0 +1,28 @@
+#pragma once
+// Transforms for Winograd convolutions with 3x3 kernels, F(m×m, 3×3) with m = 2 or 4, on blocks of 16
+// channels (Lavin and Gray, CVPR 2016). A tile of m×m results needs (m+2)×(m+2) sources.
+#include <cstdint>
+
+namespace viridian::execute::cpu::simd {
+
+// Transforms one tile of one channel block. `pixels[i·(m+2) + j]` points at the source pixel (16 floats; a
+// zero pixel outside the image); component k goes to `to + k·step`.
+void winograd_source(int m, const float* const* pixels, float* to, std::int64_t step);
+
+struct WinogradResult {
+    const float* from = nullptr;  // component k at from + k·step
+    std::int64_t step = 0;
+    float* to = nullptr;  // first pixel of the tile
+    const float* add = nullptr;
+    const float* bias = nullptr;
+    std::int64_t row = 0;       // floats between rows of the result
+    int height = 0, width = 0;  // of the tile inside the image, at most m
+    bool clip = false;
+    float low = 0, high = 0;
+};
+void winograd_result(int m, const WinogradResult& result);
+
+// Transforms the kernel `g` (3×3, row-major) to (m+2)×(m+2) components, in double.
+void winograd_weights(int m, const float* g, double* components);
+
+}  // namespace viridian::execute::cpu::simd

@@ -1,0 +1,62 @@
+#pragma once
+// Element-wise loops over contiguous elements of any numeric type but f16 and bf16 (which are widened to
+// f32), compiled for every instruction set by Highway and vectorised by the compiler. Integers wrap, and
+// division by zero gives zero, as in the reference kernels (graph/operators).
+#include "viridian/graph/element_type.hpp"
+
+namespace viridian::execute::cpu::simd {
+
+enum class Operation : std::uint8_t {
+    add,
+    sub,
+    mul,
+    div,
+    mod,   // the sign of the right operand
+    fmod,  // the sign of the left one
+    pow,
+    min,  // NaN wins
+    max,
+    prelu,  // a < 0 ? a·b : a
+    bit_and,
+    bit_or,
+    bit_xor,
+    shift_left,
+    shift_right,
+    equal,  // from here on the result is boolean
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    logical_and,
+    logical_or,
+    logical_xor,
+};
+[[nodiscard]] constexpr bool is_predicate(Operation o) { return o >= Operation::equal; }
+
+enum class Change : std::uint8_t {
+    neg,
+    abs,
+    sign,
+    bit_not,
+    logical_not,  // from here on the result is boolean
+    is_nan,
+    is_infinite,
+    is_positive_infinite,
+    is_negative_infinite,
+};
+[[nodiscard]] constexpr bool is_predicate(Change c) { return c >= Change::logical_not; }
+
+[[nodiscard]] bool has_loop(Operation operation, graph::ElementType type);
+[[nodiscard]] bool has_loop(Change change, graph::ElementType type);
+
+// to[i] = a[i] ∘ b[i]; a and b of `type`.
+void apply(Operation operation, graph::ElementType type, const std::byte* a, const std::byte* b,
+           std::byte* to, std::int64_t n);
+void apply(Change change, graph::ElementType type, const std::byte* x, std::byte* to, std::int64_t n);
+// to[i] = condition[i] ? a[i] : b[i], elements of `size` bytes.
+void select(std::int64_t size, const std::byte* condition, const std::byte* a, const std::byte* b,
+            std::byte* to, std::int64_t n);
+// Converts between any two types, f16 and bf16 too, as the operator Cast does.
+void cast(graph::ElementType from, const std::byte* x, graph::ElementType to, std::byte* y, std::int64_t n);
+
+}  // namespace viridian::execute::cpu::simd

@@ -1,0 +1,12 @@
+#pragma once
+// Measures how far apart the device's threads are.
+#include "viridian/base/units.hpp"
+
+namespace viridian::execute::cpu {
+
+// Returns how long a cache line that one of `threads` threads wrote takes to reach the next one: the best of
+// a few batches, which take about a tenth of a millisecond together. Each thread needs a processor of its
+// own, because the threads spin. Returns zero for one thread, or if OpenMP does not start so many.
+[[nodiscard]] Seconds core_to_core_latency(int threads);
+
+}  // namespace viridian::execute::cpu

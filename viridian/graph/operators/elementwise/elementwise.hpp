@@ -1,0 +1,50 @@
+#pragma once
+// unary_row() makes the row of an element-wise operator of one input, y = f(x). The function is `f(x)`, or
+// `f(node)` returning `f(x)` if it depends on attributes. Elements are computed in double; integers are
+// computed exactly if `f` takes `auto`.
+#include "viridian/graph/operators/build_row.hpp"
+
+namespace viridian::graph {
+
+[[nodiscard]] inline Result<void> infer_same(Inference& inference) {
+    inference.set(0, inference.element(0), inference.shape(0));
+    return {};
+}
+
+template <class Function>
+auto for_node(Function f, const Node& node) {
+    if constexpr (std::is_invocable_v<Function, double> ||
+                  std::is_invocable_v<Function, std::uint64_t, std::uint64_t>)
+        return f;
+    else
+        return f(node);
+}
+
+template <class Scalar, class Function>
+Result<void> each_element(Call<Scalar>& call, Function function) {
+    const auto f = for_node(function, call.node);
+    const Array<Scalar>& x = *call.input(0);
+    Array<Scalar>& y = call.outputs[0] = Array<Scalar>(x.type, x.dims);
+    for (std::size_t i = 0; i < x.real.size(); ++i)
+        if constexpr (std::is_same_v<Scalar, PrimeField>)
+            y.real[i] = f(x.real[i]);
+        else
+            y.real[i] = static_cast<Scalar>(f(static_cast<double>(x.real[i])));
+    for (std::size_t i = 0; i < x.integer.size(); ++i)
+        y.integer[i] = static_cast<std::int64_t>(f(x.integer[i]));
+    return {};
+}
+
+// The row of an operator that applies `Function` to each element. `facts` may say more; the relation of the
+// elements is set here.
+template <class Function>
+constexpr OperatorRow unary_row(std::string_view name, const Precision& precision, Function,
+                                OperatorFacts facts = {}) {
+    facts.precision = precision;
+    facts.elements = Elements::pointwise;
+    return elementwise_row(
+        name, {1, 1}, infer_same,
+        real_kernel([](auto& call) -> Result<void> { return each_element(call, Function{}); }), facts);
+}
+
+}  // namespace viridian::graph

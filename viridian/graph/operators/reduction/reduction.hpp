@@ -1,0 +1,34 @@
+#pragma once
+// The Reduce* and Arg* operators share these: their shape rule, their counts, and the axes of a node.
+#include "viridian/graph/reference/broadcasting.hpp"
+#include "viridian/graph/reference/movement.hpp"
+
+namespace viridian::graph {
+
+[[nodiscard]] Result<void> infer_reduction(Inference& inference);
+[[nodiscard]] Flop reduction_flop(const Operation& operation);  // one per input element
+[[nodiscard]] IterationSpace reduction_space(
+    const Operation& operation);  // the axes of the input, reduced ones marked
+
+// Return the smallest and the largest number of an integer type; for u64, its bits.
+[[nodiscard]] std::int64_t least_of(ElementType type);
+[[nodiscard]] std::int64_t greatest_of(ElementType type);
+
+struct ReducedAxes {
+    Dims out;                      // dims of the result
+    std::vector<std::int64_t> to;  // for each input element, the result element it enters
+    std::int64_t count = 1;        // result elements
+    std::int64_t each = 1;         // input elements per result element
+
+    static Result<ReducedAxes> of(const Node& node, const Dims& dims, Dims axes);
+    template <class Scalar>
+    static Result<ReducedAxes> of(const Call<Scalar>& call) {
+        Dims axes;
+        if (call.input(1) != nullptr && call.input(1)->type != ElementType::undefined) {
+            VIRIDIAN_TRY(axes, integers(call, 1));
+        }
+        return of(call.node, call.input(0)->dims, std::move(axes));
+    }
+};
+
+}  // namespace viridian::graph

@@ -1,0 +1,32 @@
+#pragma once
+// Reference kernels compute with these functions. Integers wrap modulo 2^64, so that no input has undefined
+// behaviour.
+#include <cstdint>
+#include <type_traits>
+
+namespace viridian::graph {
+
+template <class T>
+inline constexpr bool integral = std::is_integral_v<std::remove_cvref_t<T>>;
+
+template <class T, class Function>
+constexpr T modulo_word(T a, T b, Function f) {
+    if constexpr (integral<T>)
+        return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+    else
+        return f(a, b);
+}
+inline constexpr auto plus = [](auto a, auto b) -> decltype(a) {
+    return modulo_word(a, b, [](auto x, auto y) { return x + y; });
+};
+inline constexpr auto minus = [](auto a, auto b) -> decltype(a) {
+    return modulo_word(a, b, [](auto x, auto y) { return x - y; });
+};
+inline constexpr auto times = [](auto a, auto b) -> decltype(a) {
+    return modulo_word(a, b, [](auto x, auto y) { return x * y; });
+};
+// If an argument is NaN, so is the result, as in numpy.
+inline constexpr auto lesser = [](auto a, auto b) { return a != a ? a : b != b ? b : b < a ? b : a; };
+inline constexpr auto greater = [](auto a, auto b) { return a != a ? a : b != b ? b : a < b ? b : a; };
+
+}  // namespace viridian::graph

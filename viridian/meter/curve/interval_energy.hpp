@@ -1,0 +1,81 @@
+#pragma once
+// The one rule for the energy between two readings in a row of a channel, and for what makes it doubtful:
+// wraps, resets and silence. PowerCurve applies it to a finished recording; RunningEnergy applies it to
+// readings as they come.
+//
+// A counter that falls went round its wrap, or was reset, or its device came back as another: only the first
+// has a known energy. A fall is a wrap if the two readings are close together and the energy that the wrap
+// would mean is near what the device draws elsewhere. Any other fall, and a rise that no device could draw,
+// is a reset: its energy is unknown and counts as nothing.
+#include <algorithm>
+#include <optional>
+
+#include "viridian/meter/curve/exact_energy.hpp"
+#include "viridian/meter/sample.hpp"
+
+namespace viridian::meter {
+
+inline constexpr double highest_watts = 20'000.0;  // no device with one counter draws more
+
+// From `before` to `after`, taking one return to zero into account if `wrap` (> 0) is known; nullopt if the
+// counter fell and no wrap explains it. One wrap is correctable, two look like one: whoever has times and
+// powers must check that the interval is short enough.
+[[nodiscard]] constexpr std::optional<std::int64_t> counter_difference(std::int64_t before,
+                                                                       std::int64_t after,
+                                                                       std::int64_t wrap) {
+    if (after >= before) return after - before;
+    if (wrap <= 0 || before > wrap) return std::nullopt;
+    return wrap - before + after;
+}
+
+enum class Doubt : std::uint8_t {
+    none,
+    reset,        // the counter was reset or replaced: the energy is unknown, 0 is counted
+    silence,      // nobody read the power for long: the energy is unknown, 0 is counted
+    unseen_wrap,  // nobody read the counter for so long that it may have gone round: a lower bound
+    aliased,      // the counter moved by more than half its range, perhaps more than once: a lower bound
+};
+
+// Watts that a device drew; both 0 if nothing is known.
+struct WattRange {
+    double least = 0.0, most = 0.0;
+};
+
+// Learns what the device of a counter draws, over stretches of a tenth of a second or more: the powers of
+// shorter ones are too rough to judge by.
+class DrawnPower {
+  public:
+    // The counter changed by `joules` in the next `seconds`. A fall or an impossible rise ends the stretch.
+    void add(double seconds, double joules);
+    // The lowest and highest power of any stretch; 0 if no stretch was long enough.
+    [[nodiscard]] WattRange of_stretches() const { return range_; }
+    // The range of the stretches; if no stretch was long enough, the mean power of everything that was added.
+    [[nodiscard]] WattRange best_known() const;
+
+  private:
+    WattRange range_;
+    bool any_ = false;
+    double seconds_ = 0.0, joules_ = 0.0, all_seconds_ = 0.0, all_joules_ = 0.0;
+};
+
+struct CounterInterval {
+    std::int64_t microjoules = 0;
+    Doubt doubt = Doubt::none;
+    bool wrapped = false;
+};
+
+// The energy between two readings of the counter `channel`, `seconds` apart. `silent`: longer apart than this
+// channel is usually read. `drawn`: what the device draws elsewhere.
+[[nodiscard]] CounterInterval counter_interval(const Channel& channel, std::int64_t before,
+                                               std::int64_t after, double seconds, bool silent,
+                                               const WattRange& drawn);
+
+// The microwatts that hold between two readings of the power `channel`: an average holds since the reading
+// before it, instants count as the mean of both ends. Readings below 0 W count as 0 W.
+[[nodiscard]] std::int64_t power_between(const Channel& channel, std::int64_t before, std::int64_t after);
+
+// The energy of `microwatts` held for `length`. `remainder` carries what is less than a unit to the next
+// call.
+[[nodiscard]] Exact power_energy(std::int64_t microwatts, Nanoseconds length, UInt128& remainder);
+
+}  // namespace viridian::meter

@@ -1,0 +1,16 @@
+#pragma once
+// Decompresses a gzipped text, because logs of minutes are kept packed.
+#include <string>
+#include <string_view>
+
+#include "viridian/base/result.hpp"
+
+namespace viridian::meter {
+
+[[nodiscard]] inline bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+// Errors: malformed (damaged), limit_exceeded (more than `limit` bytes when plain).
+[[nodiscard]] Result<std::string> gunzip(std::string_view bytes, std::string_view name,
+                                         std::size_t limit = std::size_t{1} << 32);
+
+}  // namespace viridian::meter

@@ -1,0 +1,69 @@
+#pragma once
+// Reads and writes the power log (docs/meter.md): CSV `time_ns,meter,device,scope,kind,value,window_ns`,
+// lines of metadata start with `#`. `record` writes it, `account --power` reads it, anyone can make one.
+//
+//     # wrap_uj <meter> <device> <scope> <N>     where a counter returns to 0
+//     # monotonic_offset_ns <N>                  Unix time minus monotonic time, at the start and each step
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "viridian/base/file.hpp"
+#include "viridian/meter/sample.hpp"
+
+namespace viridian::meter {
+
+inline constexpr std::string_view power_log_header = "time_ns,meter,device,scope,kind,value,window_ns";
+
+struct Reading {
+    std::int64_t time_ns = 0;
+    std::int64_t value = 0;
+    std::int64_t window_ns = 0;
+    bool operator==(const Reading&) const = default;
+};
+
+struct Series {
+    Channel channel;
+    std::vector<Reading> readings;  // in time order
+    // Indices of readings before which others were dropped as out of order: the clock was set back.
+    std::vector<std::size_t> broken = {};
+};
+
+struct Notice {  // one kind of defect, however often it occurred
+    std::string what;
+    std::uint64_t count = 0;
+};
+
+struct PowerLog {
+    std::vector<Series> series;
+    std::vector<std::string> metadata;  // comment lines not understood here, without "# "
+    std::vector<Notice> warnings;
+    std::uint64_t clock_steps = 0;  // undone: times are on the clock as it was at the first reading
+
+    [[nodiscard]] const Series* find(std::string_view device, Scope scope, Kind kind) const;
+};
+
+// The file may be gzipped. Errors: malformed (with the line's number; a cut last line is a warning),
+// file_not_found, file_unreadable, limit_exceeded. More than 1 % of readings out of order is malformed; fewer
+// are dropped and counted.
+[[nodiscard]] Result<PowerLog> read_power_log(const Path& path);
+[[nodiscard]] Result<PowerLog> parse_power_log(std::string_view text, std::string_view name);
+
+// Writes whole lines only. When the disk is full it cuts the file after the last whole line and every later
+// `add` repeats the error: what was written stays readable.
+class PowerLogWriter {
+  public:
+    // Errors: file_not_writable.
+    [[nodiscard]] static Result<PowerLogWriter> create(const Path& path);
+    // Errors: disk_full, file_not_writable.
+    [[nodiscard]] Result<void> add(const std::vector<Channel>& channels, std::span<const Sample> samples);
+    [[nodiscard]] Result<void> note(std::string_view text);  // "# text"
+    [[nodiscard]] Result<void> flush();                      // what is kept back is at most 64 KiB
+
+  private:
+    struct State;
+    explicit PowerLogWriter(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace viridian::meter

@@ -1,0 +1,31 @@
+#pragma once
+// Reads tensors that are stored beside the model (ONNX IR specification, "External Tensor Data": location,
+// offset, length). Locations outside the model's folder are refused, also if a link leads there.
+#include <map>
+
+#include "viridian/onnx/proto.hpp"
+#include "viridian/onnx/tensors/mapped_file.hpp"
+
+namespace viridian::onnx {
+
+// The files of one model that hold external tensors.
+class ExternalData {
+  public:
+    ExternalData() = default;  // no folder: every external tensor is refused
+    explicit ExternalData(Path folder) : folder_(std::move(folder)) {}
+
+    // The tensor's `byte_count` bytes, shared with the mapped file. Elements that are not aligned to
+    // `alignment` bytes are copied, in all at most as many bytes as the files have. Errors: file_not_found,
+    // malformed.
+    Result<std::shared_ptr<const std::byte>> bytes_of(const TensorProto& tensor, std::int64_t byte_count,
+                                                      std::int64_t alignment);
+
+    std::int64_t dense_left = std::int64_t{1} << 28;  // bytes that sparse tensors may still fill out
+
+  private:
+    Path folder_;
+    std::map<std::string, MappedFile> files_;
+    std::uint64_t copies_left_ = 0;
+};
+
+}  // namespace viridian::onnx

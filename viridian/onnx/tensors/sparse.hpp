@@ -1,0 +1,11 @@
+#pragma once
+// Reads sparse constants.
+#include "viridian/onnx/tensors/external_data.hpp"
+
+namespace viridian::onnx {
+
+// The sparse constant as a dense tensor. Its indices are linear, or one row of coordinates per value.
+// Errors: malformed, limit_exceeded beyond 256 MiB in all of a model.
+[[nodiscard]] Result<graph::Tensor> dense(const ::onnx::SparseTensorProto& sparse, ExternalData& external);
+
+}  // namespace viridian::onnx

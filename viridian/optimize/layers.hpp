@@ -1,0 +1,12 @@
+#pragma once
+// The layers of a plan as JSON rows: its steps, and the operators that cost nothing, in execution order. The
+// page's table and graph show these.
+#include "viridian/optimize/planned.hpp"
+
+namespace viridian::optimize {
+
+// `prices` and `measured` (seconds) are by step of the plan; `measured` is empty for a plan that was not run.
+[[nodiscard]] Json layers_json(const PlannedModel& planned, const std::vector<cost::Price>& prices,
+                               const std::vector<double>& measured);
+
+}  // namespace viridian::optimize

@@ -1,0 +1,40 @@
+#pragma once
+// What a user may ask of `optimize`.
+#include "viridian/prove/reference_cache.hpp"
+#include "viridian/search/graphs/outer.hpp"
+
+namespace viridian::optimize {
+
+// How much the outer search may spend: graphs that it prices, and seconds, measuring what its graphs need
+// included.
+struct SearchBudget {
+    std::size_t graphs = 1000;
+    Seconds seconds{60};
+    bool operator==(const SearchBudget&) const = default;
+};
+
+// "300", "60s", "5m" or "300,60s"; what the text leaves out keeps its default. Errors: invalid_argument.
+[[nodiscard]] Result<SearchBudget> parse_budget(std::string_view text);
+[[nodiscard]] std::string text(const SearchBudget& budget);  // "1000,60s"
+
+struct OptimizeOptions {
+    search::Objective objective;   // what to minimise
+    search::AssignOptions assign;  // the solver, and how far `greedy` looks
+    search::OuterMethod method = search::OuterMethod::joint;
+    double alpha = 1.05;  // the search goes on from graphs that cost less than this times the best
+    SearchBudget budget;
+    std::vector<std::string> without;  // names of rewrite rules that are not used
+    bool frontier = false;             // also find all best trades of time against energy
+    bool record = false;               // keep every price that the search asked for
+    bool bf16 = false;                 // the device may offer bf16; the result then says where it is used
+
+    // The proof that outputs stay the same (docs/method.md, 4).
+    prove::TensorSets inputs;  // one list of the graph's inputs per set; empty: made from `seed`
+    std::uint64_t seed = 1;
+    int proofs = 0;  // how many sets to make from `seed`; 0: three, or one for a large model
+    std::optional<double>
+        max_error;  // relative L2 error that outputs may have; none: what the plan's kernels explain
+    std::optional<prove::ReferenceCache> reference;  // keeps what the reference kernels computed
+};
+
+}  // namespace viridian::optimize

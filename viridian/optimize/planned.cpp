@@ -1,0 +1,156 @@
+#include "viridian/optimize/planned.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "viridian/plan/step_flows.hpp"
+#include "viridian/profile/interleaved.hpp"
+#include "viridian/profile/weights.hpp"
+#include "viridian/prove/proof.hpp"
+#include "viridian/trace/record/recorder.hpp"
+
+namespace viridian::optimize {
+
+namespace {
+
+// The prices that the solver chose the steps for. A copy that only the plan's layout asks for is unknown to
+// the solver, so the source prices it.
+Result<std::vector<cost::Price>> prices_of_steps(const plan::Plan& plan, const cost::Source& source) {
+    std::vector<cost::Price> prices;
+    for (const plan::Step& step : plan.steps) {
+        std::optional<cost::Price> price = step.price;
+        invariant(price || step.kind == plan::Step::Kind::conversion, "a chosen kernel has a price");
+        if (!price) {
+            const plan::Buffer& from = plan.buffers[step.inputs[0]];
+            VIRIDIAN_TRY(price,
+                         source.conversion(from.dims, from.format, plan.buffers[step.outputs[0]].format));
+        }
+        prices.push_back(*std::move(price));
+    }
+    return prices;
+}
+
+}  // namespace
+
+Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device, const cost::Source& source,
+                                  const search::Objective& objective, const search::AssignOptions& options) {
+    VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, source, options));
+    VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
+    VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
+    plan.predicted_seconds = outcome.totals.seconds;
+    PlannedModel planned{std::move(graph), std::move(plan), nullptr, outcome.totals, {}};
+    VIRIDIAN_TRY(planned.prices, prices_of_steps(planned.plan, source));
+    planned.plan.predicted_energy = total(planned.prices).energy;
+    if (device == nullptr) return planned;
+    planned.plan.device = device->fingerprint();
+    planned.plan.library = device->library();
+    planned.plan.threads = device->threads();
+    VIRIDIAN_TRY(planned.executable, device->prepare(planned.graph, planned.plan));
+    return planned;
+}
+
+cost::Price total(const std::vector<cost::Price>& prices) {
+    cost::Price sum;
+    for (const cost::Price& price : prices) {
+        sum.seconds += price.seconds;
+        sum.energy += price.energy;
+    }
+    return sum;
+}
+
+Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
+                                                     const std::vector<const PlannedModel*>& planned,
+                                                     const std::vector<graph::Tensor>& inputs) {
+    std::vector<profile::InterleavedPlan> plans;
+    for (const PlannedModel* one : planned) {
+        VIRIDIAN_TRY(auto outputs, execute::output_tensors(one->graph));
+        plans.push_back({&one->graph, &one->plan, {one->executable.get(), inputs, std::move(outputs)}});
+    }
+    profile::InterleavedProtocol protocol;
+    protocol.steps_every = 2;
+    VIRIDIAN_TRY(const auto measured, profile::measure_interleaved(device, plans, protocol));
+    std::vector<Measurement> ran;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        std::vector<cost::Price> prices = planned[i]->prices;
+        for (std::size_t s = 0; s < prices.size(); ++s) {
+            const double factor =
+                prices[s].seconds.value > 0 ? measured[i].steps[s].value / prices[s].seconds.value : 1;
+            prices[s].seconds = measured[i].steps[s];
+            for (Seconds* end : {&prices[s].low, &prices[s].high}) *end = *end * factor;
+            Energy& energy = prices[s].energy;
+            for (Joules* joules : {&energy.value, &energy.low, &energy.high}) *joules = *joules * factor;
+        }
+        ran.push_back({measured[i].ran, {}, {}, std::move(prices)});
+    }
+    return ran;
+}
+
+namespace {
+
+// The first run's events, in order, say which path each step has.
+Result<void> add_edges(const PlannedModel& planned, trace::Recorder& recorder) {
+    std::vector<trace::PathId> path_of;
+    const auto events = recorder.finish();
+    while (path_of.size() < planned.plan.steps.size()) {
+        VIRIDIAN_TRY(const auto batch, events->next());
+        if (batch.empty()) return {};
+        for (const trace::Event& event : batch) path_of.push_back(event.path);
+    }
+    std::map<std::pair<trace::PathId, trace::PathId>, std::uint64_t> counts;
+    for (const auto& [from, to] : plan::step_flows(planned.graph, planned.plan))
+        ++counts[{path_of[from], path_of[to]}];
+    for (const auto& [ends, count] : counts)
+        recorder.about().edges.push_back({ends.first, ends.second, count});
+    return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<trace::Source>> record_runs(const PlannedModel& planned,
+                                                   const std::vector<graph::Tensor>& inputs, int runs) {
+    const std::size_t events = planned.plan.steps.size() * static_cast<std::size_t>(runs);
+    VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
+    trace::Recorder recorder(1, static_cast<std::uint32_t>(std::max<std::size_t>(events, 1)));
+    planned.executable->record(&recorder);
+    Result<void> ran;
+    for (int run = 0; run < runs && ran.ok(); ++run) ran = planned.executable->run(inputs, outputs);
+    planned.executable->record(nullptr);
+    VIRIDIAN_TRY(std::move(ran));
+    VIRIDIAN_TRY(add_edges(planned, recorder));
+    return recorder.finish();
+}
+
+Result<std::vector<double>> step_seconds(const PlannedModel& planned,
+                                         const std::vector<graph::Tensor>& inputs, int runs) {
+    const std::size_t steps = planned.plan.steps.size();
+    if (steps == 0) return std::vector<double>();
+    VIRIDIAN_TRY(const auto events, record_runs(planned, inputs, runs));
+    std::vector<std::vector<double>> times(steps);
+    std::size_t next = 0;
+    for (;;) {
+        VIRIDIAN_TRY(const auto batch, events->next());
+        if (batch.empty()) break;
+        for (const trace::Event& event : batch)
+            times[next++ % steps].push_back(static_cast<double>(event.end - event.start) * 1e-9);
+    }
+    std::vector<double> medians;
+    for (auto& list : times) medians.push_back(summarize(std::move(list)).median);
+    return medians;
+}
+
+Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
+                          const Summary& seconds, const std::vector<graph::Tensor>& inputs) {
+    const Bytes weights = profile::weight_traffic(planned.graph, planned.plan);
+    const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
+                                 Seconds(seconds.high),    seconds.count,           Bytes(0)};
+    VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
+    return energy.price(timing, weights, [&](Seconds budget) -> Result<void> {
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < budget.value)
+            VIRIDIAN_TRY(planned.executable->run(inputs, outputs));
+        return {};
+    });
+}
+
+}  // namespace viridian::optimize

@@ -1,0 +1,56 @@
+#pragma once
+// What `optimize` found: the plan that was there, the better plan, the proof that both compute the same, and
+// how the search went. Text, JSON and the page are all made from this struct.
+#include "viridian/cost/recording.hpp"
+#include "viridian/optimize/options.hpp"
+#include "viridian/optimize/prices/costs.hpp"
+#include "viridian/optimize/prove_plan.hpp"
+#include "viridian/rewrite/certificate.hpp"
+#include "viridian/search/objective/hull.hpp"
+
+namespace viridian::optimize {
+
+// One plan and, if it was run, what it took.
+struct Side {
+    PlannedModel planned;
+    std::optional<Measurement> measured;
+};
+
+struct Optimized {
+    std::string model;   // name of the model's file, for people
+    std::string device;  // the processor's name, or that of recorded prices
+    std::string meter;   // where joules come from
+    // The file and schema of recorded prices; empty if prices were measured. Then nothing was run or proven.
+    std::string recorded_file, recorded_schema;
+    OptimizeOptions options;  // what was asked
+
+    Side baseline;  // constants folded, each region by the first kernel that the library offers
+    Side optimized;
+    std::optional<ProvenPlan> proof;   // of `optimized`; its plan lies there, not here
+    bool rewrites_dropped = false;     // with any rewrite the outputs would differ by more than is allowed
+    rewrite::Certificate certificate;  // from the model to the optimised graph, rule by rule
+    std::uint64_t certified_hash = 0;  // structural hash of the graph that the certificate ends in
+    search::OuterResult search;        // how the search went
+    std::optional<PriceForecast> forecast;  // what was known of prices beforehand
+    profile::OnDemandCounts prices;         // found, measured, measured again
+    std::optional<search::Frontier> frontier;
+    std::optional<cost::Recording> recording;  // prices that were asked for, if `options.record`
+    std::optional<std::string> slow;           // what to do if reference kernels take much of the time
+    Seconds elapsed;
+
+    // Predicted price of each step of the optimised plan; measured in turn with the runs if it was run.
+    [[nodiscard]] const std::vector<cost::Price>& step_prices() const {
+        return optimized.measured ? optimized.measured->prices : optimized.planned.prices;
+    }
+    [[nodiscard]] bool uses_bf16() const;  // the optimised plan rounds more than the model does
+    // How well the optimised plan was predicted. It was run; `name` is kept as the model's.
+    [[nodiscard]] cost::Residual residual(const std::string& name) const;
+    // Schema viridian.optimize/1 (docs/architecture.md, "Files"); file names are added by whoever wrote
+    // files.
+    [[nodiscard]] Json to_json() const;
+};
+
+// What a person reads in the terminal.
+[[nodiscard]] std::string text(const Optimized& result);
+
+}  // namespace viridian::optimize

@@ -1,0 +1,46 @@
+#pragma once
+// The cost of a unit as a convex function of its duration, in integers: the falling part of the lower convex
+// hull of the measured points (docs/pipeline.md, "Exact"). Time in nanoseconds, cost in attojoules (1e-18 J),
+// slope in nanowatts: slope × duration is a cost exactly, so sums are exact in 128 bits.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "viridian/base/units.hpp"
+#include "viridian/pipeline/profile/profile.hpp"
+
+namespace viridian::pipeline {
+
+using Nanoseconds = std::int64_t;
+__extension__ using Int128 = __int128;
+
+[[nodiscard]] Nanoseconds to_nanoseconds(Seconds time);
+[[nodiscard]] inline Seconds to_seconds(Nanoseconds time) { return Seconds(static_cast<double>(time) / 1e9); }
+[[nodiscard]] Joules to_joules(Int128 attojoules);
+[[nodiscard]] std::string to_text(Int128 number);
+
+struct Curve {
+    std::vector<Nanoseconds> duration;  // vertices, slowest first, strictly falling
+    std::vector<std::int64_t> slope;    // nanowatts between vertex j and j + 1, strictly rising; one fewer
+    std::vector<int> point;             // vertex -> index into `points`
+    Int128 slowest_cost = 0;            // attojoules at vertex 0: measured energy minus waiting power × time
+    std::vector<Point> points;          // the measured points themselves, clocks rising
+    Watts wait;                         // of the rank that runs it
+
+    [[nodiscard]] Nanoseconds slowest() const { return duration.front(); }
+    [[nodiscard]] Nanoseconds fastest() const { return duration.back(); }
+    // Least cost at a duration; beyond the slowest vertex waiting is free, below the fastest is not allowed.
+    [[nodiscard]] Int128 cost(Nanoseconds time) const;
+    // The measured energy of the mix of two neighbouring vertices that takes `time` (clamped to the curve).
+    [[nodiscard]] Joules energy(Nanoseconds time) const;
+    // The segment j with duration[j] >= time >= duration[j + 1]; 0 for a fixed duration.
+    [[nodiscard]] std::size_t segment(Nanoseconds time) const;
+};
+
+// The curve of measured points, whose clocks rise and whose times do not. Its fastest vertex is the fastest
+// point.
+[[nodiscard]] Curve make_curve(std::span<const Point> points, Watts wait);
+// The curve of a unit whose duration is fixed.
+[[nodiscard]] Curve fixed_curve(Nanoseconds time, Watts wait);
+
+}  // namespace viridian::pipeline

@@ -1,0 +1,34 @@
+#pragma once
+// Says how much a plan's outputs may differ from the original's (docs/method.md, 4), and why.
+#include <optional>
+#include <string>
+
+#include "viridian/plan/plan.hpp"
+
+namespace viridian::prove {
+
+struct AllowedError {
+    double error = 0;  // relative L2 per output
+    std::string because;
+};
+
+// Returns 1e-4 for a plan in f32, 1e-3 if it has a Winograd kernel, and 2e-2 if it rounds more than its
+// graph. An original that is in f16 or bf16 itself is allowed what its own roundings explain. A `budget` of
+// the user's replaces the error of a plan that rounds; any other plan's only if it is smaller.
+[[nodiscard]] AllowedError allowed_error(const graph::Graph& original, const graph::Graph& graph,
+                                         const plan::Plan& plan, std::optional<double> budget = std::nullopt);
+
+// The roundings to f16 or bf16 on the path to an output that has the largest error. With n roundings of unit
+// roundoff u (2^-11 for f16, 2^-8 for bf16) the error is 2 u sqrt(n): the plan and the original each round by
+// at most u, and independent errors add as squares. Operators that move, select or compare do not round.
+struct Roundings {
+    int count = 0;
+    double error = 0;  // 2 sqrt(sum of u^2)
+};
+[[nodiscard]] Roundings own_roundings(const graph::Graph& graph);
+
+// Tells, for each output, whether it is integer or boolean and no computed floating value reaches it, so that
+// every element must be equal.
+[[nodiscard]] std::vector<bool> exact_outputs(const graph::Graph& graph);
+
+}  // namespace viridian::prove

@@ -1,0 +1,104 @@
+#pragma once
+// Encodes an instance under an additive objective as an abstract problem, and decodes a solution of that as
+// an assignment.
+//
+// A variable per node says which region covers it, and that region's choice: the region's head carries the
+// cost, its other members the same state at no cost. A variable per value says which formats of it are made
+// available (a set), or that it stays inside a region (and of which choice). The edge from a producer to a
+// value costs the cheapest conversion tree; the edge from a value to a reader is infinite unless the set
+// holds the wanted format. So nodes meet at values only, which have few states, and the problem's tree width
+// is that of the network.
+#include "viridian/search/assign/in_place.hpp"
+#include "viridian/search/exact/problem.hpp"
+
+namespace viridian::search {
+
+class Encoding {
+  public:
+    // A choice is left out if another with the same ports costs no more under each of `comparing`, or under
+    // `weights` if those are empty. Encodings with equal `comparing` have the same states.
+    Encoding(const Instance& instance, const Weights& weights, const EncodeOptions& options = {},
+             std::span<const Weights> comparing = {});
+
+    [[nodiscard]] const Problem& problem() const { return problem_; }
+    // Values whose conversions were restricted to direct ones.
+    [[nodiscard]] std::size_t restricted_values() const { return restricted_; }
+
+    struct Decoded {
+        plan::Assignment assignment;  // regions and conversions
+        Metrics totals;
+    };
+    [[nodiscard]] Decoded decode(std::span<const State> states) const;
+
+  private:
+    // The choice `option` of region `candidate`.
+    struct Pick {
+        std::uint32_t candidate = 0, option = 0;
+        bool operator==(const Pick&) const = default;
+    };
+    struct ValueState {
+        enum class Kind : std::uint8_t {
+            set,       // the formats in `set` are available
+            own,       // as `set`, for a reader that gathers: in a buffer that nothing else lies in
+            internal,  // never leaves the region of `pick`
+        } kind = Kind::set;
+        Conversions::Set set = 0;
+        Pick pick;
+        // With exact sets only: what the readers before this one ask for, and what it asks for itself.
+        Conversions::Set before = 0;
+        std::optional<Conversions::Set> asked = {};
+    };
+    struct ValueVariables {
+        bool booleans = false;  // one variable per wanted format from `first` on
+        Variable first = 0;
+        // Not with booleans. One variable for all readers; with exact sets one per reader, each knowing what
+        // was asked for up to there, so that the last one's set holds nothing that nobody reads.
+        std::vector<std::vector<ValueState>> links;
+        [[nodiscard]] Variable last() const { return first + static_cast<Variable>(links.size()) - 1; }
+    };
+
+    void choose_options(std::span<const Weights> comparing);
+    void add_node_variables(const Weights& weights);
+    void add_value(std::size_t flow, const Weights& weights, const EncodeOptions& options);
+    [[nodiscard]] std::vector<ValueState> inside(const Flow& flow) const;
+    [[nodiscard]] std::vector<ValueState> own(const Flow& flow) const;
+    [[nodiscard]] std::vector<ValueState> value_states(const Flow& flow, std::size_t most,
+                                                       bool& too_many) const;
+    [[nodiscard]] std::vector<Conversions::Set> asked_by(const Flow& flow, graph::NodeId reader) const;
+    [[nodiscard]] std::vector<std::vector<ValueState>> links(const Flow& flow, std::size_t most,
+                                                             bool& too_many) const;
+    void connect_links(const ValueVariables& variables);
+    void connect_sets(const Flow& flow, const ValueVariables& variables, const Weights& weights);
+    void connect_booleans(const Flow& flow, const ValueVariables& variables, const Weights& weights);
+    void tie_regions();
+    void tie(graph::NodeId a, graph::NodeId b, std::uint32_t candidate);
+    void forbid_clashes(const Flow& flow);
+
+    [[nodiscard]] const Candidate& candidate(Pick pick) const {
+        return instance_->candidates()[pick.candidate];
+    }
+    [[nodiscard]] const Option& option(Pick pick) const { return candidate(pick).options[pick.option]; }
+    [[nodiscard]] std::optional<FormatId> made(Pick pick, graph::ValueId value) const {
+        return search::made(candidate(pick), option(pick), value);
+    }
+    [[nodiscard]] std::optional<FormatId> wanted(Pick pick, graph::ValueId value) const {
+        return search::wanted(candidate(pick), option(pick), value);
+    }
+    [[nodiscard]] bool gathers(Pick pick, graph::ValueId value) const {
+        return search::gathers(candidate(pick), option(pick), value);
+    }
+    [[nodiscard]] const std::vector<Pick>& picks(graph::NodeId node) const { return picks_[index(node)]; }
+    [[nodiscard]] Variable variable(graph::NodeId node) const { return variable_of_[index(node)]; }
+
+    const Instance* instance_;
+    Problem problem_;
+    std::vector<std::vector<std::uint32_t>> kept_;  // by candidate: options that may be in an optimum
+    std::vector<std::vector<Pick>> picks_;          // by node: what its states mean
+    std::vector<Variable> variable_of_;             // by node
+    std::vector<ValueVariables> values_;            // by flow
+    std::size_t restricted_ = 0;
+    // Under negative weights a useless conversion would earn something: sets are exactly those asked for.
+    bool exact_sets_ = false;
+};
+
+}  // namespace viridian::search

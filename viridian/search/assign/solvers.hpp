@@ -1,0 +1,28 @@
+#pragma once
+// Lists the solvers. `exact` comes from this project; the others are the published ways to choose, kept so
+// that every comparison can be run again. A new solver is its own source with its row, a line in
+// solvers.cpp, and a test.
+#include "viridian/search/assign/assign.hpp"
+
+namespace viridian::search {
+
+struct SolverRow {
+    std::string_view name;
+    std::string_view summary;  // for help texts
+    // Says before anything is priced whether it can minimise the objective. Errors: unsupported.
+    Result<void> (*can)(const Objective& objective);
+    // Totals of `start` are what the objective is relative to. Errors: unsupported if no assignment is
+    // found, cancelled.
+    Result<Outcome> (*solve)(const Instance& instance, const Objective& objective, const Metrics& start,
+                             const AssignOptions& options);
+};
+extern const SolverRow first_solver;
+
+[[nodiscard]] std::span<const SolverRow* const> solvers();
+// Errors: invalid_argument, with the list of names.
+[[nodiscard]] Result<const SolverRow*> find_solver(std::string_view name);
+[[nodiscard]] std::string solver_names();  // "exact, greedy, shortest-path or first"
+// For a row's `can`: minimises any objective.
+[[nodiscard]] Result<void> solves_all(const Objective& objective);
+
+}  // namespace viridian::search

@@ -1,0 +1,15 @@
+#pragma once
+// Chooses which of several gains to take if some exclude each other: the set of greatest sum without two that
+// clash (a maximum-weight independent set). It is exact in every group of clashing gains that is small enough
+// to be searched through; in others it is greedy, improved by exchanges.
+#include <cstdint>
+#include <vector>
+
+namespace viridian::search {
+
+// `gains` are above zero, in falling order; `clash[a][b]` is symmetric. Returns the positions of the gains
+// taken, ascending. Deterministic.
+[[nodiscard]] std::vector<std::size_t> independent_set(const std::vector<double>& gains,
+                                                       const std::vector<std::vector<bool>>& clash);
+
+}  // namespace viridian::search

@@ -1,0 +1,12 @@
+#pragma once
+// Bounds the ratio of two sums over a plan from below (hull.hpp, 2).
+#include "viridian/search/assign/instance.hpp"
+#include "viridian/search/objective/objective.hpp"
+
+namespace viridian::search {
+
+// Returns a ratio that no plan's sum of `y` divided by its sum of `x` is below, because no kernel's and no
+// conversion's is (the mediant inequality); 0 if nothing is known.
+[[nodiscard]] double least_ratio(const Instance& instance, Metric x, Metric y);
+
+}  // namespace viridian::search

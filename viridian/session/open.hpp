@@ -1,0 +1,39 @@
+#pragma once
+// Opens what a session needs: the model with its sizes, the device, the cost database.
+#include <memory>
+
+#include "viridian/base/listener.hpp"
+#include "viridian/cost/database.hpp"
+#include "viridian/execute/device.hpp"
+#include "viridian/prove/reference_cache.hpp"
+
+namespace viridian::session {
+
+struct ModelOptions {
+    std::string model;                    // an .onnx file
+    std::vector<std::string> dimensions;  // "N=8" binds the symbolic dimension N
+    std::int64_t batch = 0;               // binds the inputs' first dimension; 0: as the model says
+    int threads = 0;                      // 0: one per physical core
+    bool pin = false;                     // one thread per core, for steadier timings
+    std::string database;                 // the cost database's file; "" keeps prices in memory only
+    std::vector<std::string> allow;       // precisions beyond f32: "bf16"
+    std::string meter;                    // name of the energy meter; "": the best there is
+};
+
+// Binds the symbolic dimensions (`dimensions` as above), then the batch. Errors: invalid_argument,
+// missing_entry.
+[[nodiscard]] Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions,
+                                      std::int64_t batch);
+
+// Reads the model, binds its dimensions and infers all types. Errors: those of reading; missing_entry for a
+// dimension that is not bound, with the option that would bind it.
+[[nodiscard]] Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener = nullptr);
+
+[[nodiscard]] Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options);
+[[nodiscard]] Result<cost::Database> open_database(const ModelOptions& options);
+// Where outputs of the reference kernels are kept: beside the database, or nowhere without one.
+[[nodiscard]] prove::ReferenceCache reference_cache(const ModelOptions& options);
+[[nodiscard]] bool allows_bf16(const ModelOptions& options);
+[[nodiscard]] std::string allowances_text(const ModelOptions& options);  // "f32" or "f32,bf16"
+
+}  // namespace viridian::session

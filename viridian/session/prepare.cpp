@@ -1,0 +1,150 @@
+// Sessions from plans: run as they were written, or tuned anew.
+#include <algorithm>
+
+#include "viridian/base/json.hpp"
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/optimize/prove_plan.hpp"
+#include "viridian/plan/precision.hpp"
+#include "viridian/profile/unpriced.hpp"
+#include "viridian/prove/inputs.hpp"
+#include "viridian/search/assign/solvers.hpp"
+#include "viridian/session/session.hpp"
+
+namespace viridian::session {
+namespace {
+
+using optimize::PlannedModel;
+using optimize::Request;
+
+constexpr const char* again = "run it with --retune, or run `viridian optimize` here";
+
+// Whether the choices, each allowed by itself, may stand together (who overwrites or gathers what another
+// still reads, what must stay f32): by the rules of planning, in which each region has this one choice.
+Result<void> check_together(const graph::Graph& graph, const plan::Plan& plan) {
+    std::vector<plan::Region> regions;
+    for (const plan::AssignedRegion& assigned : plan.assignment.regions) regions.push_back(assigned.region);
+    cost::Source only;
+    only.choices = [&](const graph::Graph&,
+                       const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+        const auto at = std::ranges::find(plan.assignment.regions, region, &plan::AssignedRegion::region);
+        return std::vector<cost::PricedChoice>{{at->choice, {}}};
+    };
+    only.conversion = [](const graph::Dims&, const plan::Format&, const plan::Format&) {
+        return Result<cost::Price>(cost::Price{Seconds(1), {}, {}, {}});
+    };
+    const auto fits = [&]() -> Result<void> {
+        VIRIDIAN_TRY(const search::Instance instance, search::Instance::make(graph, regions, only));
+        VIRIDIAN_TRY(search::solve(instance, {}));
+        return {};
+    }();
+    if (fits.ok()) return {};
+    return fail(ErrorCode::mismatch, again, "the plan's kernels do not fit together: {}",
+                fits.error().message);
+}
+
+// The first kernels that are offered.
+Result<Session> prepare_first(LoadedModel model, const ModelOptions& options) {
+    Session session;
+    VIRIDIAN_TRY(session.device, open_device(options));
+    search::AssignOptions solver;
+    solver.solver = &search::first_solver;
+    VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr,
+                                                         profile::unpriced(*session.device), {}, solver));
+    VIRIDIAN_TRY(session.planned.executable,
+                 session.device->prepare_consuming(session.planned.graph, session.planned.plan));
+    return session;
+}
+
+// bf16 as the plan's user allowed it, if this processor has it.
+Result<std::unique_ptr<execute::Device>> open_as_requested(ModelOptions& options, const Request& request,
+                                                           Listener& listener) {
+    if (!request.bf16 || allows_bf16(options)) return open_device(options);
+    ModelOptions wider = options;
+    wider.allow = {"bf16"};
+    auto device = open_device(wider);
+    if (device.ok()) {
+        options = std::move(wider);
+        return device;
+    }
+    if (device.error().code != ErrorCode::no_device) return device;
+    listener.note("the plan may use bf16, which this processor has no instructions for: f32 alone");
+    return open_device(options);
+}
+
+Result<PlannedModel> proven(const graph::Graph& graph, const ModelOptions& options, const Request& request,
+                            std::uint64_t seed, execute::Device& device, optimize::Costs& costs,
+                            const search::Objective& objective) {
+    VIRIDIAN_TRY(const bool large, optimize::is_large(graph));
+    prove::TensorSets inputs;
+    for (std::uint64_t i = 0; i < (large ? 1U : 3U); ++i) {
+        VIRIDIAN_TRY(auto set, prove::seeded_inputs(graph, seed + i));
+        inputs.push_back(std::move(set));
+    }
+    VIRIDIAN_TRY(prove::ReferenceOutputs expected,
+                 reference_cache(options).outputs(graph, inputs, device.threads()));
+    const optimize::ProofTask task{graph, std::move(inputs), std::move(expected), large, request.max_error};
+    VIRIDIAN_TRY(optimize::ProvenPlan done,
+                 optimize::plan_and_prove(graph, task, device, costs, objective, {}));
+    return std::move(done.planned);
+}
+
+}  // namespace
+
+Result<Session> prepare(LoadedModel model, ModelOptions options) {
+    if (model.sidecar == nullptr) return prepare_first(std::move(model), options);
+    VIRIDIAN_TRY(plan::Plan plan, plan::plan_from_json(model.graph, *model.sidecar));
+    if (options.threads == 0) options.threads = plan.threads;
+    Session session;
+    VIRIDIAN_TRY(session.device, open_device(options));
+    const execute::Device& device = *session.device;
+    if (plan.device != device.fingerprint() || plan.library != device.library() ||
+        plan.threads != device.threads())
+        return fail(ErrorCode::mismatch, again,
+                    "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,
+                    plan.library, plan.threads, device.fingerprint(), device.library(), device.threads());
+    if (optimize::changed_since_written(*model.sidecar))
+        return fail(ErrorCode::malformed, again,
+                    "the plan was changed after it was written: its digest is another one");
+    if (plan::rounds(model.graph, plan.assignment) && !allows_bf16(options)) {
+        options.allow = {"bf16"};
+        VIRIDIAN_TRY(session.device, open_device(options));
+    }
+    VIRIDIAN_TRY(execute::check_offered(*session.device, model.graph, plan));
+    VIRIDIAN_TRY(check_together(model.graph, plan));
+    VIRIDIAN_TRY(auto executable, session.device->prepare_consuming(model.graph, plan));
+    session.planned = {std::move(model.graph), std::move(plan), std::move(executable), {}, {}};
+    return session;
+}
+
+Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t seed, Listener& listener) {
+    const Request& request = model.request;
+    if (model.sidecar != nullptr) {
+        VIRIDIAN_TRY(plan::plan_from_json(model.graph, *model.sidecar));  // a plan, and this model's
+        if (!request.objective)
+            listener.note(
+                fmt::format("the plan does not say what it was made for: re-tuned for time, in f32{}",
+                            allows_bf16(options) ? " and bf16" : ""));
+    }
+    Session session;
+    Tuning tuning;
+    VIRIDIAN_TRY(tuning.objective, search::parse_objective(request.objective.value_or("time")));
+    VIRIDIAN_TRY(session.device, open_as_requested(options, request, listener));
+    tuning.bf16 = allows_bf16(options);
+    VIRIDIAN_TRY(cost::Database database, open_database(options));
+    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*session.device, database, options.meter,
+                                                                 allowances_text(options)));
+    costs->price_for(model.graph);
+    session.tuning = tuning;
+    if (tuning.bf16 || request.max_error) {
+        VIRIDIAN_TRY(session.planned,
+                     proven(model.graph, options, request, seed, *session.device, *costs, tuning.objective));
+        return session;
+    }
+    VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr, costs->source(),
+                                                         tuning.objective, {}));
+    VIRIDIAN_TRY(session.planned.executable,
+                 session.device->prepare_consuming(session.planned.graph, session.planned.plan));
+    return session;
+}
+
+}  // namespace viridian::session

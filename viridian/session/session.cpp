@@ -1,0 +1,31 @@
+#include "viridian/session/session.hpp"
+
+#include "viridian/base/json.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+
+namespace viridian::session {
+
+ModelFiles files_of(const std::string& name) {
+    constexpr std::string_view suffix = ".plan.json";
+    if (name.ends_with(suffix)) return {name.substr(0, name.size() - suffix.size()) + ".onnx", Path(name)};
+    return {name, std::nullopt};
+}
+
+Result<LoadedModel> load(const ModelOptions& options, Listener* listener) {
+    LoadedModel loaded;
+    loaded.files = files_of(options.model);
+    ModelOptions model = options;
+    model.model = loaded.files.model.string();
+    VIRIDIAN_TRY(loaded.graph, load_model(model, listener));
+    if (loaded.files.plan) {
+        VIRIDIAN_TRY(const std::string text, read_file(*loaded.files.plan));
+        VIRIDIAN_TRY(Json sidecar, parse_json(text, loaded.files.plan->string()));
+        VIRIDIAN_TRY(loaded.request, optimize::request_of(sidecar));
+        loaded.sidecar = std::make_shared<const Json>(std::move(sidecar));
+    }
+    // The same rules give the same graph that the plan was made for.
+    VIRIDIAN_TRY(rewrite::simplify(loaded.graph, {.without = loaded.request.without}));
+    return loaded;
+}
+
+}  // namespace viridian::session

@@ -1,0 +1,50 @@
+#pragma once
+// A model that is ready to run: from an .onnx file, or from a plan that `optimize` wrote beside one.
+#include "viridian/base/listener.hpp"
+#include "viridian/optimize/files/sidecar.hpp"
+#include "viridian/optimize/planned.hpp"
+#include "viridian/session/open.hpp"
+
+namespace viridian::session {
+
+// What a name on the command line leads to.
+struct ModelFiles {
+    Path model;
+    std::optional<Path> plan;  // given, if the name ends in .plan.json; the model then lies beside it
+};
+[[nodiscard]] ModelFiles files_of(const std::string& name);
+
+// A model, read and bound to its sizes, with its plan's file if there is one.
+struct LoadedModel {
+    ModelFiles files;
+    graph::Graph graph;                   // the graph that the plan names
+    std::shared_ptr<const Json> sidecar;  // null without a plan
+    optimize::Request request;            // what the plan was made for
+};
+// `options.model` names either file. Errors: those of reading; malformed for a file that is no plan.
+[[nodiscard]] Result<LoadedModel> load(const ModelOptions& options, Listener* listener = nullptr);
+
+// What the kernels of a session were chosen anew for.
+struct Tuning {
+    search::Objective objective;
+    bool bf16 = false;
+};
+
+struct Session {
+    std::unique_ptr<execute::Device> device;
+    optimize::PlannedModel planned;
+    std::optional<Tuning> tuning;  // of a session that was tuned anew
+};
+
+// Makes the plan's kernels ready; without a plan, the first kernels that the device offers.
+// Errors: malformed for a plan that was changed; mismatch for another model, another machine, or kernels that
+// do not do what the plan gives them to do.
+[[nodiscard]] Result<Session> prepare(LoadedModel model, ModelOptions options);
+
+// Chooses kernels anew for this machine and for what was asked of the plan (without a plan: least time). If
+// bf16 is allowed or an error bound was asked for, the plan is proven against the graph on inputs made from
+// `seed`. `listener` hears what cannot be as it was asked.
+[[nodiscard]] Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t seed,
+                                     Listener& listener);
+
+}  // namespace viridian::session

@@ -1,0 +1,31 @@
+#pragma once
+// Lists the formats that a trace can be written in and finds the one that the name of a file asks for.
+// Commands that write traces call `format_of_name` before they begin to work, so that an unknown name costs
+// no time.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viridian/trace/binary/binary.hpp"
+
+namespace viridian::trace {
+
+enum class OutputFormat : std::uint8_t { binary, json, csv, folded, speedscope, pprof };
+
+// The names of all formats, as a user gives them to `--to`.
+[[nodiscard]] std::vector<std::string> output_format_names();
+
+// The format called `name`. Errors: invalid_argument, with the known names.
+[[nodiscard]] Result<OutputFormat> format_called(std::string_view name);
+
+// The format that the name of `file` ends in: .vtrace (binary), .speedscope.json, .json, .csv, .folded or .pb
+// (pprof); any of them may be followed by .gz or .zst. Errors: invalid_argument, with the known endings.
+[[nodiscard]] Result<OutputFormat> format_of_name(const Path& file);
+
+// Reads `source` to its end and writes it to `file`, compressed when the name ends in .gz or .zst. `packing`
+// applies to the binary format. Errors: those of the source and of writing.
+[[nodiscard]] Result<void> write_as(Source& source, const Path& file, OutputFormat format,
+                                    Packing packing = Packing::fast);
+
+}  // namespace viridian::trace

@@ -1,0 +1,72 @@
+/* Viridian's C interface: what Rust, Go, C#, Julia and plug-ins bind. Tensors are DLPack's DLManagedTensorVersioned
+ * (include your own dlpack.h of DLPack 1.0 or newer to look inside one). Functions that can fail return 0 for success;
+ * after any other value vd_error_message() and vd_error_next_step() say what went wrong on this thread. Nothing here
+ * prints, exits or pins a thread. */
+#ifndef VIRIDIAN_H
+#define VIRIDIAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct DLManagedTensorVersioned;
+
+typedef struct vd_model vd_model;
+typedef struct vd_window vd_window;
+
+typedef struct vd_options {
+    int threads;               /* 0: the plan's, else one per physical core */
+    int bf16;                  /* 1: kernels may round to bf16 */
+    int64_t batch;             /* binds the inputs' first dimension; 0: as the model says */
+    const char* objective;     /* vd_optimize: "time", "energy", ...; null: "time" */
+    const char* budget;        /* vd_optimize: graphs and time, "1000,60s"; null: the default */
+    const char* cost_database; /* file that keeps measured prices; null: they are forgotten */
+} vd_options;
+
+typedef struct vd_energy {
+    double joules, low, high; /* of the window, with its 95 % interval */
+    double seconds;
+    char provenance[64]; /* "measured:powercap", "estimated:cpu-linear" */
+} vd_energy;
+
+const char* vd_version(void);
+
+/* Opens an .onnx file, or the .plan.json that vd_optimize wrote beside one. `options` may be null. */
+int vd_model_open(const char* file, const vd_options* options, vd_model** model);
+void vd_model_close(vd_model* model);
+size_t vd_model_input_count(const vd_model* model);
+size_t vd_model_output_count(const vd_model* model);
+/* The name lives as long as the model. Null if there is no such input or output. */
+const char* vd_model_input_name(const vd_model* model, size_t index);
+const char* vd_model_output_name(const vd_model* model, size_t index);
+
+/* Runs the model; may be called from many threads at once. `inputs` holds one dense row-major tensor in CPU memory per
+ * input, which stays the caller's. `outputs` receives one tensor per output; the caller releases each. */
+int vd_model_run(const vd_model* model, struct DLManagedTensorVersioned* const* inputs,
+                 struct DLManagedTensorVersioned** outputs);
+
+/* A float32 tensor over the caller's memory, which must outlive it. */
+struct DLManagedTensorVersioned* vd_tensor_borrow(float* data, int32_t rank, const int64_t* shape);
+/* The first element. */
+void* vd_tensor_data(const struct DLManagedTensorVersioned* tensor);
+void vd_tensor_release(struct DLManagedTensorVersioned* tensor);
+
+/* Optimises the model `file` and writes the result to `output` (.onnx), with its plan, page and certificate beside. */
+int vd_optimize(const char* file, const char* output, const vd_options* options);
+
+/* Meters this machine from begin to end, which may lie on different threads. `meter` null: the best that works. */
+int vd_measure_begin(const char* meter, vd_window** window);
+int vd_measure_end(vd_window* window, vd_energy* energy);
+
+/* What the last failed call on this thread said; empty if none failed. */
+const char* vd_error_message(void);
+const char* vd_error_next_step(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

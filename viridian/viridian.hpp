@@ -1,0 +1,193 @@
+#pragma once
+// Viridian's public C++ interface: open a model, optimise it, run it, measure, account and plan a pipeline.
+// It is the only header that keeps its promises between versions, and it includes nothing but the standard
+// library. Errors are values: every function that can fail returns a Result. Nothing here prints, exits,
+// reads environment variables, pins a thread that it was not asked to pin, or leaves a global setting
+// changed.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace viridian::v1 {
+
+// What went wrong, in one sentence, and what to do now, in another.
+struct Error {
+    std::string code;  // a word that does not change between versions: "file_not_found", "unsupported"
+    std::string message;
+    std::string next_step;
+    [[nodiscard]] std::string text() const { return message + ". " + next_step + "."; }
+};
+
+// A value or an error. Reading the value of a failed result throws std::bad_optional_access.
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : value_(std::move(value)) {}
+    Result(Error error) : error_(std::move(error)) {}
+    [[nodiscard]] bool ok() const { return value_.has_value(); }
+    explicit operator bool() const { return ok(); }
+    [[nodiscard]] T& operator*() & { return value_.value(); }
+    [[nodiscard]] const T& operator*() const& { return value_.value(); }
+    [[nodiscard]] T operator*() && { return std::move(value_).value(); }
+    [[nodiscard]] T* operator->() { return &value_.value(); }
+    [[nodiscard]] const T* operator->() const { return &value_.value(); }
+    [[nodiscard]] const Error& error() const { return error_.value(); }
+
+  private:
+    std::optional<T> value_;
+    std::optional<Error> error_;
+};
+
+struct Done {};  // Result<Done>: nothing but success or an error
+
+// Types of elements, as ONNX has them.
+enum class Element { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
+[[nodiscard]] std::size_t size_of(Element element);  // bytes
+
+struct Port {
+    std::string name;
+    Element element = Element::f32;
+    std::vector<std::int64_t> shape;
+};
+
+// A dense row-major tensor in host memory. Copies share the bytes.
+class Tensor {
+  public:
+    Tensor() = default;
+    // Zero-filled.
+    Tensor(Element element, std::vector<std::int64_t> shape);
+    // `data` is read where it lies; the caller keeps it alive and unchanged while the tensor exists.
+    [[nodiscard]] static Tensor view(const float* data, std::vector<std::int64_t> shape);
+    [[nodiscard]] static Tensor view(Element element, const void* data, std::vector<std::int64_t> shape);
+
+    [[nodiscard]] Element element() const { return element_; }
+    [[nodiscard]] const std::vector<std::int64_t>& shape() const { return shape_; }
+    [[nodiscard]] std::int64_t count() const;  // elements
+    [[nodiscard]] const void* data() const { return data_.get(); }
+    [[nodiscard]] void* mutable_data();  // null for a view
+    // The elements as T, which has the element's size.
+    template <class T>
+    [[nodiscard]] std::span<const T> values() const {
+        return {static_cast<const T*>(data()), static_cast<std::size_t>(count())};
+    }
+
+  private:
+    friend class Model;
+    Element element_ = Element::f32;
+    std::vector<std::int64_t> shape_;
+    std::shared_ptr<const void> data_;
+    bool owned_ = false;
+};
+
+// A joules figure is never bare: it has an interval (95 %) and says where it comes from ("measured:powercap",
+// "estimated:cpu-linear", "derived:overlap").
+struct Energy {
+    double joules = 0, low = 0, high = 0;
+    std::string provenance;
+};
+
+// Hears of long work, and may end it.
+class Listener {
+  public:
+    virtual ~Listener() = default;
+    virtual void progress(const std::string& what) { static_cast<void>(what); }
+    virtual void note(const std::string& text) { static_cast<void>(text); }
+    virtual void warning(const std::string& text) { static_cast<void>(text); }
+    [[nodiscard]] virtual bool cancelled() { return false; }
+};
+
+struct OpenOptions {
+    int threads = 0;                           // 0: the plan's, else one per physical core
+    bool pin = false;                          // bind each worker thread to a core
+    std::vector<std::string> dimensions = {};  // "N=8" binds the symbolic dimension N
+    std::int64_t batch = 0;                    // binds the inputs' first dimension; 0: as the model says
+    bool bf16 = false;                         // kernels may round to bf16
+    std::string cost_database = {};            // file that keeps measured prices; "": they are forgotten
+    std::string meter = {};                    // name of an energy meter; "": the best that works
+};
+
+// A model that is ready to run.
+class Model {
+  public:
+    // Opens an .onnx file, or the .plan.json that `optimize` wrote beside one: only the plan has the tuned
+    // kernels.
+    [[nodiscard]] static Result<Model> open(const std::string& file, const OpenOptions& options = {});
+
+    [[nodiscard]] const std::vector<Port>& inputs() const;
+    [[nodiscard]] const std::vector<Port>& outputs() const;
+    [[nodiscard]] int threads() const;
+    // One tensor per input, in the order of inputs(); gives one per output. May be called from many threads
+    // at once: they share the weights.
+    [[nodiscard]] Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;
+
+  private:
+    friend class Optimized;
+    struct State;
+    explicit Model(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+
+struct OptimizeOptions : OpenOptions {
+    // time, energy, power, a mix such as 0.5*energy+0.5*time, or with a limit: energy @ time<=1.02x
+    std::string objective = "time";
+    std::string budget = "1000,60s";        // graphs and seconds of the search
+    std::vector<std::string> without = {};  // rewrite rules that are not used
+    std::optional<double> max_error = {};   // relative L2 error that outputs may have
+};
+
+// What `optimize` found: a plan that is proven to give the original's outputs.
+class Optimized {
+  public:
+    [[nodiscard]] double seconds_before() const;  // median of whole runs, both measured in turn
+    [[nodiscard]] double seconds_after() const;
+    [[nodiscard]] Energy energy_before() const;  // of one run
+    [[nodiscard]] Energy energy_after() const;
+    [[nodiscard]] std::string text() const;  // what the command line prints
+    [[nodiscard]] std::string json() const;  // schema viridian.optimize/1
+    // Writes the model to `file` (.onnx), and beside it its plan, page and certificate.
+    [[nodiscard]] Result<Done> save(const std::string& file) const;
+    // The optimised plan, ready to run. May be called once.
+    [[nodiscard]] Model model() &&;
+
+  private:
+    friend Result<Optimized> optimize(const std::string&, const OptimizeOptions&, Listener*);
+    struct State;
+    explicit Optimized(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+[[nodiscard]] Result<Optimized> optimize(const std::string& file, const OptimizeOptions& options = {},
+                                         Listener* listener = nullptr);
+
+struct Measurement {
+    Energy energy;
+    double seconds = 0;
+};
+// Runs `work` and meters this machine meanwhile. Without a hardware meter the joules are estimated, and say
+// so.
+[[nodiscard]] Result<Measurement> measure(const std::function<void()>& work, const std::string& meter = "");
+
+// Joules per operation of a trace (any format that `viridian trace` reads) and a power log (docs/meter.md),
+// as JSON of the schema viridian.account/1.
+[[nodiscard]] Result<std::string> account(const std::string& trace, const std::string& power);
+
+struct PipelineOptions {
+    std::string schedule = "1f1b";
+    std::string planner = "exact";
+    int micro_batches = 8;
+    double slowdown = 0;     // percent that an iteration may take beyond the fastest
+    double wait_power = -1;  // watts of a device that waits; negative: as the profile says
+};
+// Plans the clocks of pipeline-parallel training from a stage profile (CSV or JSON), as JSON of the schema
+// viridian.pipeline-plan/1.
+[[nodiscard]] Result<std::string> plan_pipeline(const std::string& profile,
+                                                const PipelineOptions& options = {});
+
+[[nodiscard]] std::string version();
+
+}  // namespace viridian::v1
