@@ -23,7 +23,7 @@ Graph residual() {
 Json sidecar(const Graph& graph) {
     const auto hash = fmt::format("{:016x}", structural_hash(graph));
     const auto text =
-        R"({"schema": "viridian.plan/1", "graph": ")" + hash + R"(", "device": "d", "library": "l",
+        R"({"schema": "viridian.plan/2", "graph": ")" + hash + R"(", "device": "d", "library": "l",
         "threads": 2, "predicted": {"seconds": 0.1, "joules": {"value": 1, "low": 0.5, "high": 2,
         "provenance": "estimated:x"}}, "solver": "exact", "value": 1, "bound": 1, "regions": [
         {"nodes": ["conv"], "choice": {"kernel": "k", "inputs": ["nChw8c:f32"], "outputs": ["nChw8c:f32"],

@@ -46,4 +46,9 @@ struct SaveOptions {
 // Gives the bytes of the file without external data. Errors: those of `save`, and limit_exceeded beyond 2 GB.
 [[nodiscard]] Result<std::string> serialize(const graph::Graph& graph, const SaveOptions& options = {});
 
+// The graph that `load` reads from the file that `save` makes of `graph`: what has no words in the file's
+// operator set is said in others, and nodes and values have the names that the file gives them. It is its own
+// `as_written`. Constants are shared with `graph`. Errors: those of `serialize` and `parse`.
+[[nodiscard]] Result<graph::Graph> as_written(const graph::Graph& graph, const SaveOptions& options = {});
+
 }  // namespace viridian::onnx

@@ -1,6 +1,7 @@
 #include "viridian/optimize/job.hpp"
 
-#include "viridian/optimize/files/round_trip.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/onnx/onnx.hpp"
 #include "viridian/optimize/prices/confirm_prices.hpp"
 #include "viridian/optimize/reference_share.hpp"
 #include "viridian/prove/inputs.hpp"
@@ -138,9 +139,11 @@ Result<void> Job::search() {
     return {};
 }
 
-Result<void> Job::plan_and_prove(const graph::Graph& graph, const std::vector<std::string>& without) {
+Result<void> Job::plan_and_prove(const graph::Graph& graph) {
     const search::Objective& objective = out_.options.objective;
-    VIRIDIAN_TRY(const graph::Graph written, as_read_again(graph, without));
+    // A plan names the nodes of its file, so it is the file's graph that is planned and proven.
+    VIRIDIAN_TRY(graph::Graph written, onnx::as_written(graph));
+    VIRIDIAN_TRY(graph::infer_types(written));
     if (device_ == nullptr) {
         VIRIDIAN_TRY(out_.optimized.planned, make_planned(written, nullptr, source_, objective, assign_));
         for (Side* side : {&out_.baseline, &out_.optimized}) {
@@ -159,7 +162,7 @@ Result<void> Job::plan_and_prove(const graph::Graph& graph, const std::vector<st
 }
 
 Result<void> Job::plan_and_prove() {
-    const Result<void> done = plan_and_prove(out_.search.graph, out_.options.without);
+    const Result<void> done = plan_and_prove(out_.search.graph);
     if (done.ok() || done.error().code != ErrorCode::not_equal ||
         out_.certificate.size() <= only_folded_.size())
         return done;
@@ -167,10 +170,9 @@ Result<void> Job::plan_and_prove() {
     // them.
     costs_.allow_all();
     out_.rewrites_dropped = true;
-    out_.options.without = all_but_folding(out_.options.without);
     out_.certificate = only_folded_;
     out_.search.graph = folded_;
-    return plan_and_prove(folded_, out_.options.without);
+    return plan_and_prove(folded_);
 }
 
 Result<void> Job::measure() {

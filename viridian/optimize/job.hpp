@@ -35,7 +35,7 @@ class Job {
     Result<Optimized> result();
 
   private:
-    Result<void> plan_and_prove(const graph::Graph& graph, const std::vector<std::string>& without);
+    Result<void> plan_and_prove(const graph::Graph& graph);
     Result<void> record_again();
     [[nodiscard]] Result<prove::TensorSets> proof_inputs(int count) const;
 

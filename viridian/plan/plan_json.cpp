@@ -15,7 +15,7 @@ using graph::Graph;
 using graph::NodeId;
 using graph::ValueId;
 
-constexpr std::string_view schema = "viridian.plan/1";
+constexpr std::string_view schema = "viridian.plan/2";
 
 Error malformed_plan_json(std::string_view what) {
     return fail(ErrorCode::malformed, "write the plan again with `viridian optimize`", "the plan {}", what);
@@ -165,8 +165,8 @@ Json to_json(const Graph& graph, const Plan& plan) {
 Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
     VIRIDIAN_TRY(const std::string found_schema, string_at(json, "schema"));
     if (found_schema != schema)
-        return fail(ErrorCode::mismatch, "write the plan again with this version",
-                    "the plan's schema is `{}`, not `{}`", found_schema, schema);
+        return fail(ErrorCode::mismatch, "optimise the model again with `viridian optimize`",
+                    "the plan is of another version: its schema is `{}`, not `{}`", found_schema, schema);
     VIRIDIAN_TRY(const std::string hash, string_at(json, "graph"));
     if (hash != fmt::format("{:016x}", structural_hash(graph)))
         return fail(ErrorCode::mismatch, "give the .onnx that was written with it",

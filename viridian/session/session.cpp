@@ -23,8 +23,9 @@ Result<LoadedModel> load(const ModelOptions& options, Listener* listener) {
         VIRIDIAN_TRY(loaded.request, optimize::request_of(sidecar));
         loaded.sidecar = std::make_shared<const Json>(std::move(sidecar));
     }
-    // The same rules give the same graph that the plan was made for.
-    VIRIDIAN_TRY(rewrite::simplify(loaded.graph, {.without = loaded.request.without}));
+    // A plan names the nodes of its file as they are; a model without a plan profits from the rules that always
+    // pay.
+    if (!loaded.files.plan) VIRIDIAN_TRY(rewrite::simplify(loaded.graph));
     return loaded;
 }
 

@@ -1,6 +1,7 @@
-// model_tool resave ROOT OUT         every backend test below ROOT that loads, written to
-// OUT/<group>__<test>.onnx model_tool resave-one IN OUT       one model model_tool run MODEL FOLDER reads
-// FOLDER/input_N.npy, writes FOLDER/output_N.npy, with the reference kernels
+// model_tool resave ROOT OUT      every backend test below ROOT that loads, to OUT/<group>__<test>.onnx
+// model_tool resave-one IN OUT    one model
+// model_tool private OUT          a model of a private operator with a body
+// model_tool run MODEL FOLDER     reads FOLDER/input_N.npy, writes FOLDER/output_N.npy; reference kernels
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "conformance/case.hpp"
 #include "viridian/graph/evaluate.hpp"
+#include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/onnx/tensors/tensor_file.hpp"
 
@@ -47,6 +49,30 @@ Result<void> run(const Path& model, const Path& folder) {
     return {};
 }
 
+// x + 2y and 2x of a private operator with a body, twice, for other runtimes to run.
+Result<void> write_private(const Path& out) {
+    const graph::TensorType type{graph::ElementType::f32, graph::Shape{2, 3}};
+    graph::Graph body;
+    const auto x = body.add_input("x", type), y = body.add_input("y", type);
+    const auto two = body.add_constant("two", graph::Tensor::scalar(2.0F));
+    body.set_outputs({body.add(graph::op::Add, {x, body.add(graph::op::Mul, {two, y})}),
+                      body.add(graph::op::Mul, {two, x})});
+    const auto meaning = std::make_shared<const graph::Graph>(std::move(body));
+    graph::Graph graph;
+    std::vector<graph::ValueId> values = {graph.add_input("a", type), graph.add_input("b", type)};
+    for (int i = 0; i < 2; ++i) {
+        graph::Node node;
+        node.op = graph::Operator("AddTwice", "viridian");
+        node.attributes = {{"note", std::int64_t{7}}};
+        node.inputs = values;
+        node.bodies = {meaning};
+        values = graph.node(graph.add_node(std::move(node), 2)).outputs;
+    }
+    graph.set_outputs(values);
+    VIRIDIAN_TRY(graph::infer_types(graph));
+    return onnx::save(graph, out);
+}
+
 Result<void> time_loading(const Path& model) {
     for (int i = 0; i < 10; ++i) {
         const auto start = std::chrono::steady_clock::now();
@@ -59,6 +85,7 @@ Result<void> time_loading(const Path& model) {
 
 Result<void> dispatch(const std::vector<std::string>& arguments) {
     if (arguments.size() == 3 && arguments[0] == "resave") return resave_all(arguments[1], arguments[2]);
+    if (arguments.size() == 2 && arguments[0] == "private") return write_private(arguments[1]);
     if (arguments.size() == 3 && arguments[0] == "resave-one") return resave(arguments[1], arguments[2]);
     if (arguments.size() == 2 && arguments[0] == "time") return time_loading(arguments[1]);
     if (arguments.size() == 3 && arguments[0] == "run") return run(arguments[1], arguments[2]);

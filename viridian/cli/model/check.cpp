@@ -3,6 +3,7 @@
 #include "viridian/base/json.hpp"
 #include "viridian/cli/commands.hpp"
 #include "viridian/cli/model/model_options.hpp"
+#include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/prove/inputs.hpp"
 #include "viridian/prove/proof.hpp"
@@ -70,7 +71,9 @@ Result<Answer> check(const CheckOptions& options) {
     written.dimensions.clear();  // what `optimize` wrote has the sizes it was made for
     written.batch = 0;
     VIRIDIAN_TRY(const graph::Graph optimized, session::load_model(written));
-    const bool same = structural_hash(optimized) == structural_hash(replayed);
+    VIRIDIAN_TRY(graph::Graph expected, onnx::as_written(replayed));
+    VIRIDIAN_TRY(graph::infer_types(expected));
+    const bool same = structural_hash(optimized) == structural_hash(expected);
     double error = 0;
     if (!same && options.strict)
         return fail(ErrorCode::mismatch, "leave --strict out to compare their outputs",

@@ -1,5 +1,6 @@
 #pragma once
-// Writes graphs into messages. The steps are in the files save.cpp → export_graph → export_node.
+// Writes graphs into messages. The steps are in the files save.cpp → export_graph → export_node →
+// export_function.
 #include <map>
 #include <set>
 #include <unordered_set>
@@ -17,8 +18,16 @@ class ConstantSink {
     virtual Result<bool> take(const graph::Tensor& tensor, TensorProto& proto) = 0;
 };
 
+// The functions of one model: what its private operators mean, for readers that do not know them.
+struct Functions {
+    std::map<std::string, std::string> names;  // by operator and content
+    std::set<std::string> taken;
+    std::vector<FunctionProto> written;
+};
+
 // The state of one model while it is written.
 struct Exporter {
+    std::shared_ptr<Functions> functions = std::make_shared<Functions>();
     int opset = 17;
     GraphProto* root = nullptr;             // large constants of bodies go here, shared
     ConstantSink* sink = nullptr;           // null: every constant goes into the model file
@@ -47,7 +56,20 @@ using ValueNames = std::vector<std::string>;
 [[nodiscard]] Result<void> export_body(Exporter& exporter, const graph::Graph& body,
                                        const std::vector<std::string>& captures, const std::string& prefix,
                                        GraphProto& out);
+// The function, in the domain `private_domain`, that says what `node` means: its one body, in operators of
+// `exporter.opset`. It is written once for all nodes of the same operator and body. `node.op` and the names of
+// its attributes are kept with the function, so that a reader of ours gets the node back. Errors:
+// broken_invariant where the node does not fit its body.
+[[nodiscard]] Result<graph::Operator> export_function(Exporter& exporter, const graph::Node& node);
 void export_attribute(const std::string& name, const graph::Attribute& value, AttributeProto& out);
 void export_type(const graph::TensorType& type, TypeProto& out);
+
+// `from` under another name, by a node Identity.
+void add_identity(const std::string& from, const std::string& to, GraphProto& out);
+
+// Gives the bytes of the model. `sink` may take constants out of it; null takes none. Errors: those of
+// `serialize`.
+[[nodiscard]] Result<std::string> serialize_with(const graph::Graph& graph, const SaveOptions& options,
+                                                 ConstantSink* sink);
 
 }  // namespace viridian::onnx

@@ -20,7 +20,8 @@ void describe(const Graph& graph, ValueId id, const std::string& name, ValueInfo
     export_type(graph.value(id).type, *out.mutable_type());
 }
 
-// `from` under another name.
+}  // namespace
+
 void add_identity(const std::string& from, const std::string& to, GraphProto& out) {
     NodeProto& node = *out.add_node();
     node.set_op_type("Identity");
@@ -28,8 +29,6 @@ void add_identity(const std::string& from, const std::string& to, GraphProto& ou
     node.add_input(from);
     node.add_output(to);
 }
-
-}  // namespace
 
 std::string Exporter::fresh(std::unordered_set<std::string>& taken, std::string name) {
     if (name.empty()) name = "value";

@@ -113,38 +113,6 @@ Result<void> export_operator(Exporter& exporter, Node node, const std::vector<st
     return {};
 }
 
-// A node that means its body: the body's nodes, under the node's name.
-Result<void> export_meaning(Exporter& exporter, const Node& node, const std::vector<std::string>& inputs,
-                            const std::vector<std::string>& outputs, const std::string& prefix,
-                            GraphProto& out) {
-    const Graph& body = *node.bodies[0];
-    ValueNames names(body.value_count());
-    if (inputs.size() > body.inputs().size() || outputs.size() > body.outputs().size())
-        return fail(ErrorCode::broken_invariant, "please report it with the model",
-                    "node `{}` does not fit its body", node.name);
-    for (std::size_t i = 0; i < inputs.size(); ++i) names[index(body.inputs()[i])] = inputs[i];
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        std::string& name = names[index(body.outputs()[i])];
-        if (body.value(body.outputs()[i]).kind == graph::ValueKind::intermediate && name.empty())
-            name = outputs[i];
-    }
-    VIRIDIAN_TRY(export_nodes(exporter, body, names, prefix + node.name + "/", out));
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const ValueId id = body.outputs()[i];
-        if (outputs[i].empty() || names[index(id)] == outputs[i]) continue;
-        if (body.constant(id) != nullptr && names[index(id)].empty()) {
-            VIRIDIAN_TRY(names[index(id)],
-                         export_constant(exporter, body, id, names, prefix + node.name + "/", out));
-        }
-        Node same;
-        same.op = graph::op::Identity;
-        same.name = outputs[i];
-        same.inputs = {id};
-        VIRIDIAN_TRY(export_operator(exporter, std::move(same), {names[index(id)]}, {outputs[i]}, "", out));
-    }
-    return {};
-}
-
 }  // namespace
 
 void export_attribute(const std::string& name, const graph::Attribute& value, AttributeProto& out) {
@@ -181,10 +149,10 @@ Result<void> export_nodes(Exporter& exporter, const Graph& graph, ValueNames& na
             outputs.push_back(output == ValueId::none ? "" : names[index(output)]);
         }
         if (!node.bodies.empty() && !control) {
-            VIRIDIAN_TRY(export_meaning(exporter, node, inputs, outputs, prefix, out));
-        } else {
-            VIRIDIAN_TRY(export_operator(exporter, std::move(node), inputs, outputs, prefix, out));
+            VIRIDIAN_TRY(node.op, export_function(exporter, node));
+            node.bodies.clear();
         }
+        VIRIDIAN_TRY(export_operator(exporter, std::move(node), inputs, outputs, prefix, out));
     }
     if (&out == exporter.root && prefix.empty())  // constants that are outputs themselves
         for (const ValueId output : graph.outputs()) VIRIDIAN_TRY(name_of(output));

@@ -6,9 +6,9 @@
 #include "viridian/onnx/export/external_file.hpp"
 
 namespace viridian::onnx {
-namespace {
 
-Result<std::string> write(const graph::Graph& graph, const SaveOptions& options, ConstantSink* sink) {
+Result<std::string> serialize_with(const graph::Graph& graph, const SaveOptions& options,
+                                   ConstantSink* sink) {
     if (options.opset < oldest_written_opset || options.opset > newest_written_opset)
         return fail(ErrorCode::invalid_argument,
                     fmt::format("choose one from {} to {}", oldest_written_opset, newest_written_opset),
@@ -20,6 +20,8 @@ Result<std::string> write(const graph::Graph& graph, const SaveOptions& options,
     model.set_producer_name("viridian");
     model.set_ir_version(ir_version_of(exporter.opset));
     VIRIDIAN_TRY(export_main(exporter, graph, *model.mutable_graph()));
+    for (FunctionProto& function : exporter.functions->written)
+        *model.add_functions() = std::move(function);
     exporter.domains.insert("");
     for (const std::string& domain : exporter.domains) {
         auto& import = *model.add_opset_import();
@@ -31,6 +33,8 @@ Result<std::string> write(const graph::Graph& graph, const SaveOptions& options,
                     "the model is larger than 2 GB");
     return model.SerializeAsString();
 }
+
+namespace {
 
 std::int64_t constant_bytes(const graph::Graph& graph) {
     std::int64_t sum = 0;
@@ -46,17 +50,17 @@ std::int64_t constant_bytes(const graph::Graph& graph) {
 
 Result<void> save(const graph::Graph& graph, const Path& path, const SaveOptions& options) {
     if (constant_bytes(graph) <= options.external_above) {
-        VIRIDIAN_TRY(const std::string bytes, write(graph, options, nullptr));
+        VIRIDIAN_TRY(const std::string bytes, serialize_with(graph, options, nullptr));
         return write_file(path, bytes);
     }
     VIRIDIAN_TRY(ExternalFile file, ExternalFile::create(path.string() + ".data", options.external_from));
-    VIRIDIAN_TRY(const std::string bytes, write(graph, options, &file));
+    VIRIDIAN_TRY(const std::string bytes, serialize_with(graph, options, &file));
     VIRIDIAN_TRY(file.finish());
     return write_file(path, bytes);
 }
 
 Result<std::string> serialize(const graph::Graph& graph, const SaveOptions& options) {
-    return write(graph, options, nullptr);
+    return serialize_with(graph, options, nullptr);
 }
 
 }  // namespace viridian::onnx

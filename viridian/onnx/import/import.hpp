@@ -51,6 +51,12 @@ struct Scope {
 // Errors: malformed for an impossible dimension.
 [[nodiscard]] Result<graph::TensorType> import_type(Context& context, const ValueInfoProto& info);
 
+// Reads the model in `bytes`, which lie in the mapped `file`, or elsewhere if it is null. `name` stands for
+// the model in errors.
+[[nodiscard]] Result<graph::Graph> read_model(std::string_view bytes, std::string_view name,
+                                              const LoadOptions& options, Listener* listener,
+                                              ExternalData external, const MappedFile* file);
+
 // Imports the main graph and moves the bytes of its initialisers out of `proto`.
 [[nodiscard]] Result<graph::Graph> import_graph(Context& context, GraphProto& proto, Opsets opsets);
 
@@ -75,6 +81,10 @@ struct Scope {
 
 // The function of the model that this node calls, or null.
 [[nodiscard]] const Context::Function* find_function(const Context& context, const NodeProto& node);
+// If `function` stands for an operator of ours (`export_function` writes such), makes `node`, which has the
+// call's inputs and attributes, a node of that operator, and returns true. Errors: malformed.
+[[nodiscard]] Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& call,
+                                            const FunctionProto& function, graph::Node& node);
 [[nodiscard]] Result<void> inline_function(Context& context, Scope& scope, const NodeProto& call,
                                            const FunctionProto& function);
 

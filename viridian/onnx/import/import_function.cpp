@@ -1,8 +1,9 @@
 // Model functions are inlined where they are called: their nodes join the caller's graph under the call's
-// name.
+// name. Only functions that stand for operators of ours become nodes of those operators again.
 #include <algorithm>
 
 #include "viridian/graph/infer.hpp"
+#include "viridian/onnx/export/downgrade.hpp"
 #include "viridian/onnx/import/versions.hpp"
 
 namespace viridian::onnx {
@@ -23,7 +24,87 @@ std::map<std::string, AttributeProto, std::less<>> arguments_of(const Scope& sco
     return arguments;
 }
 
+// The operator that a function of ours stands for.
+std::optional<graph::Operator> operator_of(const FunctionProto& function) {
+    if (function.domain() != private_domain) return std::nullopt;
+    for (const std::string& bytes : newer_fields(function, function_metadata)) {
+        ::onnx::StringStringEntryProto entry;
+        if (!entry.ParseFromString(bytes) || entry.key() != operator_key) continue;
+        const std::string& text = entry.value();
+        const auto colon = text.find(':');
+        if (colon != std::string::npos && colon + 1 < text.size())
+            return graph::Operator(std::string_view(text).substr(colon + 1),
+                                   std::string_view(text).substr(0, colon));
+    }
+    return std::nullopt;
+}
+
+Result<std::shared_ptr<const graph::Graph>> import_meaning(Context& context, const Scope& scope,
+                                                           const NodeProto& call, const graph::Node& node,
+                                                           const FunctionProto& function) {
+    graph::Graph body;
+    body.name = function.name();
+    VIRIDIAN_TRY(Opsets opsets, check_opsets(function.opset_import(), context.model));
+    Scope inner{.graph = body,
+                .values = {},
+                .opsets = opsets.empty() ? scope.opsets : std::move(opsets),
+                .prefix = {},
+                .arguments = arguments_of(scope, call, function),
+                .renamed = {}};
+    for (int i = 0; i < function.input_size(); ++i) {
+        const ValueId given = node.input(static_cast<std::size_t>(i));
+        inner.values[function.input(i)] = body.add_input(
+            function.input(i), given == ValueId::none ? graph::TensorType() : scope.graph.value(given).type);
+    }
+    context.active.push_back(&function);
+    VIRIDIAN_TRY(import_nodes(context, inner, function.node()));
+    context.active.pop_back();
+    std::vector<ValueId> outputs;
+    for (const std::string& output : function.output()) {
+        VIRIDIAN_TRY(const ValueId id, find_value(inner, output, call));
+        outputs.push_back(id);
+    }
+    body.set_outputs(std::move(outputs));
+    return std::shared_ptr<const graph::Graph>(std::make_shared<graph::Graph>(std::move(body)));
+}
+
+Result<void> check_call(const Context& context, const NodeProto& call, const FunctionProto& function) {
+    if (std::find(context.active.begin(), context.active.end(), &function) != context.active.end() ||
+        context.active.size() > 64)
+        return fail(ErrorCode::malformed, "export the model again", "function `{}` calls itself",
+                    function.name());
+    if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
+        return fail(ErrorCode::malformed, "export the model again",
+                    "node {} gives function `{}` {} inputs and {} outputs; it has {} and {}", name_of(call),
+                    function.name(), call.input_size(), call.output_size(), function.input_size(),
+                    function.output_size());
+    return {};
+}
+
 }  // namespace
+
+Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& call,
+                              const FunctionProto& function, graph::Node& node) {
+    const std::optional<graph::Operator> op = operator_of(function);
+    if (!op) return false;
+    VIRIDIAN_TRY(check_call(context, call, function));
+    VIRIDIAN_TRY(auto body, import_meaning(context, scope, call, node, function));
+    graph::Node restored = node;
+    restored.op = *op;
+    if (op->row() == nullptr || op->domain() == private_domain) {
+        restored.bodies = {std::move(body)};
+    } else if (!op->domain().empty()) {
+        return false;
+    } else {  // a standard operator that the file's operator set lacks, if the function is what we write of it
+        graph::Node lowered = restored;
+        downgrade(scope.graph, lowered, oldest_written_opset);
+        if (lowered.bodies.size() != 1 ||
+            graph::structural_hash(*lowered.bodies[0]) != graph::structural_hash(*body))
+            return false;
+    }
+    node = std::move(restored);
+    return true;
+}
 
 const Context::Function* find_function(const Context& context, const NodeProto& node) {
     if (context.functions.empty()) return nullptr;
@@ -35,15 +116,7 @@ const Context::Function* find_function(const Context& context, const NodeProto& 
 
 Result<void> inline_function(Context& context, Scope& scope, const NodeProto& call,
                              const FunctionProto& function) {
-    if (std::find(context.active.begin(), context.active.end(), &function) != context.active.end() ||
-        context.active.size() > 64)
-        return fail(ErrorCode::malformed, "export the model again", "function `{}` calls itself",
-                    function.name());
-    if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
-        return fail(ErrorCode::malformed, "export the model again",
-                    "node {} gives function `{}` {} inputs and {} outputs; it has {} and {}", name_of(call),
-                    function.name(), call.input_size(), call.output_size(), function.input_size(),
-                    function.output_size());
+    VIRIDIAN_TRY(check_call(context, call, function));
     const std::string name = call.name().empty() && call.output_size() > 0 ? call.output(0) : call.name();
     VIRIDIAN_TRY(Opsets opsets, check_opsets(function.opset_import(), context.model));
     if (opsets.empty()) opsets = scope.opsets;

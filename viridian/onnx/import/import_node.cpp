@@ -132,13 +132,10 @@ Result<ValueId> find_value(const Scope& scope, const std::string& name, const No
     return found->second;
 }
 
-Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto) {
-    VIRIDIAN_TRY(context.spend(1));
-    if (const Context::Function* function = find_function(context, proto)) {
-        VIRIDIAN_TRY(context.spend(function->size));
-        return inline_function(context, scope, proto, *function->proto);
-    }
+namespace {
 
+// The node with its name, attributes and inputs.
+Result<graph::Node> read_node(Context& context, const Scope& scope, const NodeProto& proto) {
     graph::Node node;
     node.op = graph::Operator(proto.op_type(), joined_domain(proto));
     node.name =
@@ -150,6 +147,11 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
         node.inputs.push_back(id);
     }
     while (!node.inputs.empty() && node.inputs.back() == ValueId::none) node.inputs.pop_back();
+    return node;
+}
+
+// The names of the node's outputs in the graph; "" for one that is left out.
+std::vector<std::string> output_names(const Scope& scope, const NodeProto& proto) {
     std::vector<std::string> outputs;
     for (const std::string& output : proto.output()) {
         const auto renamed = scope.renamed.find(output);
@@ -158,7 +160,57 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
                                                            : renamed->second);
     }
     while (!outputs.empty() && outputs.back().empty()) outputs.pop_back();
+    return outputs;
+}
 
+// Brings a node of ai.onnx to the newest meaning of its operator; helpers that this needs join the graph.
+Result<void> upgrade_node(Context& context, Scope& scope, graph::Node& node,
+                          std::vector<std::string>& outputs, std::int64_t opset) {
+    const std::size_t helpers = scope.graph.node_slots();
+    Upgrade older{scope.graph, node, static_cast<int>(opset), outputs};
+    if (auto done = upgrade(older); !done.ok()) {
+        if (done.error().code != ErrorCode::unsupported) return done;
+        context.unsupported.add(done.error().message);
+    }
+    for (std::size_t i = helpers; i < scope.graph.node_slots(); ++i)
+        if (const graph::Node& helper = scope.graph.node(static_cast<graph::NodeId>(i));
+            graph::find_operator(helper) == nullptr)
+            context.unsupported.add_operator(helper.op, helper.name);
+    return {};
+}
+
+Result<void> add_to_graph(Context& context, Scope& scope, const NodeProto& proto, graph::Node node,
+                          const std::vector<std::string>& outputs) {
+    const graph::OperatorRow* row = graph::find_operator(node);
+    if (row == nullptr && node.bodies.empty()) {
+        context.unsupported.add_operator(node.op, node.name);
+    } else if (row != nullptr && context.unsupported.none()) {  // later complaints may only follow from earlier
+        VIRIDIAN_TRY(check_arity(*row, node, outputs.size(), proto));
+    }
+    const graph::NodeId id = scope.graph.add_node(std::move(node), outputs);
+    if (context.unsupported.none()) VIRIDIAN_TRY(graph::infer_node_types(scope.graph, id));
+    for (int i = 0; i < proto.output_size(); ++i)
+        if (!proto.output(i).empty() && static_cast<std::size_t>(i) < scope.graph.node(id).outputs.size())
+            scope.values[proto.output(i)] = scope.graph.node(id).outputs[static_cast<std::size_t>(i)];
+    return {};
+}
+
+}  // namespace
+
+Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto) {
+    VIRIDIAN_TRY(context.spend(1));
+    const Context::Function* function = find_function(context, proto);
+    if (function != nullptr) VIRIDIAN_TRY(context.spend(function->size));
+    if (function != nullptr && function->proto->domain() != private_domain)
+        return inline_function(context, scope, proto, *function->proto);
+
+    VIRIDIAN_TRY(graph::Node node, read_node(context, scope, proto));
+    std::vector<std::string> outputs = output_names(scope, proto);
+    if (function != nullptr) {
+        VIRIDIAN_TRY(const bool restored, restore_operator(context, scope, proto, *function->proto, node));
+        if (!restored) return inline_function(context, scope, proto, *function->proto);
+        return add_to_graph(context, scope, proto, std::move(node), outputs);
+    }
     const auto opset = scope.opsets.find(node.op.domain());
     if (node.op.domain().empty() && opset == scope.opsets.end())
         return fail(ErrorCode::malformed, "export the model again",
@@ -168,30 +220,9 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
         VIRIDIAN_TRY(import_bodies(context, scope, proto, node));
     check_named_type(context, node, proto);
     check_newest_meaning(context, scope.graph, node, proto);
-    if (node.op.domain().empty()) {
-        const std::size_t helpers = scope.graph.node_slots();
-        Upgrade older{scope.graph, node, static_cast<int>(opset->second), outputs};
-        if (auto done = upgrade(older); !done.ok()) {
-            if (done.error().code != ErrorCode::unsupported) return done;
-            context.unsupported.add(done.error().message);
-        }
-        for (std::size_t i = helpers; i < scope.graph.node_slots(); ++i)
-            if (const graph::Node& helper = scope.graph.node(static_cast<graph::NodeId>(i));
-                graph::find_operator(helper) == nullptr)
-                context.unsupported.add_operator(helper.op, helper.name);
-    }
-    const graph::OperatorRow* row = graph::find_operator(node);
-    if (row == nullptr) {
-        context.unsupported.add_operator(node.op, node.name);
-    } else if (context.unsupported.none()) {  // later complaints may only follow from earlier ones
-        VIRIDIAN_TRY(check_arity(*row, node, outputs.size(), proto));
-    }
-    const graph::NodeId id = scope.graph.add_node(std::move(node), outputs);
-    if (context.unsupported.none()) VIRIDIAN_TRY(graph::infer_node_types(scope.graph, id));
-    for (int i = 0; i < proto.output_size(); ++i)
-        if (!proto.output(i).empty() && static_cast<std::size_t>(i) < scope.graph.node(id).outputs.size())
-            scope.values[proto.output(i)] = scope.graph.node(id).outputs[static_cast<std::size_t>(i)];
-    return {};
+    if (node.op.domain().empty())
+        VIRIDIAN_TRY(upgrade_node(context, scope, node, outputs, opset->second));
+    return add_to_graph(context, scope, proto, std::move(node), outputs);
 }
 
 }  // namespace viridian::onnx

@@ -58,9 +58,10 @@ bool parse_message(ModelProto& model, std::string_view bytes, const MappedFile* 
     return model.ParseFromZeroCopyStream(&stream);
 }
 
-// `file` is the one that holds the bytes, or null.
-Result<graph::Graph> read(std::string_view bytes, std::string_view name, const LoadOptions& options,
-                          Listener* listener, ExternalData external, const MappedFile* file) {
+}  // namespace
+
+Result<graph::Graph> read_model(std::string_view bytes, std::string_view name, const LoadOptions& options,
+                                Listener* listener, ExternalData external, const MappedFile* file) {
     constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
     if (bytes.size() > limit)
         return fail(ErrorCode::limit_exceeded, "save its weights as external data",
@@ -82,17 +83,15 @@ Result<graph::Graph> read(std::string_view bytes, std::string_view name, const L
     return graph;
 }
 
-}  // namespace
-
 Result<graph::Graph> load(const Path& path, const LoadOptions& options, Listener* listener) {
     VIRIDIAN_TRY(const MappedFile file, MappedFile::open(path));
     const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
-    return read(file.bytes(), path.string(), options, listener, ExternalData(folder), &file);
+    return read_model(file.bytes(), path.string(), options, listener, ExternalData(folder), &file);
 }
 
 Result<graph::Graph> parse(std::string_view bytes, std::string_view name, const LoadOptions& options,
                            Listener* listener) {
-    return read(bytes, name, options, listener, ExternalData(), nullptr);
+    return read_model(bytes, name, options, listener, ExternalData(), nullptr);
 }
 
 }  // namespace viridian::onnx

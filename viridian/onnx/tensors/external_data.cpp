@@ -33,6 +33,12 @@ bool inside(const Path& folder, const Path& file) {
 
 }  // namespace
 
+const graph::Tensor* ExternalData::tensor_of(const TensorProto& tensor) const {
+    if (tensors_.empty() || entry(tensor, "location") != in_memory) return nullptr;
+    const auto position = number(tensor, "offset", tensors_.size());
+    return position.ok() && *position < tensors_.size() ? &tensors_[*position] : nullptr;
+}
+
 Result<std::shared_ptr<const std::byte>> ExternalData::bytes_of(const TensorProto& tensor,
                                                                 std::int64_t byte_count,
                                                                 std::int64_t alignment) {

@@ -2,6 +2,7 @@
 // Reads tensors that are stored beside the model (ONNX IR specification, "External Tensor Data": location,
 // offset, length). Locations outside the model's folder are refused, also if a link leads there.
 #include <map>
+#include <vector>
 
 #include "viridian/onnx/proto.hpp"
 #include "viridian/onnx/tensors/mapped_file.hpp"
@@ -13,6 +14,13 @@ class ExternalData {
   public:
     ExternalData() = default;  // no folder: every external tensor is refused
     explicit ExternalData(Path folder) : folder_(std::move(folder)) {}
+    // No folder, but tensors in memory: a message names one by the location `in_memory` and its number as the
+    // offset.
+    explicit ExternalData(std::vector<graph::Tensor> tensors) : tensors_(std::move(tensors)) {}
+
+    static constexpr std::string_view in_memory = "viridian:memory";
+    // The tensor in memory that the message names, or null.
+    [[nodiscard]] const graph::Tensor* tensor_of(const TensorProto& tensor) const;
 
     // The tensor's `byte_count` bytes, shared with the mapped file. Elements that are not aligned to
     // `alignment` bytes are copied, in all at most as many bytes as the files have. Errors: file_not_found,
@@ -24,6 +32,7 @@ class ExternalData {
 
   private:
     Path folder_;
+    std::vector<graph::Tensor> tensors_;
     std::map<std::string, MappedFile> files_;
     std::uint64_t copies_left_ = 0;
 };

@@ -76,6 +76,7 @@ Result<Tensor> convert(const TensorProto& proto, ExternalData& external, TensorP
     VIRIDIAN_TRY(const std::int64_t count, graph::element_count(dims));
     const std::int64_t bytes = count * graph::size_of(type);
     if (proto.data_location() == TensorProto::EXTERNAL) {
+        if (const Tensor* tensor = external.tensor_of(proto)) return *tensor;
         VIRIDIAN_TRY(auto owner, external.bytes_of(proto, bytes, graph::size_of(type)));
         return clean(Tensor(type, std::move(dims), std::move(owner)));
     }

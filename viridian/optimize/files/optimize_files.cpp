@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "viridian/base/output_paths.hpp"
+#include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/optimize/files/sidecar.hpp"
 #include "viridian/plan/with_casts.hpp"
@@ -49,6 +50,16 @@ Result<void> place(const Path& staged, const Path& target) {
     const int number = fault ? fault.value() : errno;
     to.abandon();
     return write_error(to.path, number);
+}
+
+// Whether the written model is the graph that its plan names.
+Result<void> check_readable(const Path& model, const Json& sidecar) {
+    VIRIDIAN_TRY(graph::Graph read, onnx::load(model));
+    VIRIDIAN_TRY(graph::infer_types(read));
+    const auto plan = plan::plan_from_json(read, sidecar);
+    if (plan.ok()) return {};
+    return fail(ErrorCode::broken_invariant, "please report it with the model",
+                "the optimised model does not fit its own plan: {}", plan.error().message);
 }
 
 Path data_of(const Path& model) { return model.string() + ".data"; }
@@ -108,8 +119,10 @@ Result<void> OptimizeFiles::write(const Optimized& result, const std::string& pa
     }
     VIRIDIAN_TRY(onnx::save(model, staging.at(model_)));
     const Request request{search::text(options.objective), options.bf16 || result.uses_bf16(),
-                          options.max_error, options.without};
-    VIRIDIAN_TRY(write_file(staging.at(plan_), sidecar_json(model, plan, request).dump(1) + "\n"));
+                          options.max_error};
+    const Json sidecar = sidecar_json(model, plan, request);
+    VIRIDIAN_TRY(check_readable(staging.at(model_), sidecar));
+    VIRIDIAN_TRY(write_file(staging.at(plan_), sidecar.dump(1) + "\n"));
     VIRIDIAN_TRY(write_file(staging.at(page_), page));
     const Json certificate = rewrite::to_json({result.certificate, result.certified_hash});
     VIRIDIAN_TRY(write_file(staging.at(certificate_), certificate.dump(1) + "\n"));

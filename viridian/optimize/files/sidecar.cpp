@@ -39,7 +39,6 @@ Json sidecar_json(const graph::Graph& graph, const plan::Plan& plan, const Reque
     if (request.objective) json["objective"] = *request.objective;
     json["precisions"] = request.bf16 ? Json::array({"f32", "bf16"}) : Json::array({"f32"});
     if (request.max_error) json["max_error"] = *request.max_error;
-    if (!request.without.empty()) json["without"] = request.without;
     json["digest"] = digest(json);
     return json;
 }
@@ -62,7 +61,6 @@ Result<Request> request_of(const Json& sidecar) {
             return malformed("has a max_error that is no number between 0 and 1");
         request.max_error = most.get<double>();
     }
-    VIRIDIAN_TRY(request.without, texts(sidecar, "without"));
     return request;
 }
 

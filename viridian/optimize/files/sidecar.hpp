@@ -1,6 +1,6 @@
 #pragma once
-// What a plan's sidecar says beyond the plan: what `optimize` was request for, which a reader must know to
-// make the same graph and to tune it anew, and a digest by which a change after writing shows.
+// What a plan's sidecar says beyond the plan: what `optimize` was asked for, which a reader must know to tune
+// the plan anew, and a digest by which a change after writing shows.
 #include <optional>
 
 #include "viridian/plan/plan.hpp"
@@ -11,10 +11,9 @@ struct Request {
     std::optional<std::string> objective;  // none: written before sidecars said so
     bool bf16 = false;                     // allowed beyond f32
     std::optional<double> max_error;       // --max-error
-    std::vector<std::string> without;      // rules left out
 };
 
-// The plan's JSON with `objective`, `precisions`, `max_error`, `without` and `digest`.
+// The plan's JSON with `objective`, `precisions`, `max_error` and `digest`.
 [[nodiscard]] Json sidecar_json(const graph::Graph& graph, const plan::Plan& plan, const Request& request);
 
 // Errors: malformed, for a field that is not what `sidecar_json` writes.
