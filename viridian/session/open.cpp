@@ -8,6 +8,7 @@
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/session/as_f32.hpp"
 
 namespace viridian::session {
 namespace {
@@ -66,7 +67,14 @@ Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener)
     VIRIDIAN_TRY(bind_sizes(graph, options.dimensions, options.batch));
     if (auto error = graph::free_dimensions_error(graph)) return *std::move(error);
     VIRIDIAN_TRY(graph::infer_types(graph));
-    return graph;
+    if (options.as.empty()) return graph;
+    VIRIDIAN_TRY(Widened wide, as_f32(graph));
+    if (listener != nullptr)
+        listener->note(wide.any() ? fmt::format("the model is taken in f32: {} of its nodes computed in f16 or "
+                                                "bf16, {} pairs of nodes rounded to integers and back",
+                                                wide.nodes, wide.quantised_pairs)
+                                  : "nothing in the model computes in f16, bf16 or quantised integers");
+    return std::move(wide.graph);
 }
 
 Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options) {

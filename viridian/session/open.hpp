@@ -17,6 +17,7 @@ struct ModelOptions {
     bool pin = false;                     // one thread per core, for steadier timings
     std::string database;                 // the cost database's file; "" keeps prices in memory only
     std::vector<std::string> allow;       // precisions beyond f32: "bf16"
+    std::string as;                       // "f32" widens f16, bf16 and quantised parts; "": as the model says
     std::string meter;                    // name of the energy meter; "": the best there is
 };
 
@@ -25,7 +26,8 @@ struct ModelOptions {
 [[nodiscard]] Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions,
                                       std::int64_t batch);
 
-// Reads the model, binds its dimensions and infers all types. Errors: those of reading; missing_entry for a
+// Reads the model, binds its dimensions and infers all types. With `as` it is widened (as_f32.hpp), and
+// `listener` is told what was. Errors: those of reading; missing_entry for a
 // dimension that is not bound, with the option that would bind it.
 [[nodiscard]] Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener = nullptr);
 

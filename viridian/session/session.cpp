@@ -16,6 +16,9 @@ Result<LoadedModel> load(const ModelOptions& options, Listener* listener) {
     loaded.files = files_of(options.model);
     ModelOptions model = options;
     model.model = loaded.files.model.string();
+    if (loaded.files.plan && !options.as.empty())
+        return fail(ErrorCode::invalid_argument, "optimise the original model with --as f32",
+                    "`{}` is a plan, whose model has the types that it was planned in", options.model);
     VIRIDIAN_TRY(loaded.graph, load_model(model, listener));
     if (loaded.files.plan) {
         VIRIDIAN_TRY(const std::string text, read_file(*loaded.files.plan));

@@ -70,6 +70,7 @@ Result<Answer> check(const CheckOptions& options) {
     written.model = file.string();
     written.dimensions.clear();  // what `optimize` wrote has the sizes it was made for
     written.batch = 0;
+    written.as.clear();
     VIRIDIAN_TRY(const graph::Graph optimized, session::load_model(written));
     VIRIDIAN_TRY(graph::Graph expected, onnx::as_written(replayed));
     VIRIDIAN_TRY(graph::infer_types(expected));

@@ -22,6 +22,10 @@ void add_model_options(App app, ModelOptions& options) {
                    "Bind a symbolic dimension, as N=8; may be given several times");
     app.add_option("--batch", options.batch, "Bind the inputs' first dimension")
         .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
+    app.add_option("--as", options.as,
+                   "Take the model in f32: what it computes in f16, bf16 or quantised integers has only slow "
+                   "kernels")
+        .check(one_of({"f32"}));
     app.add_option("--threads", options.threads, "Threads (default: physical cores)")
         .check(in_range(1, 1024));
 }
