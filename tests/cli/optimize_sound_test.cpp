@@ -63,8 +63,9 @@ TEST_F(OptimizeSound, ScalesNearTheEndsOfF32) {
 }
 
 // Two products that cancel but for their rounding: x·(W − V) is nearer to the truth and far from what the
-// model says, as is every kernel that sums in another order.
-TEST_F(OptimizeSound, WhatOnlyRoundingDecidesKeepsItsGraphAndTheReferenceKernels) {
+// model says, as is every kernel that sums in another order. What is taken instead depends on timed prices;
+// tests/optimize/rounding_test.cpp says what under fixed ones.
+TEST_F(OptimizeSound, WhatOnlyRoundingDecidesIsProvenAllTheSame) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     std::vector<float> w(64 * 64), v(64 * 64);
@@ -82,9 +83,6 @@ TEST_F(OptimizeSound, WhatOnlyRoundingDecidesKeepsItsGraphAndTheReferenceKernels
     ASSERT_EQ(outcome.code, 0) << outcome.err << outcome.out;
     const Json result = *parse_json(outcome.out, "stdout");
     EXPECT_EQ(result["verification"]["passed"], true);
-    EXPECT_EQ(result["verification"]["rewrites_dropped"], true);
-    EXPECT_GT(result["verification"]["only_reference"], 0);
-    EXPECT_TRUE(result["rewrites"].empty());
     EXPECT_EQ(run({"check", at("model.onnx"), at("out.certificate.json"), "--strict"}).code, 0);
     EXPECT_EQ(run({"run", at("out.plan.json"), "--rounds", "1"}).code, 0);
 }

@@ -76,14 +76,16 @@ TEST(Save, SwishIsAFunctionInOldOperatorSets) {
         const auto bytes = serialize(graph);
         ASSERT_TRUE(bytes.ok()) << bytes.error().text();
         EXPECT_NE(bytes->find("Sigmoid"), std::string::npos);
-        EXPECT_EQ(bytes->find("Sigmoid"), bytes->rfind("Sigmoid")) << "one function for both";
+        EXPECT_NE(bytes->find("viridian.operator"), std::string::npos);
+        EXPECT_EQ(bytes->find("viridian.operator"), bytes->rfind("viridian.operator")) << "one function";
         const auto again = parse(*bytes, "again");
         ASSERT_TRUE(again.ok()) << again.error().text();
         EXPECT_EQ(graph::structural_hash(*again), graph::structural_hash(graph));
 
         // Where the function is not ours any more, it means what it says.
         std::string changed = *bytes;
-        changed.replace(changed.find("Sigmoid"), 7, "Softmax");
+        for (auto at = changed.find("Sigmoid"); at != std::string::npos; at = changed.find("Sigmoid"))
+            changed.replace(at, 7, "Softmax");
         const auto inlined = parse(changed, "changed");
         ASSERT_TRUE(inlined.ok()) << inlined.error().text();
         for (const auto id : inlined->nodes()) EXPECT_NE(inlined->node(id).op, graph::op::Swish);
