@@ -108,6 +108,8 @@ struct OpenOptions {
     std::vector<std::string> dimensions = {};  // "N=8" binds the symbolic dimension N
     std::int64_t batch = 0;                    // binds the inputs' first dimension; 0: as the model says
     bool bf16 = false;                         // kernels may round to bf16
+    bool as_f32 = false;                       // what the model computes in f16, bf16 or quantised integers
+                                               // is computed in f32, for which there are fast kernels
     std::string cost_database = {};            // file that keeps measured prices; "": they are forgotten
     std::string meter = {};                    // name of an energy meter; "": the best that works
 };

@@ -1,9 +1,8 @@
 // Optimises a model and runs the result from eight threads at once.
 //     ./optimize model.onnx
-#include <viridian/viridian.hpp>
-
 #include <cstdio>
 #include <thread>
+#include <viridian/viridian.hpp>
 
 int main(int, char** arguments) {
     auto found = viridian::v1::optimize(arguments[1], {});
@@ -12,8 +11,7 @@ int main(int, char** arguments) {
     const viridian::v1::Model model = (*std::move(found)).model();
     const auto& port = model.inputs()[0];
     const viridian::v1::Tensor input(port.element, port.shape);
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] { std::printf("%s\n", model.run({{input}}) ? "ran" : "failed"); });
-    for (std::thread& thread : threads) thread.join();
 }

@@ -61,6 +61,7 @@ session::ModelOptions model_options(const std::string& file, const v1::OpenOptio
     model.database = options.cost_database;
     model.meter = options.meter;
     if (options.bf16) model.allow = {"bf16"};
+    if (options.as_f32) model.as = "f32";
     return model;
 }
 

@@ -15,7 +15,6 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int lanes = static_cast<int>(hn::MaxLanes(D()));
 
-HWY_INLINE V times(float factor, V x) { return hn::Mul(hn::Set(D(), factor), x); }
 HWY_INLINE V plus(V y, float factor, V x) { return hn::MulAdd(hn::Set(D(), factor), x, y); }  // y + factor·x
 
 // Bᵀ x
