@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Writes the small inputs that golden cases need to stdout: `inputs.py NAME [NUMBER]`.
+
+Models are written byte by byte, as protocol buffers of onnx.proto, because most of them are wrong on purpose. The trace
+`layers` runs three layers twenty times; its power log `watts` says 100 W for the first layer and 200 W for the others,
+and NUMBER W more."""
+import sys
+
+
+def number(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(index, value):
+    """A field of a message: an integer, a text, or the bytes of another message."""
+    if isinstance(value, int):
+        return number(index << 3) + number(value)
+    value = value.encode() if isinstance(value, str) else value
+    return number(index << 3 | 2) + number(len(value)) + value
+
+
+def typed(name, *dims, element=1):
+    """ValueInfoProto: numbers are sizes, texts are symbolic dimensions."""
+    shape = b"".join(field(1, field(2 if isinstance(dim, str) else 1, dim)) for dim in dims)
+    return field(1, name) + field(2, field(1, field(1, element) + field(2, shape)))
+
+
+def node(operator, inputs, outputs, name, domain=""):
+    return (b"".join(field(1, one) for one in inputs) + b"".join(field(2, one) for one in outputs) +
+            field(3, name) + field(4, operator) + field(7, domain))
+
+
+def floats(name, count, *dims, element=1):
+    """TensorProto of `count` zeros that says it has the shape `dims`."""
+    return b"".join(field(1, dim) for dim in dims) + field(2, element) + field(8, name) + field(9, bytes(4 * count))
+
+
+def outside(name, place):
+    """TensorProto of four floats in another file."""
+    return field(1, 4) + field(2, 1) + field(8, name) + field(14, 1) + field(13, field(1, "location") + field(2, place))
+
+
+def model(nodes, inputs, outputs, tensors=(), opset=17):
+    graph = b"".join([*(field(1, one) for one in nodes), field(2, "g"), *(field(5, one) for one in tensors),
+                      *(field(11, one) for one in inputs), *(field(12, one) for one in outputs)])
+    return field(1, 8) + field(7, graph) + (field(8, field(1, "") + field(2, opset)) if opset else b"")
+
+
+def relu(*dims):
+    return model([node("Relu", ["x"], ["y"], "active")], [typed("x", *dims)], [typed("y", *dims)])
+
+
+def two_inputs(*dims):
+    return model([node("Add", ["x", "b"], ["y"], "sum")], [typed("x", 2, 3), typed("b", *dims)], [typed("y", 2, 3)])
+
+
+def with_weights(tensor):
+    return model([node("Add", ["x", "w"], ["y"], "sum")], [typed("x", 4)], [typed("y", 4)], [tensor])
+
+
+X, Y = typed("x", 2, 3), typed("y", 2, 3)
+MODELS = {
+    "relu": lambda: relu(2, 3),
+    "any_batch": lambda: relu("N", 3, "H", "W"),
+    "two_inputs": lambda: two_inputs(2, 3),
+    "shapes_differ": lambda: two_inputs(2, 4),
+    "unknown_operator": lambda: model([node("Frobnicate", ["x"], ["y"], "odd")], [X], [Y]),
+    "unknown_domain": lambda: model([node("Relu", ["x"], ["y"], "odd", "my.company")], [X], [Y]),
+    "undefined_name": lambda: model([node("Relu", ["z"], ["y"], "active")], [X], [Y]),
+    "defined_twice": lambda: model([node("Relu", ["x"], ["y"], "a"), node("Abs", ["x"], ["y"], "b")], [X], [Y]),
+    "cycle": lambda: model([node("Relu", ["z"], ["y"], "a"), node("Abs", ["y"], ["z"], "b")], [X], [Y]),
+    "too_many_inputs": lambda: model([node("Relu", ["x", "x"], ["y"], "active")], [X], [Y]),
+    "no_output": lambda: model([node("Relu", ["x"], ["y"], "active")], [X], []),
+    "output_of_nothing": lambda: model([], [X], [Y]),
+    "no_opset": lambda: model([node("Relu", ["x"], ["y"], "active")], [X], [Y], opset=None),
+    "old_opset": lambda: model([node("Relu", ["x"], ["y"], "active")], [X], [Y], opset=1),
+    "future_opset": lambda: model([node("Relu", ["x"], ["y"], "active")], [X], [Y], opset=99),
+    "short_tensor": lambda: with_weights(floats("w", 3, 4)),
+    "text_tensor": lambda: with_weights(floats("w", 4, 4, element=8)),
+    "outside_file": lambda: with_weights(outside("w", "../secret.bin")),
+    "missing_file": lambda: with_weights(outside("w", "weights.bin")),
+    "huge": lambda: relu(1 << 20, 1 << 21),
+}
+STEPS, LAYERS, BEGIN = 20, 3, 1_700_000_000_000_000  # microseconds
+
+
+def layers():
+    """A timeline as TensorFlow writes it: three layers, 10 ms each."""
+    events = ['{"ph":"M","name":"process_name","pid":1,"args":{"name":"/job:a/device:CPU:0 Compute"}}']
+    for run in range(STEPS * LAYERS):
+        layer = run % LAYERS
+        reads = f',"input0":"net/layer_{layer - 1}/dense/MatMul"' if layer else ""
+        events.append(f'{{"ph":"X","cat":"Op","name":"MatMul","pid":1,"tid":0,"ts":{BEGIN + 10_000 * run},"dur":10000,'
+                      f'"args":{{"name":"net/layer_{layer}/dense/MatMul","op":"MatMul"{reads}}}}}')
+    return '{"traceEvents":[' + ",\n".join(events) + "]}\n"
+
+
+def watts(more=0):
+    """The counter of the processor's energy, read every millisecond."""
+    lines, energy = ["time_ns,meter,device,scope,kind,value,window_ns"], 0
+    for at in range(STEPS * LAYERS * 10 + 1):
+        lines.append(f"{BEGIN + 1000 * at}000,powercap,cpu:0,package,energy_uj,{energy},")
+        energy += 1000 * ((100 if at // 10 % LAYERS == 0 else 200) + int(more))
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    name, *rest = sys.argv[1:]
+    made = MODELS[name]() if name in MODELS else {"layers": layers, "watts": watts}[name](*rest).encode()
+    sys.stdout.buffer.write(made)
+
+
+main()
