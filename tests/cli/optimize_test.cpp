@@ -61,8 +61,8 @@ class Optimize : public testing::Test {
 
 TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
     write_model(at("fire.onnx"));
-    const Outcome cold =
-        run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--json"});
+    const Outcome cold = run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"),
+                              "--budget", "30,600s", "--json"});
     ASSERT_EQ(cold.code, 0) << cold.err;
     const auto result = parse_json(cold.out, "stdout");
     ASSERT_TRUE(result.ok());
@@ -76,8 +76,8 @@ TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
     EXPECT_TRUE(onnx::load(at("fire.opt.onnx")).ok());
     EXPECT_NE(read_file(at("fire.opt.html"))->find("Before and after"), std::string::npos);
 
-    const Outcome warm =
-        run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--json"});
+    const Outcome warm = run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"),
+                              "--budget", "30,600s", "--json"});
     ASSERT_EQ(warm.code, 0) << warm.err;
     EXPECT_EQ((*parse_json(warm.out, "stdout"))["database"]["misses"], 0);
     EXPECT_EQ((*result)["verification"]["reference_reused"], 0);

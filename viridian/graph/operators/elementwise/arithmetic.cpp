@@ -97,8 +97,7 @@ constexpr auto power = [](auto& call) -> Result<void> {
             else if (!b.floating())
                 y.integer[i] = integer_power(a.integer[ia], b.integer[ib]);
             else
-                y.integer[i] =
-                    static_cast<std::int64_t>(std::pow(static_cast<double>(a.integer[ia]), exponent));
+                y.integer[i] = to_integer(std::pow(static_cast<double>(a.integer[ia]), exponent));
         }
     }
     call.outputs[0] = std::move(y);

@@ -20,6 +20,17 @@ auto for_node(Function f, const Node& node) {
         return f(node);
 }
 
+// The integer that a function of integers gives; what no integer holds becomes the nearest one, NaN 0.
+template <class Number>
+std::int64_t to_integer(Number value) {
+    if constexpr (std::is_floating_point_v<Number>) {
+        constexpr double end = 9223372036854775808.0;  // 2^63
+        if (!(value < end)) return value >= end ? std::numeric_limits<std::int64_t>::max() : 0;
+        if (value < -end) return std::numeric_limits<std::int64_t>::min();
+    }
+    return static_cast<std::int64_t>(value);
+}
+
 template <class Scalar, class Function>
 Result<void> each_element(Call<Scalar>& call, Function function) {
     const auto f = for_node(function, call.node);
@@ -31,7 +42,7 @@ Result<void> each_element(Call<Scalar>& call, Function function) {
         else
             y.real[i] = static_cast<Scalar>(f(static_cast<double>(x.real[i])));
     for (std::size_t i = 0; i < x.integer.size(); ++i)
-        y.integer[i] = static_cast<std::int64_t>(f(x.integer[i]));
+        y.integer[i] = to_integer(f(x.integer[i]));
     return {};
 }
 

@@ -58,6 +58,11 @@ Result<void> check_scale(const Inference& inference) {
     if (x.known() && scale.known()) {
         VIRIDIAN_TRY(granularity(inference.node(), x.dims(), scale.dims()));
     }
+    // Of one scale for all, exporters write the zero point as a number or as a list of one number.
+    const auto is_one = [](const TensorType& type) {
+        return type.known() && type.dims().size() <= 1 && product(type.dims()) == 1;
+    };
+    if (inference.has_input(2) && is_one(scale) && is_one(inference.input(2))) return {};
     if (scale.shape) VIRIDIAN_TRY(expect_shape(inference, 2, *scale.shape));
     return {};
 }

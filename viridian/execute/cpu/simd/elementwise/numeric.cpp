@@ -154,9 +154,9 @@ bool binary_of(Operation operation, const std::byte* a, const std::byte* b, std:
         case Operation::greater_equal:
             return each<T>(a, b, to, n, [](T x, T y) { return x >= y; });
         case Operation::logical_and:
-            return each<T>(a, b, to, n, [](T x, T y) { return (x != 0) & (y != 0) ? true : false; });
+            return each<T>(a, b, to, n, [](T x, T y) { return ((x != 0) & (y != 0)) ? true : false; });
         case Operation::logical_or:
-            return each<T>(a, b, to, n, [](T x, T y) { return (x != 0) | (y != 0) ? true : false; });
+            return each<T>(a, b, to, n, [](T x, T y) { return ((x != 0) | (y != 0)) ? true : false; });
         case Operation::logical_xor:
             return each<T>(a, b, to, n, [](T x, T y) { return (x != 0) != (y != 0); });
         default:
