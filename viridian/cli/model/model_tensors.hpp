@@ -1,5 +1,5 @@
 #pragma once
-// A model's inputs from files, its outputs into files.
+// Reads a model's inputs from files, and writes its outputs to files, for the commands on models.
 #include "viridian/base/file.hpp"
 #include "viridian/graph/graph.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Writes graphs into messages. The steps are in the files save.cpp → export_graph → export_node.
+// Declares the steps that write a graph into ONNX's protobuf messages. They are in the files save.cpp →
+// export_graph → export_node.
 #include <map>
 #include <set>
 #include <unordered_set>

@@ -1,6 +1,6 @@
 #pragma once
-// A plan names the nodes of the graph that a reader of the written .onnx has, so that graph is the one to
-// plan and to prove: written, read again, simplified.
+// Makes the graph that a reader of the written .onnx has: written, read again and simplified, with its
+// names. A plan names the nodes of that graph, so that graph is the one to plan and to prove.
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::optimize {
