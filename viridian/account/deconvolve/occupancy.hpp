@@ -12,7 +12,8 @@ namespace viridian::account {
 
 class Occupancy {
   public:
-    // `leaves` by start; `kind_of[operation]` < kinds - 1: the last kind is idleness, when no leaf is active.
+    // `leaves` are sorted by their start. `kind_of[operation]` is below `kinds` - 1, because the last kind is
+    // idleness, when no leaf is active.
     Occupancy(std::span<const Leaf> leaves, std::span<const std::uint32_t> kind_of, std::uint32_t kinds);
 
     struct Edge {

@@ -1,6 +1,5 @@
 #pragma once
-// Declares the steps that write a graph into ONNX's protobuf messages. They are in the files save.cpp →
-// export_graph → export_node.
+// Writes graphs into messages. The steps are in the files save.cpp → export_graph → export_node.
 #include <map>
 #include <set>
 #include <unordered_set>

@@ -1,6 +1,6 @@
 #pragma once
-// Makes the graph that a reader of the written .onnx has: written, read again and simplified, with its
-// names. A plan names the nodes of that graph, so that graph is the one to plan and to prove.
+// A plan names the nodes of the graph that a reader of the written .onnx has, so that graph is the one to
+// plan and to prove: written, read again, simplified.
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::optimize {

@@ -1,7 +1,6 @@
 #pragma once
-// Writes and reads what a plan's file (`OUT.plan.json`, the sidecar) says beyond the plan: what `optimize`
-// was asked for, which a reader must know to make the same graph and to tune it anew, and a digest that
-// shows a change after writing.
+// What a plan's sidecar says beyond the plan: what `optimize` was request for, which a reader must know to
+// make the same graph and to tune it anew, and a digest by which a change after writing shows.
 #include <optional>
 
 #include "viridian/plan/plan.hpp"
