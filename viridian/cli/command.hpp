@@ -1,6 +1,6 @@
 #pragma once
-// Defines what a command of the program is: a name, a summary, an example, its options and what it runs.
-// Each command has a source file of its own, which defines one `Command`; `commands.cpp` lists them all.
+// What a command of the program is. Each command has a source file of its own, which defines one `Command`;
+// `commands.cpp` lists them all.
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// Declares the definitions of all commands. `commands.cpp` puts them into groups; each is defined in the
-// file of its name.
+// The definitions of all commands. `commands.cpp` puts them into groups; each is defined in the file of its
+// name.
 #include "viridian/cli/command.hpp"
 
 namespace viridian::cli {

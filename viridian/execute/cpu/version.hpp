@@ -1,6 +1,6 @@
 #pragma once
-// States the version of our own kernels. It is part of every price's key, so that no database hides a kernel
-// that came later or keeps the price of one that changed.
+// The version of our own kernels is part of every price's key, so that no database hides a kernel that came
+// later or keeps the price of one that changed.
 #include <cstdint>
 
 namespace viridian::execute::cpu {
