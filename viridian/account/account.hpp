@@ -12,7 +12,7 @@ namespace viridian::account {
 enum class Method { automatic, recency, overlap, deconvolve };
 [[nodiscard]] std::optional<Method> method_from(std::string_view name);  // "auto", "recency", ...
 
-// A Forecast says what a fit will need, before it begins.
+// A Forecast says what a fit of `deconvolve` will need, before it begins.
 struct Forecast {
     std::string device;
     std::uint64_t leaves = 0, windows = 0, kinds = 0, bytes = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The result of accounting as plain data, from which JSON, text and the page are made (docs/account.md,
-// "Result").
+// Defines the result of accounting as plain data, from which JSON, text and the page are made
+// (docs/account.md, "Products").
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #pragma once
-// The memory layout of DLPack 1.0's structures, declared here so that no header of another project is needed.
-// Source: the DLPack specification, "C API" (DLManagedTensorVersioned).
+// Declares the memory layout of DLPack 1.0's structures, with which other libraries exchange tensors, so
+// that no header of another project is needed. Source: the DLPack specification, "C API"
+// (DLManagedTensorVersioned).
 #include <cstdint>
 
 struct DLPackVersion {

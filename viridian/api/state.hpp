@@ -1,5 +1,6 @@
 #pragma once
-// What stands behind the public interface's handles.
+// Defines the private members of the public classes Model and Optimized (viridian/viridian.hpp), which show
+// their users only a pointer to an incomplete `State`.
 #include "viridian/api/convert.hpp"
 #include "viridian/optimize/optimize.hpp"
 #include "viridian/session/session.hpp"

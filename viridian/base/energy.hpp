@@ -1,7 +1,7 @@
 #pragma once
-// An amount of energy with its 95 % interval and its provenance (docs/architecture.md, "Honesty about
-// joules"). The provenance is `measured` if a hardware meter gave the number, `estimated` if a model did, and
-// `derived` if the number was attributed to an operation from measured or estimated power.
+// Energy is an amount of joules with its 95 % interval and its provenance (docs/architecture.md, "Honesty
+// about joules"). The provenance is `measured` if a hardware meter gave the number, `estimated` if a model
+// did, and `derived` if the number was attributed to an operation from measured or estimated power.
 #include <string>
 
 #include "viridian/base/json_fwd.hpp"

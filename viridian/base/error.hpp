@@ -1,7 +1,7 @@
 #pragma once
-// Errors as values. An error has one of three kinds (docs/architecture.md, "Command line"): the user's input
-// is wrong, this machine cannot do what was asked, or Viridian has a bug. It says in one sentence what is
-// wrong, and then what the reader can do next.
+// Defines errors as values. An error has one of three kinds (docs/architecture.md, "Command line"): the
+// user's input is wrong, this machine cannot do what was asked, or Viridian has a bug. It says in one
+// sentence what is wrong, and then what the reader can do next.
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #pragma once
-// A 64-bit hash that is the same on every machine and in every run, so that it can be written to files. It is
-// not cryptographic.
+// Hash computes a 64-bit hash that is the same on every machine and in every run, so that it can be written
+// to files. It is not cryptographic.
 #include <bit>
 #include <concepts>
 #include <cstdint>

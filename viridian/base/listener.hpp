@@ -1,6 +1,6 @@
 #pragma once
-// The interface through which long work reports to its caller and asks whether it should stop. The library
-// itself never prints. Every member does nothing unless it is overridden.
+// Listener is the interface through which long work reports to its caller and asks whether it should stop,
+// because the library itself never prints. Every member does nothing unless it is overridden.
 #include <string>
 
 namespace viridian {

@@ -1,6 +1,6 @@
 #pragma once
-// A seeded generator of random numbers that are the same on every platform and compiler, which those of std
-// distributions are not. It is xoshiro256** by Blackman and Vigna (2018), seeded by splitmix64.
+// Random generates numbers from a seed, the same on every platform and compiler, which std's distributions
+// do not. It is xoshiro256** by Blackman and Vigna (2018), seeded by splitmix64.
 #include <array>
 #include <cstdint>
 

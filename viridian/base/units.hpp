@@ -1,6 +1,7 @@
 #pragma once
-// Strong types for physical quantities (SI: J, W, s, Hz; bytes; floating-point operations). No bare double
-// crosses a room for a quantity: Watts * Seconds is Joules, and adding seconds to joules does not compile.
+// Defines strong types for physical quantities (SI: J, W, s, Hz; bytes; floating-point operations). No bare
+// double crosses a room for a quantity: Watts * Seconds is Joules, and adding seconds to joules does not
+// compile.
 #include <compare>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// A measured number as people read it, with a metric prefix.
+// Writes a measured number for people, with a metric prefix.
 #include <string>
 
 namespace viridian {

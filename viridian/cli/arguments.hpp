@@ -1,5 +1,6 @@
 #pragma once
-// The words of the command line, before they are parsed as options and after they could not be.
+// Puts the words of the command line into the order that the parser takes, and explains words that it did
+// not understand.
 #include <span>
 #include <string>
 #include <string_view>

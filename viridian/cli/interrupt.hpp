@@ -1,8 +1,8 @@
 #pragma once
 namespace viridian::cli {
 
-// While it lives, the first Ctrl-C only sets a flag, so that work can end well; a second one ends the
-// program.
+// Interrupt handles Ctrl-C as long as an object of it lives: the first Ctrl-C only sets a flag, so that work
+// can end well; a second one ends the program.
 class Interrupt {
   public:
     Interrupt();

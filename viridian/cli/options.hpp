@@ -1,6 +1,6 @@
 #pragma once
-// Handles with which a command declares its options to CLI11. Only options.cpp and run_cli.cpp include
-// CLI11's own header, because the compiler needs eight seconds to read it.
+// Declares handles with which a command declares its options to CLI11. Only options.cpp and run_cli.cpp
+// include CLI11's own header, because the compiler needs eight seconds to read it.
 #include <functional>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What `viridian` says about itself.
+// Writes what `viridian` prints without a command: the list of commands, or its version and the processor.
 #include <span>
 #include <string>
 

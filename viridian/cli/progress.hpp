@@ -1,5 +1,5 @@
 #pragma once
-// One line on stderr that says how far long work is. It is shown only if stderr is a terminal.
+// Shows in one line on stderr how far long work is. The line is shown only if stderr is a terminal.
 #include <chrono>
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The entry point of the command line, apart from `main`, so that tests can call it.
+// Declares the entry point of the command line, apart from `main`, so that tests can call it.
 
 namespace viridian::cli {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Commands that consist of subcommands, as `account diff`, `pipeline plan` and `trace convert` do.
+// Defines commands that consist of subcommands, as `account diff`, `pipeline plan` and `trace convert` do.
 #include "viridian/cli/command.hpp"
 
 namespace viridian::cli {

@@ -1,5 +1,6 @@
 #pragma once
-// Defines what the database keeps of one timed pair of region and choice, or of one timed conversion.
+// Defines the entries of the cost database: the price of one region under one choice, or of one conversion,
+// as it was timed, and the key under which it is found.
 #include <limits>
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Makes a source from a file, by its schema: prices that were recorded, or a processor to compute them from.
-// Nothing is timed, on no machine.
+// Makes a source of prices from a file: from prices that were recorded, or from a processor's description,
+// by which they are computed. The file's `schema` tells which. Nothing is timed, on no machine.
 #include "viridian/base/json_fwd.hpp"
 #include "viridian/base/result.hpp"
 #include "viridian/cost/source.hpp"

@@ -1,7 +1,7 @@
 #pragma once
-// Keeps prices in one JSON file that answers a solver by itself: whatever a source was asked for, by
-// signature. The source made from it knows nothing else: asking for what was not recorded is the error
-// missing_entry.
+// Keeps the prices for which a source was asked in one JSON file, by signature, so that the file alone
+// answers a solver later. The source made from it knows nothing else: asking for what was not recorded is
+// the error missing_entry.
 //
 //     {"schema": "viridian.recording/1", "device": "synthetic-gpu, seed 1", "provenance": "estimated:…",
 //      "choices": [a plan::Choice, …],

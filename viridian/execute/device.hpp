@@ -1,7 +1,8 @@
 #pragma once
-// A device runs plans. The host processor is one; cuda:N is another. Runs go into queues and may be done
-// later than submit() returns; the processor's queue runs them inline. Prepared plans keep their weights and
-// activations in memory of the device; inputs and outputs are tensors of the host.
+// Device is the interface of what runs plans. The host processor is one; GPUs (cuda:N) are planned. Runs go
+// into queues and may be done later than submit() returns; the processor's queue runs them inline. Prepared
+// plans keep their weights and activations in memory of the device; inputs and outputs are tensors of the
+// host.
 #include <functional>
 #include <memory>
 #include <optional>

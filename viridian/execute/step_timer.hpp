@@ -1,8 +1,9 @@
 #pragma once
-// Times the steps of a plan one after the other, round and round. Each step then runs as long after its last
-// run as in a run of the plan, so its code, its weights and the memory that it writes are as far away as they
-// are there. Its inputs are written anew just before it, because the step before did not make them
-// (docs/profile.md).
+// StepTimer times each step of a plan by itself under the conditions of a whole run. It runs the steps one
+// after the other, again and again, so that each step runs as long after its last run as it does in the
+// plan: its code, its weights and the memory that it writes are as far away from the processor as they are
+// there. Its inputs are written anew just before it, because the timing separates it from the step that
+// would have made them (docs/profile.md).
 #include <vector>
 
 #include "viridian/base/result.hpp"

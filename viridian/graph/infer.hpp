@@ -1,5 +1,5 @@
 #pragma once
-// These functions derive the types and shapes of values from those of the inputs, by the shape rules in the
+// Derives the types and shapes of all values of a graph from those of its inputs, by the shape rules in the
 // rows of operators.
 #include <optional>
 

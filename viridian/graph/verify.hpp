@@ -1,5 +1,5 @@
 #pragma once
-// verify() checks the invariants of a graph.
+// verify() checks that a graph keeps the rules on which the other rooms rely.
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::graph {

@@ -13,7 +13,8 @@ struct Measurement {
 
 // Runs `work` and returns its energy. Counters are read at both ends; those that return to zero are also read
 // meanwhile, so that no second wrap goes unseen; powers are sampled every `period` by a thread. The interval
-// covers one update of the meter at each end: make the window long (at least 20 updates, method §1). `device`
+// covers one update of the meter at each end: make the window long (at least 20 updates, docs/method.md, 1).
+// `device`
 // "" means every device of the meter. Errors: missing_entry (no such device), device_failed (a counter that
 // was reset, lost, or did not move), and those of reading.
 [[nodiscard]] Result<Measurement> measure(const Meter& meter, const std::function<void()>& work,

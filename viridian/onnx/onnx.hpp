@@ -1,6 +1,6 @@
 #pragma once
-// This header reads .onnx files into graphs and writes graphs as .onnx files (docs/onnx.md). Reading brings
-// every operator set from 1 to `newest_opset` to the newest meaning of its operators. Writing uses the oldest
+// Reads .onnx files into graphs and writes graphs as .onnx files (docs/onnx.md). Reading brings every
+// operator set from 1 to `newest_opset` to the newest meaning of its operators. Writing uses the oldest
 // operator set from 17 on that can express the graph, so that most runtimes can read the file.
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #pragma once
-// One call of `optimize` under way: each member function is one step, in the order in which optimize.cpp
-// calls them.
+// Job is one call of `optimize` under way: each member function is one step, in the order in which
+// optimize.cpp calls them.
 #include "viridian/base/listener.hpp"
 #include "viridian/optimize/result.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The layers of a plan as JSON rows: its steps, and the operators that cost nothing, in execution order. The
-// page's table and graph show these.
+// Lists the layers of a plan as JSON rows, for the page's table and graph: its steps, and the operators that
+// cost nothing, in execution order.
 #include "viridian/optimize/planned.hpp"
 
 namespace viridian::optimize {

@@ -1,5 +1,5 @@
 #pragma once
-// The main job: from a model to the cheapest plan that computes the same.
+// optimize() is the main job: from a model to the cheapest plan that computes the same.
 #include "viridian/base/listener.hpp"
 #include "viridian/optimize/result.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a user may ask of `optimize`.
+// Defines what a user may ask of `optimize`.
 #include "viridian/prove/reference_cache.hpp"
 #include "viridian/search/graphs/outer.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A graph with its plan, made ready to run; and what it cost when it ran.
+// Makes a graph with its plan ready to run, runs it, and measures what it costs.
 #include "viridian/base/statistics.hpp"
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// What a result says of precision: by layer, in all, and in one line of text.
+// Reports the precision of a plan, for the result and the page: by layer, in all, and in one line of text.
 #include "viridian/optimize/prove_plan.hpp"
 
 namespace viridian::optimize {

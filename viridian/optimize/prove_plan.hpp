@@ -1,7 +1,8 @@
 #pragma once
-// Plans and proves (docs/method.md, 4): whole outputs against the reference kernels'; of large models also
-// every kernel by itself. A plan that fails is made again: one that rounds to bf16 without the regions that
-// bring most of the error, another without its most suspect kernel.
+// Plans a graph and proves that the plan computes the same as the original model (docs/method.md, 4): it
+// compares whole outputs with those of the reference kernels and, for large models, every kernel by itself.
+// A plan that fails is made again: one that rounds to bf16 without bf16 in the regions that bring most of
+// the error, any other without its most suspect kernel.
 #include "viridian/optimize/planned.hpp"
 #include "viridian/optimize/prices/costs.hpp"
 #include "viridian/prove/check_regions.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What `optimize` found: the plan that was there, the better plan, the proof that both compute the same, and
-// how the search went. Text, JSON and the page are all made from this struct.
+// Defines what `optimize` found: the plan of the given model, the better plan, the proof that both compute
+// the same, and how the search went. Text, JSON and the page are all made from this struct.
 #include "viridian/cost/recording.hpp"
 #include "viridian/optimize/options.hpp"
 #include "viridian/optimize/prices/costs.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// What a planner decides: for each unit one clock, or two neighbouring clocks one after the other.
+// Defines what a planner decides: for each unit one clock, or two neighbouring clocks one after the other.
 #include <optional>
 #include <string>
 #include <vector>

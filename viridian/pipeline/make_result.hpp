@@ -1,5 +1,5 @@
 #pragma once
-// Makes the result that people and files get out of a planner's answer.
+// Makes the plain result (result.hpp), which people and files get, from a planner's answer.
 #include "viridian/pipeline/exact/exact.hpp"
 #include "viridian/pipeline/planners/planners.hpp"
 #include "viridian/pipeline/result.hpp"

@@ -1,7 +1,7 @@
 #pragma once
-// Computes the memory of a schedule. Activations are held from a forward to its backward; if the schedule has
-// weight units, a part is held until the weight unit. The result depends on the order of each rank, not on
-// times.
+// Computes how much memory each rank of a schedule needs, for weights and activations. Activations are held
+// from a forward to its backward; if the schedule has weight units, a part is held until the weight unit.
+// The result depends on the order of each rank, not on times.
 #include <vector>
 
 #include "viridian/pipeline/profile/profile.hpp"

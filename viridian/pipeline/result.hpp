@@ -1,6 +1,6 @@
 #pragma once
-// The results of this room as plain data: a plan with its simulation, and a frontier. `plan_json.hpp` writes
-// and reads them, and the room `report` draws them.
+// Defines the results of this room as plain data: a plan with its simulation, and a frontier.
+// `plan_json.hpp` writes and reads them, and the room `report` draws them.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// A schedule as plain data: the units that each rank runs, in order. The dependencies between ranks follow
+// A Schedule is plain data: the units that each rank runs, in order. The dependencies between ranks follow
 // from the units themselves (`network.hpp`).
 #include <cstdint>
 #include <string>

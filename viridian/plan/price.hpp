@@ -1,6 +1,6 @@
 #pragma once
-// What one kernel or one conversion costs: its time with an interval, and its energy with interval and
-// provenance. A solver leaves these with what it chose, so that nobody has to look a price up again.
+// Price is what one kernel or one conversion costs: its time with an interval, and its energy with interval
+// and provenance. A solver keeps a price with each of its choices, so that nobody has to look it up again.
 #include "viridian/base/energy.hpp"
 
 namespace viridian::plan {

@@ -1,6 +1,6 @@
 #pragma once
-// A cost source that measures. A price that the database lacks is timed on the device, priced in joules and
-// stored, so that the next run finds it (docs/method.md, 1).
+// OnDemand is a cost source that measures. A price that the database lacks is timed on the device, priced in
+// joules and stored, so that the next run finds it (docs/method.md, 1).
 #include <map>
 #include <set>
 

@@ -1,5 +1,5 @@
 #pragma once
-// A cost source without prices, for the solver `first`, which needs none.
+// Makes a cost source without prices, for the solver `first`, which needs none.
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Gives access to the HTML, CSS and JavaScript files of this folder, which the build embeds into the program.
+// Gives access to the HTML, CSS and JavaScript files of this folder, which the build embeds into the
+// program.
 #include <string_view>
 
 namespace viridian::report {

@@ -1,5 +1,5 @@
 #pragma once
-// `Editor` is how a rule reads and edits a graph. The first edit makes a copy, so that a rule that gives up
+// Editor is how a rule reads and edits a graph. The first edit makes a copy, so that a rule that gives up
 // leaves the graph as it was.
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
-// Defines what a kernel, a conversion or a whole plan adds up to, and what an additive objective makes of it.
+// Defines the metrics of a kernel, a conversion or a whole plan (seconds, joules and the like), and what an
+// additive objective makes of them.
 #include <limits>
 
 #include "viridian/base/units.hpp"

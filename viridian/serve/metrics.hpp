@@ -1,5 +1,6 @@
 #pragma once
-// Gives Prometheus the monitor's state, read when it is asked for:
+// Metrics gives Prometheus the state of the monitor, which is read when Prometheus asks for it:
+//
 //     viridian_joules_total{device,scope,meter,provenance,counted}     since the server began
 //     viridian_energy_doubts_total{...}                                resets, silences: a lower bound
 //     viridian_meter_up, _reads_total, _read_failures_total, _missed_periods_total {meter}

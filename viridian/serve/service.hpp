@@ -1,5 +1,6 @@
 #pragma once
-// The gRPC service translates messages to requests and epochs to messages; the monitor decides.
+// Service is the gRPC service of the monitor: it translates messages to requests and epochs to messages. The
+// monitor decides.
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 #pragma once
-// The running energies of all channels of a monitor, so that the joules of an epoch are a difference of two
-// numbers, however long it lasted. What cannot be known (a reset, a silence) is not guessed: the rules stand
-// in viridian/meter/curve/interval_energy.hpp.
+// Totals holds the running energies of all channels of a monitor, so that the joules of an epoch are a
+// difference of two numbers, however long it lasted. What cannot be known (a reset, a silence) is not
+// guessed: the rules stand in viridian/meter/curve/interval_energy.hpp.
 #include <span>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Opens what a session needs: the model with its sizes, the device, the cost database.
+// Opens what a session needs: the model with its sizes bound, the device, the cost database.
 #include <memory>
 
 #include "viridian/base/listener.hpp"

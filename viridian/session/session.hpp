@@ -1,5 +1,6 @@
 #pragma once
-// A model that is ready to run: from an .onnx file, or from a plan that `optimize` wrote beside one.
+// A Session is a model that is ready to run: from an .onnx file, or from a plan that `optimize` wrote beside
+// one.
 #include "viridian/base/listener.hpp"
 #include "viridian/optimize/files/sidecar.hpp"
 #include "viridian/optimize/planned.hpp"

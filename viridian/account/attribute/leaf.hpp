@@ -1,7 +1,8 @@
 #pragma once
 // A Leaf is one stretch of time in which an operation was the innermost work of its lane; its end is
-// excluded, so that abutting leaves never overlap. A sweep is anything with `advance`, `enter` and `leave`;
-// `sweep_leaves` and Nesting (nesting.hpp) drive it, edges in time order, memory is the active set.
+// excluded, so that abutting leaves never overlap. A Sweep is told, in order of time, when leaves begin and
+// end, and adds something up over them, for example energy. `sweep_leaves` and Nesting (nesting.hpp) drive a
+// sweep; its memory grows with the leaves that are active at the same time, not with the trace.
 #include <algorithm>
 #include <concepts>
 #include <span>

@@ -1,7 +1,8 @@
 #pragma once
-// Nesting drives a sweep from a trace's events (one device, time order). On each lane the innermost work is
-// the leaf: an operator that calls another waits while its callee runs and is charged only its own time.
-// Events that are not work (scopes, launches) are transparent.
+// Nesting finds the leaves (leaf.hpp) in the events of one device, which it takes in order of time, and
+// drives a sweep over them. The leaf of a lane is its innermost work: an operator that calls another waits
+// while its callee runs, and is charged only for its own time. Events that are not work (scopes, launches)
+// are passed over.
 #include <unordered_map>
 #include <vector>
 

@@ -1,9 +1,10 @@
 #pragma once
-// Overlap is the exact attribution among concurrent leaves (method §5): power is a step function; with k(t) =
-// the summed weight of active leaves, W(t) = integral of P / k, and a leaf of weight w gets w * (W(end) -
-// W(start)). It is exact: the remainder of a division carries into the next piece. Idle energy is taken from
-// the meter's integral at the edges of idle stretches, not from what is left over, so that the sum of all
-// parts is a real check.
+// Overlap divides the energy of a device exactly among the leaves that are active at the same time
+// (docs/method.md, 5, `overlap`). Power P is a step function; k(t) is the summed weight of the leaves active
+// at t, W(t) the integral of P / k, and a leaf of weight w gets w * (W(end) - W(start)). Nothing is rounded
+// away: the remainder of a division carries into the next piece. The idle energy is taken from the meter's
+// integral at the edges of idle stretches, not from what is left over, so that comparing the sum of all
+// parts with the meter is a real check.
 #include "viridian/account/attribute/leaf.hpp"
 #include "viridian/account/power/power_types.hpp"
 

@@ -1,9 +1,11 @@
 #pragma once
-// Recency is SMARAGDINE's Algorithm 2 as printed, kept for comparison. Time is ticks. FLATTEN: an event takes
-// the ticks ts, ts + 1, ..., ts + dur, both ends included (lines 5-6). At each tick the *set* of active
-// operations (names, not instances) shares the most recent power reading equally (lines 11-15, 21-24; Now of
-// Algorithm 1). A tick before the first reading has no power. Computed by edges, not by flattening; the sums
-// are the same. It does not conserve: `residual` holds what it gave too little (or, negative, too much).
+// Recency attributes energy to operations by SMARAGDINE's Algorithm 2 as printed; it is kept for comparison
+// with the other methods (docs/account.md). Time is divided into ticks. At each tick the operations that are
+// active share the most recent power reading equally: names share, not their instances (lines 11-15, 21-24;
+// Now of Algorithm 1). An event takes the ticks ts, ts + 1, ..., ts + dur, both ends included (FLATTEN,
+// lines 5-6). A tick before the first reading has no power. The class walks over the edges of events instead
+// of over ticks; the sums are the same. The shares do not add up to the meter's energy: `residual` holds
+// what they lack or, if negative, exceed.
 #include "viridian/account/attribute/overlap.hpp"
 
 namespace viridian::account {

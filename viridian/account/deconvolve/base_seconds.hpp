@@ -1,6 +1,9 @@
 #pragma once
-// A sweep (leaf.hpp) that finds each operation's share of the base power: the integral of (drift weight of
-// each knot) / k(t) over its active time, within the time that power is known for.
+// BaseSeconds finds how much of the base power each operation has to carry, for `deconvolve`. The base power
+// is shared equally by the k(t) leaves that are active at time t, and its drift is a sum of hat functions,
+// one for each knot (design.hpp). The result of an operation is, for each knot, the integral of the knot's
+// hat function / k(t) over the time in which the operation is active and the power is known. It is a sweep
+// (leaf.hpp).
 #include <utility>
 
 #include "viridian/account/deconvolve/design.hpp"

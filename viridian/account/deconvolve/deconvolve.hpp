@@ -1,8 +1,9 @@
 #pragma once
-// `deconvolve` (method §5) fits one device's watts by kind of operation to the energies of the sensor's
-// windows, so that a slow meter tells short operations apart. Three parts: the sensor's window and shift
-// (identify.hpp), the watts (fit_watts.hpp), the joules of each operation (fitted_shares.hpp). The
-// uncertainty of the first enters every interval; held-out windows decide whether the fit may be used at all.
+// `deconvolve` (docs/method.md, 5) finds the joules of short operations from the readings of a slow meter:
+// it fits watts per kind of operation so that they explain the mean power of the sensor's windows. It has
+// three parts: the sensor's window and shift (identify.hpp), the watts of each kind (fit_watts.hpp), and the
+// joules of each operation (fitted_shares.hpp). The uncertainty of the sensor enters every interval. Windows
+// that were held out of the fit decide whether it may be used at all.
 #include "viridian/account/attribute/overlap.hpp"
 #include "viridian/account/deconvolve/identify.hpp"
 
@@ -24,8 +25,9 @@ struct DeconvolveOptions {
     std::size_t most_kinds = 768;  // rarer ones share one
 };
 
-// `leaves` by start; `operations` is one more than the largest OperationId. `curve` (already the sum of
-// channels) gives totals; `readings` the sensor's own series if it is a power, nullptr for counters.
+// `leaves` are sorted by their start; `operations` is one more than the largest OperationId. `curve` is the
+// power of the device, the sum of its channels, and gives the totals. `readings` is the sensor's own series
+// if it reports a power, nullptr for a counter.
 [[nodiscard]] Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
                                        const PowerCurve& curve, const meter::Series* readings,
                                        const DeconvolveOptions& options = {});

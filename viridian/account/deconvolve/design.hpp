@@ -1,7 +1,8 @@
 #pragma once
-// The columns of the regression behind `deconvolve`: mean power of a window = base + drift(t) + sum over
-// kinds of (instance-seconds in the window / length) x watts, and optionally how it changes with the sensor's
-// shift and window length. Columns: base, kinds, drift knots, d/dshift, d/dwindow.
+// Builds the linear regression behind `deconvolve`: one row for each window of the sensor, one column for
+// each unknown. The mean power of a window is base + drift(t) + the sum over kinds of (instance-seconds in
+// the window / length) x watts, and, if asked for, how it changes with the sensor's shift and window length.
+// The columns are, in this order: base, kinds, drift knots, d/dshift, d/dwindow.
 #include <functional>
 
 #include "viridian/account/deconvolve/linear.hpp"

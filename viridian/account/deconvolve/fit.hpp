@@ -1,7 +1,9 @@
 #pragma once
-// Solves the regression: a non-negative ridge toward the kinds' common mean, its strength by empirical Bayes
-// (the evidence of a Gaussian prior, maximised over one ratio), drift under a weak prior of its own, slopes
-// and base free.
+// Solves the regression that design.hpp builds: finds the base power, the watts of every kind of operation,
+// the drift and the slopes that explain the windows best. The watts are not negative and are drawn toward
+// the common mean of all kinds (ridge regression); how strongly is chosen by empirical Bayes, which
+// maximises the evidence of a Gaussian prior over one ratio. The drift has a weak prior of its own; base and
+// slopes have none.
 #include "viridian/account/deconvolve/design.hpp"
 
 namespace viridian::account {
@@ -20,9 +22,9 @@ struct Fit {
     Symmetric prior;
 };
 
-// `mean_watts`: the mean over the windows, which is the scale of the drift's prior.
+// Fits the sums `normal`. `mean_watts` is the mean power of the windows: the scale of the drift's prior.
 [[nodiscard]] Fit fit(const Normal& normal, const Columns& columns, double mean_watts);
-// Coefficients for other data with the strength of prior that `like` has, for folds.
+// Returns the coefficients for other sums, with the priors as strong as in `like`: for held-out folds.
 [[nodiscard]] std::vector<double> refit(const Normal& normal, const Fit& like);
 
 }  // namespace viridian::account

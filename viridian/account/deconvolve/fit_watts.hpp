@@ -1,7 +1,7 @@
 #pragma once
-// The middle part of `deconvolve`: the watts of every kind of operation, fitted to the sensor's windows by
-// regression. Windows that no fit explains are left out, the sensor's shift and window are settled together
-// with the watts, and held-out windows tell how well the fit predicts.
+// Finds the watts of every kind of operation, the middle part of `deconvolve` (deconvolve.hpp), by
+// regression on the sensor's windows. Windows that no fit explains are left out, the sensor's shift and
+// window are settled together with the watts, and held-out windows tell how well the fit predicts.
 #include "viridian/account/deconvolve/fit.hpp"
 
 namespace viridian::account {

@@ -1,6 +1,7 @@
 #pragma once
-// Identifies the sensor: the window length and the total shift (sensor lag plus clock offset) that leave the
-// least misfit: a coarse grid on part of the data, then Gauss-Newton on more (method §5).
+// Identifies the sensor: finds the window length and the total shift (sensor lag plus clock offset) with
+// which the recorded operations explain its readings best. A coarse grid on part of the data comes first,
+// then Gauss-Newton steps on more of it (docs/method.md, 5).
 #include <optional>
 
 #include "viridian/account/deconvolve/fit.hpp"
@@ -21,8 +22,8 @@ struct Identified {
     std::optional<double> rival_ns;  // another shift that explains the readings almost as well
 };
 
-// `start` holds what is known of the sensor, window 0 if nothing; it comes back unchanged if there are too
-// few windows to tell anything.
+// `start` holds what is known of the sensor; its window is 0 if nothing is known. It comes back unchanged if
+// there are too few windows to tell anything.
 [[nodiscard]] Identified identify(const Design& design, std::span<const Window> windows, Sensor start,
                                   const Search& search);
 

@@ -1,7 +1,8 @@
 #pragma once
-// Occupancy is an index of how long each kind of operation was active until any instant:
-// C_k(t) = n_k(t) * t - Q_k(t), with n_k the instances active at t and Q_k the sum of starts less the sum of
-// ends so far. Integers, exact. Memory: 32 bytes a leaf and a snapshot every few hundred edges.
+// Occupancy is an index that answers how long each kind of operation was active up to any instant t, summed
+// over instances: C_k(t) = n_k(t) * t - Q_k(t), with n_k the instances active at t and Q_k the sum of starts
+// less the sum of ends so far. All numbers are integers, so the answers are exact. It takes 32 bytes of
+// memory for each leaf and a snapshot every few hundred edges.
 #include <span>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace viridian::account {
 
 class Occupancy {
   public:
-    // `leaves` by start; `kind_of[operation]` < kinds - 1: the last kind is idleness, when no leaf is active.
+    // `leaves` are sorted by their start. `kind_of[operation]` is below `kinds` - 1, because the last kind is
+    // idleness, when no leaf is active.
     Occupancy(std::span<const Leaf> leaves, std::span<const std::uint32_t> kind_of, std::uint32_t kinds);
 
     struct Edge {

@@ -1,7 +1,8 @@
 #pragma once
-// A fit sees a sensor as windows of known mean power, with two unknowns: the window's length and its shift. A
-// reading at time t tells of [t - shift - length, t - shift) on the trace's clock. Counters say their own
-// lengths; a mean's length is the sensor's `window`.
+// Presents the readings of a sensor as windows of known mean power, which `deconvolve` fits. A reading at
+// time t tells the mean power over [t - shift - length, t - shift) on the trace's clock. A counter's window
+// is the time between two readings; the length of a mean's window (`window_ns`) and the shift of either are
+// what identify.hpp looks for.
 #include <vector>
 
 #include "viridian/account/power/power_types.hpp"

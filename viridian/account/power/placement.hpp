@@ -1,7 +1,7 @@
 #pragma once
-// Placement says where a thread ran: with several CPU packages, an event of a processor belongs to the
-// package its thread was on when it began (`thread_cpu` readings and `# cpu_package CPU PACKAGE` lines of the
-// power log).
+// Placement says on which CPU package a thread ran, so that on a machine with several packages an event is
+// charged to the right one: the package that its thread was on when the event began. It reads the
+// `thread_cpu` readings and the `# cpu_package CPU PACKAGE` lines of the power log.
 #include <map>
 #include <string>
 #include <vector>

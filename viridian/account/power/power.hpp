@@ -1,6 +1,6 @@
 #pragma once
-// The power of one device from a log: the counted channels (meter/meters/list.hpp) added up, without the
-// share of other processes.
+// Reads the power of one device from a power log: the sum of its counted channels (meter/meters/list.hpp),
+// without the share of other processes.
 #include "viridian/account/power/power_types.hpp"
 #include "viridian/meter/log/power_log.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// The names of viridian/meter/curve that every part of account uses: exact energy and curves of power.
+// Brings the names of viridian/meter/curve that every part of this room uses into its namespace: exact
+// energy and curves of power.
 #include "viridian/meter/curve/power_curve.hpp"
 
 namespace viridian::account {

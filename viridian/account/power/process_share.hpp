@@ -1,8 +1,8 @@
 #pragma once
-// Divides the joules of a CPU package among processes (EFLECT, as SMARAGDINE uses it): in each stretch of
-// time by the recorded process tree's share of all busy jiffies on that package. Threads were placed by the
-// CPU they ran on when the ticks were recorded, so migration is followed. Jiffies are 10 ms long: shares are
-// formed over at least 100 ms.
+// Divides the joules of a CPU package among processes, as EFLECT does (SMARAGDINE uses it): the recorded
+// process tree gets its share of all busy jiffies on that package, in each stretch of time. A thread counts
+// for the CPU on which it ran when the ticks were recorded, so migration is followed. Jiffies are 10 ms
+// long, so shares are formed over at least 100 ms.
 #include "viridian/account/power/power_types.hpp"
 
 namespace viridian::account {

@@ -1,6 +1,7 @@
 #pragma once
-// Compares run with run (SMARAGDINE §5.4, §6.1): the Pearson correlation of two footprints (accounting
-// similarity) and their mean error difference, over the names both have.
+// Compares the footprints of two runs, tensor by tensor (SMARAGDINE §5.4, §6.1): their Pearson correlation
+// (PCC), which is called accounting similarity, and their mean error difference (MED), over the names that
+// both have.
 #include <span>
 
 #include "viridian/account/products/footprint.hpp"

@@ -1,7 +1,8 @@
 #pragma once
-// The power of an epoch (SMARAGDINE Figure 3): every reading is put at its time since its epoch began and
-// readings of all epochs at the same elapsed time are averaged; beside each point, which of the program's
-// repeated blocks ran: the first one, another, or none.
+// Computes the power over an average epoch of a training run (SMARAGDINE Figure 3). It finds the epochs or
+// steps of a trace, puts every power reading at the time that had passed since its epoch began, and averages
+// the readings of all epochs at the same elapsed time. Beside each point it tells for how much of the time
+// the first of the program's repeated blocks (layer_0), another one, or none was running.
 #include "viridian/account/power/power_types.hpp"
 #include "viridian/meter/log/power_log.hpp"
 #include "viridian/trace/source.hpp"

@@ -1,7 +1,8 @@
 #pragma once
-// Finds the data flow for diagrams. The names of a model's nodes and of a trace's operations differ:
-// "/encoder/layer.0/MatMul" and "encoder/layer/0/aten::matmul" meet in the layer that both know, and nodes
-// that the trace does not know (folded, fused) hand their data on.
+// Translates the data flow of a model into the names of a trace, for the arrows of diagrams. The names of a
+// model's nodes and of a trace's operations differ: "/encoder/layer.0/MatMul" and
+// "encoder/layer/0/aten::matmul" meet in the layer that both know. Nodes that the trace does not know
+// (folded or fused ones) pass their data on to the next node that it knows.
 #include "viridian/account/result.hpp"
 
 namespace viridian::account {

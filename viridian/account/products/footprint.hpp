@@ -1,7 +1,8 @@
 #pragma once
-// Makes the paper's products (SMARAGDINE §3.3) from a result: TEF (qualified name -> energy), STEF and STPF
-// (repeated blocks folded into one), EDD (the hierarchy with each level's energies), forward and backward
-// totals.
+// Makes from a result of accounting the tables that SMARAGDINE defines (§3.3): the tensor energy footprint
+// (TEF: the energy of every qualified name), its summary with repeated blocks folded into one (STEF for
+// energy, STPF for power), the energy of every level of the hierarchy (the diagram EDD), and the totals of
+// the forward and backward pass.
 #include "viridian/account/result.hpp"
 
 namespace viridian::account {
@@ -34,8 +35,8 @@ class Fold {
 
 [[nodiscard]] std::vector<Entry> summarized_footprint(const Accounting& accounting);
 
-// EDD: every name's energy with all that is in it; `share` of its parent. Pass "" means both, and `forward`
-// and `backward` tell them apart.
+// A box of the diagram EDD: the energy of a name with all that is in it, and its `share` of its parent's.
+// Pass "" means both passes; `forward` and `backward` tell them apart.
 struct Box {
     std::string name;    // whole
     std::string label;   // last part

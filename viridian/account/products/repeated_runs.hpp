@@ -1,6 +1,7 @@
 #pragma once
-// Sums up several runs of a program (SMARAGDINE repeats each experiment 5 times; whiskers are the standard
-// deviation): every summarized tensor's energy and power, and each pass's total, as mean and spread.
+// Summarises several runs of one program as mean and standard deviation: the energy and power of every
+// summarised tensor, and the total of each pass. SMARAGDINE repeats each experiment five times and draws the
+// standard deviation as whiskers.
 #include "viridian/account/products/footprint.hpp"
 
 namespace viridian::account {

@@ -1,8 +1,8 @@
 #pragma once
-// The smallest error that any method could have: that of the best linear estimate of each kind's joules by
-// someone who is told the sensor, the distribution that watts are drawn from, and the noise: the error that
-// is left cannot be found in the readings. Selftest prints it beside `deconvolve`, which is told none of
-// that.
+// Estimates the smallest error that a method could reach on given readings, for comparison with
+// `deconvolve`. It is the error of the best linear estimate of each kind's joules by someone who is told the
+// sensor, the noise and the distribution from which the watts are drawn (docs/account.md, "The floor").
+// `deconvolve` is told none of that; the selftest prints both.
 #include "viridian/account/selftest/synthetic_program.hpp"
 
 namespace viridian::account {

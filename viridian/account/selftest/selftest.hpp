@@ -1,5 +1,6 @@
 #pragma once
-// Judges every method on every sensor model against the ground truth, for `viridian account selftest`.
+// Runs every method of attribution on every model of a sensor and compares the joules with the known truth,
+// for `viridian account selftest`.
 #include <functional>
 
 #include "viridian/account/selftest/synthetic_program.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-// Ground truth for the selftest: a program of operations with known watts, played through models of real
-// sensors. This file shares no code with the methods it judges. Power is base(t) + the sum of what active
-// instances draw; an instance owns what it draws and an equal part of the base among those active with it
-// (method §5).
+// Makes programs whose true joules are known, for the selftest: operations with known watts, played through
+// models of real sensors. This file shares no code with the methods that it judges. Power is base(t) + the
+// sum of what active instances draw; an instance owns what it draws and an equal part of the base among
+// those active with it (docs/method.md, 5).
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which build of the program this is: the linker's NT_GNU_BUILD_ID note, a hash of the program's content.
-// What one build computed can be told from what another did.
+// Identifies the build of this program by the linker's NT_GNU_BUILD_ID note, a hash of the program's
+// content, so that results which another build computed can be told apart.
 #include <string>
 
 namespace viridian {

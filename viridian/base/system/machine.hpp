@@ -1,5 +1,6 @@
 #pragma once
-// What CPU this is: enough for a fingerprint, a default thread count and the doctor.
+// Describes the CPU and memory of this machine: enough for a fingerprint of prices, a default number of
+// threads and `viridian doctor`.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 #pragma once
-// What tells a timing that something else had the processor.
+// Counts how often this process lost a processor to something else, so that a timing can leave out disturbed
+// runs.
 #include <cstdint>
 
 namespace viridian {

@@ -1,5 +1,6 @@
 #pragma once
-// The parts of `viridian account`: one subcommand a file.
+// Declares the subcommands of `viridian account`, one source file each, and what they share: reading results
+// and writing answers.
 #include "viridian/account/result.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/cli/subcommands.hpp"

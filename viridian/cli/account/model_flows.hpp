@@ -1,5 +1,5 @@
 #pragma once
-// Reads from a model which node feeds which, for diagrams of traces that do not say so.
+// Reads from a model which node feeds which, for the diagrams of traces that do not record it.
 #include "viridian/account/result.hpp"
 #include "viridian/base/file.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A row of `viridian doctor`: one thing that works or does not, and how to make it work.
+// Defines a row of `viridian doctor`: one thing that works or does not, and how to make it work.
 #include <string>
 #include <string_view>
 #include <vector>

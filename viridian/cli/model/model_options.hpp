@@ -1,5 +1,5 @@
 #pragma once
-// The options that every command on a model takes.
+// Declares the options that every command on a model takes.
 #include "viridian/cli/command.hpp"
 #include "viridian/session/open.hpp"
 

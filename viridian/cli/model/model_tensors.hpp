@@ -1,5 +1,5 @@
 #pragma once
-// A model's inputs from files, its outputs into files.
+// Reads a model's inputs from files, and writes its outputs to files, for the commands on models.
 #include "viridian/base/file.hpp"
 #include "viridian/graph/graph.hpp"
 
@@ -9,9 +9,8 @@ namespace viridian::cli {
 //   NAME=FILE     that input,
 //   FILE          the input whose name a .pb holds; else the first that fewest files are for so far, after
 //                 those named,
-//   FOLDER        every .npy and .pb in it, in the order of the names (input_2 before input_10): a data set
-//   of
-//                 ONNX's tests, where input_N is the N-th input, or files named after their inputs.
+//   FOLDER        every .npy and .pb in it, in the order of the names (input_2 before input_10): a data
+//                 set of ONNX's tests, where input_N is the N-th input, or files named after their inputs.
 // Without any file inputs are seeded. Errors: missing_entry (an input without a file), invalid_argument (no
 // such input, a second file for one), mismatch (type or shape), those of onnx::read_tensor_file.
 [[nodiscard]] Result<std::vector<graph::Tensor>> model_inputs(const graph::Graph& graph,

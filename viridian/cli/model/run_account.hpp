@@ -1,5 +1,6 @@
 #pragma once
-// `viridian run --account FILE`: the steps of a plan recorded and metered together, and accounted at once.
+// Runs a plan while its steps are recorded and its power is metered, and accounts the joules to its
+// operators, for `viridian run --account FILE`.
 #include "viridian/cli/command.hpp"
 #include "viridian/optimize/planned.hpp"
 

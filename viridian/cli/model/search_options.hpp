@@ -1,5 +1,5 @@
 #pragma once
-// The options of `optimize` that say what to search for and how long.
+// Declares the options of `optimize` that say what to search for and how long.
 #include "viridian/cli/command.hpp"
 #include "viridian/optimize/options.hpp"
 

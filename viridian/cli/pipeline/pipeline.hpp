@@ -1,6 +1,6 @@
 #pragma once
-// The subcommands of `viridian pipeline`, one file each, with the options that they share and the pipeline
-// that they load.
+// Declares the subcommands of `viridian pipeline`, one source file each, with the options that they share
+// and the pipeline that they load.
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Makes the kernel of a plan's step ready, and gives it memory.
+// Makes the kernel of a plan's step ready to run, and binds it to the memory of one run state.
 #include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {

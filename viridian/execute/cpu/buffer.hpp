@@ -1,5 +1,5 @@
 #pragma once
-// Allocates the aligned memory of the CPU device, and keeps packed constants.
+// Allocates the aligned memory of the CPU device, and keeps the constants that kernels packed.
 #include <cstddef>
 #include <functional>
 #include <map>

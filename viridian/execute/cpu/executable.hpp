@@ -1,5 +1,6 @@
 #pragma once
-// Prepares plans for the processor.
+// Makes an Executable of a plan on the processor: prepares its kernels, packs its weights and allocates its
+// memory.
 #include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {

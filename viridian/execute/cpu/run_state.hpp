@@ -1,6 +1,6 @@
 #pragma once
-// The memory of one run of an executable. Runs that overlap take a state each; kernels and packed weights are
-// shared by all.
+// RunState holds the memory of one run of an executable. Runs that overlap take a state each; kernels and
+// packed weights are shared by all.
 #include <algorithm>
 #include <atomic>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The functions that make the rows of the operator table, one for each class of operators. Each takes what
-// every operator has, then the facts that differ from the defaults, by name:
+// Builds the rows of the operator table: one function for each class of operators. Each takes what every
+// operator has, then the facts that differ from the defaults, by name:
 //
 //     contraction_row("Conv", {2, 3}, infer_convolution, polynomial_kernel(convolve),
 //                     {.precision = precision::f32_sums, .flop = convolution_flop})

@@ -1,5 +1,5 @@
 #pragma once
-// Shape rules share these functions: errors, and checks that accept unknown dimensions.
+// Declares what shape rules share: errors, and checks that accept unknown dimensions.
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::graph {

@@ -1,5 +1,6 @@
 #pragma once
-// saturated() rounds to a quantized type. QuantizeLinear and the quantized products share it.
+// saturated() rounds a number to a quantized type and clamps it to that type's range. QuantizeLinear and the
+// quantized products share it.
 #include "viridian/graph/element_type.hpp"
 
 namespace viridian::graph {

@@ -1,6 +1,5 @@
 #pragma once
-// Loop and Scan use these to read one slice of an array per iteration, and to stack the results of
-// iterations.
+// Reads one slice of an array per iteration and stacks the results of iterations, for Loop and Scan.
 #include <algorithm>
 
 #include "viridian/graph/reference/movement.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Reference kernels compute with these functions. Integers wrap modulo 2^64, so that no input has undefined
+// Does the arithmetic of the reference kernels. Integers wrap modulo 2^64, so that no input has undefined
 // behaviour.
 #include <cstdint>
 #include <type_traits>

@@ -1,7 +1,7 @@
 #pragma once
-// Finds what each field of a meter really says, from a probe log taken while a load stepped on and off: how
-// often it is renewed, over which window it averages, how late it is, idle power, the counter against the
-// integral of each power field, and what reading costs.
+// Finds what each field of a meter really says, from a log of its readings taken while a load stepped on and
+// off: how often the field is renewed, over which window it averages, how late it is, the idle power, the
+// counter's joules against the integral of each power field, and the cost of a read.
 #include "viridian/meter/characterise/renewals.hpp"
 #include "viridian/meter/characterise/response.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// A ProbeLog holds what fast reading of meters saw: only the moments when a value changed, each with the
-// bracket of the two readings around it, and what reading cost. CSV
+// ProbeLog holds what was seen while a meter was read as fast as it answers: only the moments when a value
+// changed, each with the times of the two readings around it, and what reading cost. Its file is CSV
 // `seen_ns,not_before_ns,stamp_ns,field,value` (docs/meter.md).
 #include <span>
 

@@ -1,7 +1,7 @@
 #pragma once
-// A running counter's readings as a curve of power. Readings that repeat a value are merged, because the
-// meter had not moved yet; each remaining pair is judged by `counter_interval`, knowing what the device drew
-// over the whole recording.
+// Makes a curve of power of a running counter's readings. Readings that repeat a value are merged, because
+// the meter had not moved yet; each remaining pair is judged by `counter_interval`, which knows what the
+// device drew over the whole recording.
 #include "viridian/meter/curve/power_curve.hpp"
 
 namespace viridian::meter {

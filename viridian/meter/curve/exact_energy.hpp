@@ -1,5 +1,5 @@
 #pragma once
-// Energy in exact integers: units of 2^-32 microjoules, 128 bits wide. Sums of exact energies are
+// Defines energy in exact integers: units of 2^-32 microjoules, 128 bits wide. Sums of exact energies are
 // associative, so that the parts of a meter's total add up to that total, to the last unit.
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
-// The one rule for the energy between two readings in a row of a channel, and for what makes it doubtful:
-// wraps, resets and silence. PowerCurve applies it to a finished recording; RunningEnergy applies it to
-// readings as they come.
+// Decides how much energy lies between two successive readings of a channel, and what makes it doubtful:
+// wraps, resets and silence. PowerCurve applies this rule to a finished recording; RunningEnergy applies it
+// to readings as they come.
 //
 // A counter that falls went round its wrap, or was reset, or its device came back as another: only the first
 // has a known energy. A fall is a wrap if the two readings are close together and the energy that the wrap

@@ -1,7 +1,8 @@
 #pragma once
-// The running energy of one channel, from its first reading on, in constant memory: what a monitor that never
-// ends keeps instead of a PowerCurve. The energy of an epoch is the difference of two states, however long it
-// lasted. Intervals whose energy is doubtful by the rules of interval_energy.hpp are counted.
+// RunningEnergy adds up the energy of one channel, from its first reading on, in constant memory: what a
+// monitor that never ends keeps instead of a PowerCurve. The energy of an epoch is the difference of two
+// states, however long it lasted. Intervals whose energy is doubtful by the rules of interval_energy.hpp are
+// counted.
 #include "viridian/meter/curve/interval_energy.hpp"
 
 namespace viridian::meter {

@@ -1,5 +1,6 @@
 #pragma once
-// The newest meaning, said in an older operator set (17 and up).
+// Rewrites a node from the newest meaning of its operator into what an older operator set (17 and up) can
+// say.
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::onnx {

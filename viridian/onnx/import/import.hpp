@@ -1,7 +1,7 @@
 #pragma once
-// Builds a graph from messages. There is one Context per model and one Scope per graph or inlined function.
-// The files import_*.cpp hold one step each: load.cpp → import_graph → import_node → import_attribute,
-// import_body, import_function.
+// Declares the steps that build a graph from ONNX's protobuf messages. There is one Context per model and
+// one Scope per graph or inlined function. The files import_*.cpp hold one step each: load.cpp →
+// import_graph → import_node → import_attribute, import_body, import_function.
 #include <map>
 #include <string_view>
 #include <unordered_map>

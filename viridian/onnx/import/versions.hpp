@@ -1,9 +1,9 @@
 #pragma once
-// Which versions of ONNX a model may declare. An IR version newer than `newest_ir_version` is only noted if
-// every field of the file is known, because IR versions add fields and element types and change none. A newer
-// operator set is refused even if all of its operators have known names: a set may change what an operator
-// means or add an attribute to it (set 28 added `mode` to SpaceToDepth), and the outputs would be wrong in
-// silence.
+// Decides which versions of ONNX a model may declare. An IR version newer than `newest_ir_version` is only
+// noted if every field of the file is known, because IR versions add fields and element types and change
+// none. A newer operator set is refused even if all of its operators have known names: a set may change what
+// an operator means or add an attribute to it (set 28 added `mode` to SpaceToDepth), and the outputs would
+// be wrong in silence.
 #include "viridian/onnx/import/import.hpp"
 
 namespace viridian::onnx {

@@ -1,5 +1,5 @@
 #pragma once
-// Reads sparse constants.
+// Reads the sparse constants of a model as dense tensors.
 #include "viridian/onnx/tensors/external_data.hpp"
 
 namespace viridian::onnx {

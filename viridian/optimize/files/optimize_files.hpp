@@ -1,5 +1,5 @@
 #pragma once
-// The files that `optimize` writes: the model OUT.onnx, beside it its plan, page, certificate and bf16 form,
+// Writes the files of `optimize`: the model OUT.onnx, beside it its plan, page, certificate and bf16 form,
 // and the prices of --record. Names are checked before anything is measured; each file is written whole in a
 // folder beside OUT.onnx, and all take their names together at the end.
 #include "viridian/base/destination.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Before a plan is believed: what it chose and what nearly won is timed again, and chosen anew.
+// Times again the prices that decide, before a plan is believed: those of the choices that the assignment
+// took and of those that nearly won. The assignment is then solved anew.
 #include "viridian/optimize/prices/costs.hpp"
 #include "viridian/search/assign/assign.hpp"
 

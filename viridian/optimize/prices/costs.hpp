@@ -1,6 +1,6 @@
 #pragma once
-// Where `optimize` gets its prices from. Two kinds: MeasuredCosts asks a device and stores what it measured,
-// RecordedCosts reads a file and touches no hardware.
+// Costs is where `optimize` gets its prices from. There are two kinds: MeasuredCosts asks a device and
+// stores what it measured, RecordedCosts reads a file and touches no hardware.
 #include <set>
 
 #include "viridian/base/json_fwd.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// How long the prices that a model lacks will take, said before they are measured and while they are.
+// Forecasts how long it takes to measure the prices that a model lacks, before they are measured and while
+// they are.
 #include <chrono>
 
 #include "viridian/base/json_fwd.hpp"

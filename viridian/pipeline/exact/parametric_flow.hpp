@@ -1,5 +1,5 @@
 #pragma once
-// The exact time-energy frontier of a network (docs/method.md §8). Minimising the sum of convex costs under a
+// The exact time-energy frontier of a network (docs/method.md, 8). Minimising the sum of convex costs under a
 // deadline is the dual of a flow whose arcs are longer the slower a unit runs (Fulkerson 1961, Kelley 1961).
 // Sending flow along longest paths first visits every breakpoint of E(T), from the slowest plan to the
 // fastest; the flow sent so far is -dE/dT. All lengths, flows and costs are integers: nothing is rounded.

@@ -1,6 +1,7 @@
 #pragma once
-// The planners, which choose the clock of every unit. Each is one row. `exact`, its rounding to whole clocks,
-// `switching` and `tied` come from this project; the others are the methods with which they are compared.
+// Declares the planners, which choose the clock of every unit of a pipeline. Each is one row. `exact`, its
+// rounding to whole clocks, `switching` and `tied` come from this project; the others are the methods with
+// which they are compared.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,8 @@
 #pragma once
-// The cost of a unit as a convex function of its duration, in integers: the falling part of the lower convex
-// hull of the measured points (docs/pipeline.md, "Exact"). Time in nanoseconds, cost in attojoules (1e-18 J),
-// slope in nanowatts: slope × duration is a cost exactly, so sums are exact in 128 bits.
+// Curve is the cost of a unit as a convex function of its duration, in integers: the falling part of the
+// lower convex hull of the measured points (docs/pipeline.md, "Exact"). Time is in nanoseconds, cost in
+// attojoules (1e-18 J) and slope in nanowatts: slope × duration is a cost exactly, so sums are exact in 128
+// bits.
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// Models of time and power by clock, for users without a profile. Every result that is made from them says
-// that it is an estimate.
+// Models time and power by clock, for users without a profile. Every result that is made from them says that
+// it is an estimate.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// What a planner has to know of each stage: measured time and energy by clock, waiting power, memory and
-// transfers. Energies are those of all devices that share the stage's clock (the whole tensor-parallel
+// Defines what a planner has to know of each stage: measured time and energy by clock, waiting power, memory
+// and transfers. Energies are those of all devices that share the stage's clock (the whole tensor-parallel
 // group).
 #include <array>
 #include <span>

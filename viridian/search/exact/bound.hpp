@@ -1,8 +1,9 @@
 #pragma once
-// Shrinks a problem, in two ways. Edge-wise reparametrisation finds a lower bound (sequential tree-reweighted
-// message passing, TRW-S: Kolmogorov, PAMI 2006; in the form of "A new look at reweighted message passing",
-// PAMI 2015): moving costs between a variable and its edges changes no assignment's value, and the sum of all
-// minima bounds them from below at any time. States that no better assignment can use are taken out.
+// Bounded shrinks an assignment problem (problem.hpp) and bounds its least value from below, in two ways.
+// Edge-wise reparametrisation moves costs between a variable and its edges, which changes no assignment's
+// value: the sum of all minima then is a lower bound at any time (sequential tree-reweighted message
+// passing, TRW-S: Kolmogorov, PAMI 2006; in the form of "A new look at reweighted message passing", PAMI
+// 2015). States that no better assignment can use are taken out.
 #include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {

@@ -1,8 +1,8 @@
 #pragma once
-// Builds the tree of tables that an elimination order stands for, and passes costs up and down it. Afterwards
-// every entry and every state knows the least cost of everything below and beside it, so that a partial
-// assignment knows exactly what the rest adds at least. (The bounds are those of mini-buckets, Dechter and
-// Rish 2003, without their relaxation.)
+// Tells for every partial assignment what the remaining variables add at least. It builds the tree of tables
+// that an elimination order of a problem stands for (one table, or bucket, for each eliminated variable) and
+// passes costs up and down it. Afterwards the least cost of everything below and beside each entry of a
+// table is known. (The bounds are those of mini-buckets, Dechter and Rish 2003, without their relaxation.)
 #include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {

@@ -1,5 +1,6 @@
 #pragma once
-// Passes labels up the tree of tables once (labels.hpp), and remembers how each label came about.
+// Passes labels (labels.hpp) up the tree of tables (bucket_tree.hpp) once, and remembers how each label came
+// about.
 #include <chrono>
 
 #include "viridian/search/exact/bucket_tree.hpp"

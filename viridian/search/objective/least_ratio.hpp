@@ -1,5 +1,5 @@
 #pragma once
-// Bounds the ratio of two sums over a plan from below (hull.hpp, 2).
+// Bounds the ratio of two sums over a plan, such as energy over time, from below (hull.hpp, 2).
 #include "viridian/search/assign/instance.hpp"
 #include "viridian/search/objective/objective.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The flags that say which optional fields an event of the binary trace carries.
+// Defines the flags that say which optional fields an event of the binary trace carries.
 #include "viridian/trace/trace.hpp"
 
 namespace viridian::trace {

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of an event that all formats in Chrome's layout share (Trace Event Format, the Chromium project):
-// its phase and its times in microseconds, and the series of a counter event.
+// Reads the parts of an event that all formats in Chrome's layout share (Trace Event Format, the Chromium
+// project): its phase and its times in microseconds, and the series of a counter event.
 #include <optional>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The raw events of a trace in order of time, whatever the order of the file: sorted on the way, on disk if
-// they are many; slices that are written as two events are joined.
+// RawEvents gives the raw events of a trace in order of time, whatever the order of the file: they are
+// sorted on the way, on disk if they are many, and slices that are written as two events are joined.
 #include "viridian/trace/join/slice_pairing.hpp"
 
 namespace viridian::trace {

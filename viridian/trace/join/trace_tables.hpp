@@ -1,6 +1,6 @@
 #pragma once
-// The tables of a trace while its JSON is read: names, paths, devices, lanes and data-flow edges, each looked
-// up by what the file says and added if it is new. The formats fill them.
+// TraceTables holds the tables of a trace while its JSON is read: names, paths, devices, lanes and data-flow
+// edges, each looked up by what the file says and added if it is new. The formats fill them.
 #include <array>
 #include <optional>
 #include <string>

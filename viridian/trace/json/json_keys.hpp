@@ -1,5 +1,5 @@
 #pragma once
-// Finds the Key that a piece of text means.
+// Finds the Key (json_events.hpp) that the text of a JSON key stands for.
 #include <string_view>
 
 #include "viridian/trace/json/json_events.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// The lexical half of the tolerant JSON reader: it finds where strings, numbers and containers end in a
-// window of text. The window must be followed by `padding` readable bytes, the first of them NUL.
+// Finds where strings, numbers and containers end in a window of JSON text: the lexical half of the tolerant
+// reader (json_events.hpp). The window must be followed by `padding` readable bytes, the first of them NUL.
 #include <emmintrin.h>
 
 #include <bit>

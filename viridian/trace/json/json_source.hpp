@@ -1,5 +1,5 @@
 #pragma once
-// Makes a Source of a JSON trace, whatever its format.
+// Makes a Source (source.hpp) of a JSON trace, whatever its format.
 #include <memory>
 #include <string>
 

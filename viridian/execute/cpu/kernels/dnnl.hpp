@@ -1,5 +1,5 @@
 #pragma once
-// Translates layouts and types to oneDNN's and back, and makes kernels of primitives.
+// Translates layouts and element types to oneDNN's and back, and makes kernels of oneDNN's primitives.
 #include <optional>
 
 #include "viridian/execute/cpu/kernel.hpp"

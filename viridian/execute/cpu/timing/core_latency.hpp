@@ -1,5 +1,6 @@
 #pragma once
-// Measures how far apart the device's threads are.
+// Measures how long data takes from one thread of the device to the next. Timings that were taken at
+// different latencies are not compared (docs/profile.md).
 #include "viridian/base/units.hpp"
 
 namespace viridian::execute::cpu {

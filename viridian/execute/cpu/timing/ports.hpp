@@ -1,5 +1,6 @@
 #pragma once
-// Describes the memory that a timed kernel reads and writes beside its weights, and fills it.
+// Describes the memory that a timed kernel reads and writes apart from its weights, and fills it with
+// suitable numbers.
 #include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {

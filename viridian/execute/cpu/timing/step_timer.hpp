@@ -1,5 +1,5 @@
 #pragma once
-// Times a plan's steps on the processor, one by one.
+// Implements StepTimer (execute/step_timer.hpp) for the processor: times a plan's steps one by one.
 #include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/step_timer.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// RNN, GRU and LSTM share these: shape rule, counts, and activation functions with their parameters.
+// Declares what RNN, GRU and LSTM share: their shape rule, their counts, and their activation functions with
+// parameters.
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::graph {

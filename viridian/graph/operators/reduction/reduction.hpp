@@ -1,5 +1,6 @@
 #pragma once
-// The Reduce* and Arg* operators share these: their shape rule, their counts, and the axes of a node.
+// Declares what the Reduce* and Arg* operators share: their shape rule, their counts, and the axes of a
+// node.
 #include "viridian/graph/reference/broadcasting.hpp"
 #include "viridian/graph/reference/movement.hpp"
 

@@ -1,8 +1,9 @@
 #pragma once
 // Computes a convolution, or a product with a constant matrix, on the matrix unit (AMX) in bf16, channels
-// last. A matrix is an image one pixel wide. A convolution that is no plain product of rows reads a padded
-// copy of its image, in which a kernel's line of taps is one run of channels. If the convolution skips lines,
-// the copy holds the lines of each remainder together.
+// last. A matrix is treated as an image one pixel wide. A convolution that is no plain product of rows (1x1,
+// stride 1, no padding) reads a padded copy of its image, in which neighbouring taps of a line of the kernel
+// are adjacent. With a vertical stride s, the copy groups the lines by their number modulo s, so that the
+// lines which one tap reads lie together.
 #include <vector>
 
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"

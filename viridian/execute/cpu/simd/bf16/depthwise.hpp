@@ -1,6 +1,6 @@
 #pragma once
-// Depthwise convolution of bf16 images, channels innermost, sums in f32. Only for processors that have
-// AVX512_BF16.
+// The micro-kernel of depthwise convolutions of bf16 images with channels innermost and sums in f32. Only
+// processors with AVX512_BF16 run it.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {

@@ -1,6 +1,7 @@
 #pragma once
-// bf16 in memory, f32 in vectors: 16 numbers in their order, or 32 channels as two vectors, the even and the
-// odd ones, each a shift or a mask away from what lies in memory. For micro-kernels that need AVX512_BF16.
+// Loads bf16 from memory into vectors of f32 and stores it back, for micro-kernels that need AVX512_BF16: 16
+// numbers in their order, or 32 channels as two vectors, the even and the odd ones, each a shift or a mask
+// away from what lies in memory.
 #include <immintrin.h>
 
 #include <hwy/base.h>

@@ -1,6 +1,7 @@
 #pragma once
-// Winograd transforms between bf16 in memory and f32 in registers (AVX512_BF16). Components are rounded once,
-// when they are stored. The transform of a square kernel is that of a line along both sides.
+// Transforms tiles of Winograd convolutions between bf16 in memory and f32 in registers (AVX512_BF16).
+// Components are rounded once, when they are stored. The transform of a square kernel is that of a line
+// along both sides.
 #include "viridian/execute/cpu/simd/convolution/winograd_line.hpp"
 
 namespace viridian::execute::cpu::simd {

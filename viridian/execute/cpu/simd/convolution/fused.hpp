@@ -1,6 +1,6 @@
 #pragma once
-// The epilogue of our convolutions and products. A residual and a clip are done by the micro-kernel as it
-// stores; anything else is a chain of steps over what was just stored.
+// Applies the epilogue of our convolutions and products. The micro-kernel itself adds a residual and clips
+// as it stores; any other epilogue is a chain of element-wise steps over what was just stored.
 #include "viridian/execute/cpu/simd/elementwise/operands.hpp"
 
 namespace viridian::execute::cpu::simd {

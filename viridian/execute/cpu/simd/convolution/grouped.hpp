@@ -1,6 +1,6 @@
 #pragma once
-// The micro-kernel of grouped convolutions whose groups are as wide before as after and divide a block of 16
-// channels.
+// The micro-kernel of grouped convolutions in which a group has as many output channels as input channels,
+// and that number divides a block of 16 channels.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {

@@ -1,6 +1,6 @@
 #pragma once
-// Transforms for Winograd convolutions with 3x3 kernels, F(m×m, 3×3) with m = 2 or 4, on blocks of 16
-// channels (Lavin and Gray, CVPR 2016). A tile of m×m results needs (m+2)×(m+2) sources.
+// Transforms the tiles of Winograd convolutions with 3x3 kernels, F(m×m, 3×3) with m = 2 or 4, on blocks of
+// 16 channels (Lavin and Gray, CVPR 2016). A tile of m×m results needs (m+2)×(m+2) sources.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {

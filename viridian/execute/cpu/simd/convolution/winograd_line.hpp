@@ -1,7 +1,7 @@
 #pragma once
-// One-dimensional Winograd convolution F(m, r) for kernels of one row or one column, m + r − 1 products for m
-// results (Winograd 1980; by Cook and Toom's interpolation), on blocks of 16 channels. The points are 0, ±a
-// and infinity, so that a pair ±a shares its even and its odd part.
+// Transforms the tiles of one-dimensional Winograd convolutions F(m, r), for kernels of one row or one
+// column, on blocks of 16 channels: m + r − 1 products give m results (Winograd 1980; by Cook and Toom's
+// interpolation). The points are 0, ±a and infinity, so that a pair ±a shares its even and its odd part.
 #include <cstdint>
 
 #include "viridian/execute/cpu/simd/convolution/winograd.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Computes what a recurrent cell does with its gates, 16 hidden units at a time.
+// Computes one step of a recurrent cell (RNN, GRU, LSTM) from the sums of its gates, 16 hidden units at a
+// time: the activations, and the next hidden state.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {

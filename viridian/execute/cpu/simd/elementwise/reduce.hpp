@@ -1,5 +1,6 @@
 #pragma once
-// Folds contiguous floats. Pieces that are short enough are folded in f32 and added up in double.
+// Reduces contiguous floats, for the sums, products, maxima and the like of Reduce* and normalisations.
+// Pieces that are short enough are reduced in f32; their results are added up in double.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {

@@ -1,5 +1,5 @@
 #pragma once
-// Computes weighted sums of a few rows, or of a few elements of one row.
+// Computes weighted sums of a few rows, or of a few elements of one row: the inner loops of Resize.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {
