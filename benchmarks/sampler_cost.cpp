@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "viridian/meter/log/power_log.hpp"
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/model.hpp"
-#include "viridian/meter/meters/powercap.hpp"
 #include "viridian/meter/process_tree.hpp"
 #include "viridian/meter/sampler.hpp"
 
@@ -83,9 +83,9 @@ int main(int count, char** arguments) {
         "| meters | mean ms between reads | %% of one core | us a waking | missed "
         "|\n|---|---|---|---|---|\n");
     row("none: waking alone", {empty()}, seconds, folder / "log");
-    row("powercap, 5 zones", {meter::open_powercap(tree)}, seconds, folder / "log");
+    row("powercap, 5 zones", {meter::open("powercap", tree)}, seconds, folder / "log");
     row("model", {meter::open_model({})}, seconds, folder / "log");
-    row("powercap and process tree", {meter::open_powercap(tree), meter::open_process_tree(::getpid())},
+    row("powercap and process tree", {meter::open("powercap", tree), meter::open_process_tree(::getpid())},
         seconds, folder / "log");
     row("model and process tree", {meter::open_model({}), meter::open_process_tree(::getpid())}, seconds,
         folder / "log");

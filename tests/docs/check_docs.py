@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
-"""What the documents promise, held against the program: commands, flags, make targets and links.
+"""What the documents promise, held against the program: commands, flags, make targets and links; and what is written into
+them, held against its origin.
 
-check_docs.py ROOT VIRIDIAN"""
+check_docs.py ROOT VIRIDIAN [--write]: with --write, what is written into the documents is written again.
+
+A part of a document between `<!-- written: ... -->` and `<!-- end -->` has one of two origins:
+    output of viridian ARGUMENTS   the command's output
+    rows of FOLDER                 a table, of whose rows each stands in a source of the folder, as the end of a comment:
+                                   `// | first cell | second cell |`, on as many lines as it needs"""
 import functools
 import pathlib
 import re
@@ -61,6 +67,26 @@ def wrong_links(page, text):
             yield f"links to {link}, which is not there"
 
 
+def row_of(source):
+    """The row of a table that stands in a source's comment, in a list; an empty list if none does."""
+    comments = re.findall(r"^// (\|.*\n(?:// .*\n)*)", source.read_text(), re.M)
+    return [re.sub(r"\n(// )?", " ", comment).strip() + "\n" for comment in comments]
+
+
+def written(match):
+    """The part of a document that `match` found, as its origin says."""
+    begin, origin, argument, old, end = match.groups()
+    if origin == "output":
+        output = subprocess.run([VIRIDIAN, *argument.split()[1:]], capture_output=True, text=True, timeout=60, check=True)
+        return f"{begin}```\n{output.stdout}```\n{end}"
+    head = old.splitlines(keepends=True)[:2]
+    return begin + "".join(head + [row for source in sorted((ROOT / argument).glob("*.cpp")) for row in row_of(source)]) + end
+
+
+def write_again(text):
+    return re.sub(r"(<!-- written: (output|rows) of (.*?) -->\n)(.*?)(<!-- end -->)", written, text, flags=re.S)
+
+
 def main():
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(), re.M))
     faults, calls = [], 0
@@ -68,15 +94,16 @@ def main():
              *ROOT.glob("examples/**/*.md"), *ROOT.glob("python/**/*.md")]
     for page in sorted(pages):
         text = page.read_text()
+        if (again := write_again(text)) != text:
+            if "--write" in sys.argv:
+                page.write_text(again)
+            else:
+                faults.append(f"{page.relative_to(ROOT)}: is not as its origins say; tests/docs/check_docs.py . {VIRIDIAN} --write")
         calls += sum("viridian " in line for line in code(text))
         found = [*wrong_links(page, text)]
         if page.name not in DESIGN:
             found += [*wrong_commands(text), *wrong_targets(text, targets)]
         faults += [f"{page.relative_to(ROOT)}: {fault}" for fault in found]
-    readme = (ROOT / "README.md").read_text()
-    for command in sorted(subcommands(help_of())):
-        if f"`{command}`" not in readme:
-            faults.append(f"README.md: does not name the command {command}")
     print(*faults, sep="\n")
     print(f"{len(pages)} pages, {calls} calls, {len(faults)} faults")
     return 1 if faults or calls < 20 else 0

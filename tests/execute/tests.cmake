@@ -1,2 +1,5 @@
 # This test has parallel regions of its own; the common precompiled header is compiled without.
 set_source_files_properties("${folder}/process_test.cpp" PROPERTIES COMPILE_OPTIONS -fopenmp SKIP_PRECOMPILE_HEADERS ON)
+# Kernels that change have another version; those whose comments change have not.
+add_test(NAME execute.code_hash COMMAND "${CMAKE_COMMAND}" -P "${folder}/code_hash.cmake")
+set_tests_properties(execute.code_hash PROPERTIES LABELS execute)

@@ -1,5 +1,3 @@
-#include "viridian/meter/meters/amdsmi.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +22,7 @@ MeterPaths fake(const char* script) {
 
 TEST(AmdSmi, EveryGpuWithACounterInMicrojoules) {
     const MeterPaths paths = fake("");
-    const auto meter = open_amdsmi(paths);
+    const auto meter = open("amdsmi", paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     ASSERT_EQ(meter->channels.size(), 2U);  // not the CPU, not the GPU without a counter
     EXPECT_EQ(meter->channels[1].device, "cuda:1");
@@ -34,7 +32,7 @@ TEST(AmdSmi, EveryGpuWithACounterInMicrojoules) {
     ASSERT_TRUE(meter->read(samples).ok());
     ASSERT_EQ(samples.size(), 4U);
     EXPECT_NEAR(static_cast<double>(samples[2].value - samples[0].value), 65536 * 15.259, 2.0);
-    const Diagnosis diagnosis = probe_amdsmi(paths);
+    const Diagnosis diagnosis = *probe("amdsmi", paths);
     EXPECT_TRUE(diagnosis.works);
     ASSERT_EQ(diagnosis.details.size(), 3U);
     EXPECT_EQ(diagnosis.details[0], "cuda:0 AMD Instinct MI300X");
@@ -44,16 +42,16 @@ TEST(AmdSmi, EveryGpuWithACounterInMicrojoules) {
 TEST(AmdSmi, WhatIsMissingIsSaid) {
     MeterPaths nowhere;
     nowhere.of["amdsmi"] = "libnobody_has_this.so";
-    EXPECT_EQ(open_amdsmi(nowhere).error().code, ErrorCode::no_device);
+    EXPECT_EQ(open("amdsmi", nowhere).error().code, ErrorCode::no_device);
     MeterPaths other;
     other.of["amdsmi"] = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
-    EXPECT_THAT(open_amdsmi(other).error().message, HasSubstr("not an AMD SMI library"));
+    EXPECT_THAT(open("amdsmi", other).error().message, HasSubstr("not an AMD SMI library"));
     const auto refused = [](const char* script, ErrorCode code, const char* words) {
-        const auto meter = open_amdsmi(fake(script));
+        const auto meter = open("amdsmi", fake(script));
         ASSERT_FALSE(meter.ok()) << script;
         EXPECT_EQ(meter.error().code, code) << script;
         EXPECT_THAT(meter.error().message, HasSubstr(words)) << script;
-        EXPECT_FALSE(probe_amdsmi(fake(script)).works);
+        EXPECT_FALSE(probe("amdsmi", fake(script))->works);
     };
     refused("no_init", ErrorCode::no_device, "does not start");
     refused("init_denied", ErrorCode::no_permission, "Permission Denied");
@@ -65,7 +63,7 @@ TEST(AmdSmi, WhatIsMissingIsSaid) {
 }
 
 TEST(AmdSmi, AGpuThatVanishesLeavesTheOthersAndACounterThatStandsIsAnError) {
-    const auto meter = open_amdsmi(fake("vanish"));
+    const auto meter = open("amdsmi", fake("vanish"));
     ASSERT_TRUE(meter.ok());
     std::vector<Sample> samples;
     Result<void> result;
@@ -77,7 +75,7 @@ TEST(AmdSmi, AGpuThatVanishesLeavesTheOthersAndACounterThatStandsIsAnError) {
     EXPECT_THAT(result.error().message, HasSubstr("cuda:0"));
     ASSERT_EQ(samples.size(), 1U);
     EXPECT_EQ(samples[0].channel, 1U);
-    const auto frozen = open_amdsmi(fake("frozen"));
+    const auto frozen = open("amdsmi", fake("frozen"));
     ASSERT_TRUE(frozen.ok());
     EXPECT_THAT(measure(*frozen, [] {}).error().message, HasSubstr("did not move"));
 }

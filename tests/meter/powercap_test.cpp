@@ -1,5 +1,3 @@
-#include "viridian/meter/meters/powercap.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/meter/fake_tree.hpp"
@@ -24,7 +22,7 @@ void two_sockets(const tests::FakeTree& tree) {
 TEST(Powercap, KnowsZonesByNameAndCountsNothingTwice) {
     const tests::FakeTree tree;
     two_sockets(tree);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     ASSERT_EQ(meter->channels.size(), 6U);
     std::int64_t total = 0;
@@ -41,7 +39,7 @@ TEST(Powercap, KnowsZonesByNameAndCountsNothingTwice) {
 TEST(Powercap, PsysCountsOnlyWithoutPackages) {
     const tests::FakeTree tree;
     tree.zone("intel-rapl:0", "psys", 9000, 100000);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok());
     EXPECT_EQ(counted(meter->channels).size(), 1U);
 }
@@ -50,7 +48,7 @@ TEST(Powercap, DiesOfOnePackageAddUp) {
     const tests::FakeTree tree;
     tree.zone("intel-rapl:0", "package-0-die-0", 10, 100000);
     tree.zone("intel-rapl:1", "package-0-die-1", 20, 100000);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok());
     EXPECT_EQ(meter->channels[0].device, "cpu:0");
     EXPECT_EQ(meter->channels[1].device, "cpu:0");
@@ -60,10 +58,10 @@ TEST(Powercap, DiesOfOnePackageAddUp) {
 
 TEST(Powercap, NoZonesIsAnErrorNeverZero) {
     const tests::FakeTree tree;
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_FALSE(meter.ok());
     EXPECT_EQ(meter.error().code, ErrorCode::no_device);
-    EXPECT_FALSE(probe_powercap({.root = tree.root()}).works);
+    EXPECT_FALSE(probe("powercap", {.root = tree.root()})->works);
 }
 
 TEST(Powercap, ForbiddenFilesNameTheCommand) {
@@ -72,7 +70,7 @@ TEST(Powercap, ForbiddenFilesNameTheCommand) {
     two_sockets(tree);
     std::filesystem::permissions(tree.root() / "sys/class/powercap/intel-rapl:0/energy_uj",
                                  std::filesystem::perms::none);
-    const Diagnosis diagnosis = probe_powercap({.root = tree.root()});
+    const Diagnosis diagnosis = *probe("powercap", {.root = tree.root()});
     EXPECT_FALSE(diagnosis.works);
     EXPECT_NE(diagnosis.next_step.find("chmod"), std::string::npos);
 }
@@ -80,7 +78,7 @@ TEST(Powercap, ForbiddenFilesNameTheCommand) {
 TEST(Powercap, MeasuresAcrossTheWrap) {
     const tests::FakeTree tree;
     tree.zone("intel-rapl:0", "package-0", 999'000, 1'000'000);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok());
     const auto result = measure(*meter, [&] { tree.zone("intel-rapl:0", "package-0", 500, 1'000'000); });
     ASSERT_TRUE(result.ok()) << result.error().text();
@@ -91,7 +89,7 @@ TEST(Powercap, MeasuresAcrossTheWrap) {
 TEST(Powercap, ACounterResetMeanwhileIsAnErrorNotAWrap) {
     const tests::FakeTree tree;
     tree.zone("intel-rapl:0", "package-0", 100'000'000'000, 262'143'328'850);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok());
     const auto result =
         measure(*meter, [&] { tree.zone("intel-rapl:0", "package-0", 500, 262'143'328'850); });
@@ -102,7 +100,7 @@ TEST(Powercap, ACounterResetMeanwhileIsAnErrorNotAWrap) {
 TEST(Powercap, ACounterThatStandsStillIsAnError) {
     const tests::FakeTree tree;
     tree.zone("intel-rapl:0", "package-0", 5, 1'000'000);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok());
     EXPECT_FALSE(measure(*meter, [] {}).ok());
 }
@@ -110,7 +108,7 @@ TEST(Powercap, ACounterThatStandsStillIsAnError) {
 TEST(Powercap, AVanishedZoneIsAnErrorAndTheOthersStillAnswer) {
     const tests::FakeTree tree;
     two_sockets(tree);
-    const Result<Meter> meter = open_powercap({.root = tree.root()});
+    const Result<Meter> meter = open("powercap", {.root = tree.root()});
     ASSERT_TRUE(meter.ok());
     tree.zone("intel-rapl:1", "package-1", -1, 1);
     tree.write("sys/class/powercap/intel-rapl:1/energy_uj", "");

@@ -6,8 +6,7 @@
 #include <map>
 
 #include "tests/meter/fake_tree.hpp"
-#include "viridian/meter/meters/hwmon.hpp"
-#include "viridian/meter/meters/perf.hpp"
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/proc_stat.hpp"
 
 namespace viridian::meter {
@@ -76,7 +75,7 @@ TEST(Hwmon, ReadsGpusAndLeavesOtherSensorsAlone) {
     tree.write("sys/class/hwmon/hwmon1/power1_average_interval", "50\n");
     MeterPaths paths;
     paths.root = tree.root();
-    const auto meter = open_hwmon(paths);
+    const auto meter = open("hwmon", paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     std::vector<Sample> samples;
     ASSERT_TRUE(meter->read(samples).ok());
@@ -89,7 +88,7 @@ TEST(Perf, NoEventsIsAnErrorNeverZero) {
     const tests::FakeTree tree;
     MeterPaths paths;
     paths.root = tree.root();
-    EXPECT_EQ(open_perf(paths).error().code, ErrorCode::no_device);
+    EXPECT_EQ(open("perf", paths).error().code, ErrorCode::no_device);
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(Solvers, are_found_by_name) {
     const auto missing = find_solver("best");
     ASSERT_FALSE(missing.ok());
     EXPECT_EQ(missing.error().code, ErrorCode::invalid_argument);
-    EXPECT_EQ(missing.error().next_step, "choose exact, greedy, shortest-path or first");
+    EXPECT_EQ(missing.error().next_step, "choose " + solver_names());
 }
 
 TEST(Solvers, say_beforehand_what_they_cannot_minimise) {

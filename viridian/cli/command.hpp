@@ -1,6 +1,7 @@
 #pragma once
 // What a command of the program is. Each command has a source file of its own, which defines one `Command`;
-// `commands.cpp` lists them all.
+// `commands.cpp` declares and lists them all. To add a command, write its source, its two lines in
+// `commands.cpp`, and its test.
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ struct CommandGroup {
     std::vector<Command> commands;
 };
 
-// All commands, in the order of the overview (docs/architecture.md, "Command line").
+// All commands, in the order of the overview (README.md).
 [[nodiscard]] std::vector<CommandGroup> command_groups();
 
 }  // namespace viridian::cli

@@ -1,8 +1,24 @@
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 
 namespace viridian::cli {
 
+// Each command is defined in the source of its name.
 // clang-format off: one line each, so that changes do not meet.
+Command doctor_command();
+Command zoo_command();
+Command run_command();
+Command optimize_command();
+Command check_command();
+Command profile_command();
+Command record_command();
+Command account_command();
+Command meter_command();
+Command serve_command();
+Command pipeline_command();
+Command inspect_command();
+Command trace_command();
+Command report_command();
+
 std::vector<CommandGroup> command_groups() {
     return {
         {"Try it", {

@@ -11,3 +11,12 @@ set_source_files_properties(${simd_sources} PROPERTIES COMPILE_OPTIONS -O3 SKIP_
 # Compiled with OpenMP, so the rooms' common precompiled header does not fit.
 target_precompile_headers(${target} PRIVATE "${folder}/precompiled.hpp")
 
+# The version of the kernels is a hash of their sources.
+set(kernel_folders "${folder}/cpu/kernels" "${folder}/cpu/simd")
+set(generated "${PROJECT_BINARY_DIR}/generated/kernels_version.cpp")
+file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS "${folder}/cpu/kernels/*.[ch]pp" "${folder}/cpu/simd/*.[ch]pp")
+add_custom_command(OUTPUT "${generated}"
+                   COMMAND "${CMAKE_COMMAND}" -D "OUTPUT=${generated}" -D "FOLDERS=${kernel_folders}"
+                           -P "${PROJECT_SOURCE_DIR}/cmake/code_hash.cmake"
+                   DEPENDS ${kernel_sources} "${PROJECT_SOURCE_DIR}/cmake/code_hash.cmake" VERBATIM)
+target_sources(${target} PRIVATE "${generated}")

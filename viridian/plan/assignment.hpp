@@ -30,7 +30,7 @@ struct Conversion {
 struct Assignment {
     std::vector<AssignedRegion> regions;  // every node is in exactly one
     std::vector<Conversion> conversions;
-    std::string solver;  // its name: exact, greedy, shortest-path, first
+    std::string solver;  // its name, as `viridian optimize --solver` takes it
     double value = 0;    // the objective of this assignment
     double bound = 0;    // a proven lower bound of it; -infinity if the solver proves none
     [[nodiscard]] double gap() const { return value - bound; }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/report/page.hpp"
 
 namespace viridian::cli {

@@ -4,7 +4,7 @@
 #include "viridian/base/file.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/machine.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/meter/doctor_check.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/meter/meters/list.hpp"

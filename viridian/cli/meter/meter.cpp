@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "viridian/base/json.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/meter/meter_page.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"

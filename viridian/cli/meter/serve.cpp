@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "viridian/base/json.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/meter/meters/list.hpp"
 #include "viridian/serve/server.hpp"

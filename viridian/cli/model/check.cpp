@@ -1,7 +1,7 @@
 // Follows a certificate from the original model, rule by rule, and compares what comes out with the optimised
 // model: by structure where the file says the same graph, else by outputs on the reference kernels.
 #include "viridian/base/json.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"

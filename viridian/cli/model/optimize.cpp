@@ -2,7 +2,7 @@
 #include "viridian/optimize/optimize.hpp"
 
 #include "viridian/base/json.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/model/files_read.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/model/model_tensors.hpp"

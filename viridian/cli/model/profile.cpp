@@ -4,7 +4,7 @@
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/units_text.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/execute/cpu/device.hpp"

@@ -3,7 +3,7 @@
 #include "viridian/base/json.hpp"
 
 #include "viridian/base/file.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 
 namespace viridian::cli {
 namespace {

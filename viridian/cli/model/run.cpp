@@ -7,7 +7,7 @@
 #include "viridian/base/json.hpp"
 #include "viridian/base/statistics.hpp"
 #include "viridian/base/units_text.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/model/files_read.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/model/model_tensors.hpp"

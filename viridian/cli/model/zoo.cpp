@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/onnx/onnx.hpp"
 
 namespace viridian::cli {

@@ -1,6 +1,6 @@
 #include "viridian/cli/pipeline/pipeline.hpp"
 
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 
 namespace viridian::cli {
 namespace {

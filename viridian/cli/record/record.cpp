@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "viridian/base/json.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/cli/record/program.hpp"
 #include "viridian/cli/record/record_traces.hpp"

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "viridian/base/json.hpp"
-#include "viridian/cli/commands.hpp"
+#include "viridian/cli/command.hpp"
 #include "viridian/cli/subcommands.hpp"
 #include "viridian/trace/join/label.hpp"
 #include "viridian/trace/write/output_format.hpp"

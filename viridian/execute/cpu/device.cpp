@@ -38,7 +38,7 @@ class CpuDevice final : public Device {
     std::string library() const override {
         const dnnl_version_t* version = dnnl_version();
         return fmt::format("dnnl {}.{}.{}, viridian {}", version->major, version->minor, version->patch,
-                           cpu::kernels_version);
+                           cpu::kernels_version());
     }
     int threads() const override { return context_.threads; }
     Bytes capacity() const override { return this_machine().memory; }

@@ -1,5 +1,8 @@
-#include "viridian/meter/meters/amdsmi.hpp"
-
+// The meter of AMD GPUs through AMD SMI (ROCm 6 and newer), which is opened at run time: per GPU the energy
+// accumulator, in counts of `counter_resolution` microjoules (amdsmi_get_energy_count; 15.3 uJ on Instinct).
+// Devices are `cuda:<n>`, as PyTorch's traces call them on ROCm. Powers are not taken from here: the layout
+// of amdsmi_power_info_t has changed from release to release without a number that tells which it is; hwmon
+// has the same power in files.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -8,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/read_each.hpp"
 
 namespace viridian::meter {
@@ -146,8 +150,6 @@ Result<AmdsmiFound> find_amdsmi(const MeterPaths& paths) {
     return found;
 }
 
-}  // namespace
-
 Diagnosis probe_amdsmi(const MeterPaths& paths) {
     const Result<AmdsmiFound> found = find_amdsmi(paths);
     if (!found.ok()) return {"amdsmi", false, found.error().message, found.error().next_step, {}};
@@ -158,6 +160,7 @@ Diagnosis probe_amdsmi(const MeterPaths& paths) {
     return diagnosis;
 }
 
+// Errors: no_device (no library, no driver, no GPU), no_permission, unsupported (no GPU has a counter).
 Result<Meter> open_amdsmi(const MeterPaths& paths) {
     VIRIDIAN_TRY(AmdsmiFound found, find_amdsmi(paths));
     Meter meter{"amdsmi", {}, {}};
@@ -171,5 +174,9 @@ Result<Meter> open_amdsmi(const MeterPaths& paths) {
     };
     return meter;
 }
+
+}  // namespace
+
+extern const Row amdsmi_meter = {"amdsmi", probe_amdsmi, open_amdsmi, Use::always, "amdgpu"};
 
 }  // namespace viridian::meter

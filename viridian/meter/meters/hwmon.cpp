@@ -1,8 +1,11 @@
-#include "viridian/meter/meters/hwmon.hpp"
-
+// The meter of Linux hwmon (Documentation/hwmon/sysfs-interface.rst): powerN_average with its interval,
+// powerN_input (uW), energyN_input (uJ), of drivers known to mean a whole device: amdgpu, i915, xe (GPUs),
+// and power supplies' or boards' sensors are left to the user (their scope is unknown). AMD and Intel GPUs
+// are devices "gpu:<n>" in the order of their folders.
 #include <algorithm>
 #include <charconv>
 
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/read_each.hpp"
 #include "viridian/meter/meters/read_number.hpp"
 
@@ -52,8 +55,6 @@ std::vector<Entry> find_hwmon(const MeterPaths& paths) {
     return found;
 }
 
-}  // namespace
-
 Diagnosis probe_hwmon(const MeterPaths& paths) {
     const std::vector<Entry> found = find_hwmon(paths);
     if (found.empty()) return {"hwmon", false, "no AMD or Intel GPU reports power through hwmon", ""};
@@ -63,6 +64,7 @@ Diagnosis probe_hwmon(const MeterPaths& paths) {
     return {"hwmon", true, fmt::format("{} channels of {}", found.size(), found.front().channel.meter), ""};
 }
 
+// Errors: no_device, no_permission.
 Result<Meter> open_hwmon(const MeterPaths& paths) {
     const std::vector<Entry> found = find_hwmon(paths);
     if (found.empty())
@@ -84,5 +86,9 @@ Result<Meter> open_hwmon(const MeterPaths& paths) {
     };
     return meter;
 }
+
+}  // namespace
+
+extern const Row hwmon_meter = {"hwmon", probe_hwmon, open_hwmon};
 
 }  // namespace viridian::meter

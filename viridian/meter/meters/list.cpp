@@ -3,26 +3,18 @@
 #include <algorithm>
 #include <array>
 
-#include "viridian/meter/meters/amdsmi.hpp"
-#include "viridian/meter/meters/hwmon.hpp"
-#include "viridian/meter/meters/model.hpp"
-#include "viridian/meter/meters/nvml.hpp"
-#include "viridian/meter/meters/perf.hpp"
-#include "viridian/meter/meters/powercap.hpp"
-#include "viridian/meter/meters/replay.hpp"
-
 namespace viridian::meter {
-namespace {
 
-constexpr std::array<Row, 7> list = {{
-    {"perf", probe_perf, open_perf},
-    {"powercap", probe_powercap, open_powercap},
-    {"nvml", probe_nvml, open_nvml},
-    {"amdsmi", probe_amdsmi, open_amdsmi, Use::always, "amdgpu"},
-    {"hwmon", probe_hwmon, open_hwmon},
-    {"replay", probe_replay, open_replay, Use::if_named},
-    {"model", probe_model, open_model, Use::last_resort},
-}};
+// Each meter is defined in the source of its name.
+extern const Row perf_meter, powercap_meter, nvml_meter, amdsmi_meter, hwmon_meter, replay_meter, model_meter;
+
+std::span<const Row> rows() {
+    static const std::array list = {perf_meter,  powercap_meter, nvml_meter, amdsmi_meter,
+                                    hwmon_meter, replay_meter,   model_meter};
+    return list;
+}
+
+namespace {
 
 bool is_processor(const Channel& channel) { return channel.device.starts_with("cpu:"); }
 
@@ -35,32 +27,40 @@ bool measures_processor(const Meter& meter) {
                        [](const Channel& channel) { return is_processor(channel) && channel.is_power(); });
 }
 
-}  // namespace
-
-std::span<const Row> rows() { return list; }
-
-std::vector<Diagnosis> probe_all(const MeterPaths& paths) {
-    std::vector<Diagnosis> diagnoses;
-    for (const Row& row : list)
-        if (is_used(row, paths)) diagnoses.push_back(row.probe(paths));
-    return diagnoses;
-}
-
-Result<Meter> open(std::string_view name, const MeterPaths& paths) {
+Result<const Row*> find_row(std::string_view name) {
     std::string known;
-    for (const Row& row : list) {
-        if (row.name == name) return row.open(paths);
+    for (const Row& row : rows()) {
+        if (row.name == name) return &row;
         known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
     }
     return fail(ErrorCode::invalid_argument, fmt::format("choose one of: {}", known),
                 "there is no meter `{}`", name);
 }
 
+}  // namespace
+
+std::vector<Diagnosis> probe_all(const MeterPaths& paths) {
+    std::vector<Diagnosis> diagnoses;
+    for (const Row& row : rows())
+        if (is_used(row, paths)) diagnoses.push_back(row.probe(paths));
+    return diagnoses;
+}
+
+Result<Diagnosis> probe(std::string_view name, const MeterPaths& paths) {
+    VIRIDIAN_TRY(const Row* row, find_row(name));
+    return row->probe(paths);
+}
+
+Result<Meter> open(std::string_view name, const MeterPaths& paths) {
+    VIRIDIAN_TRY(const Row* row, find_row(name));
+    return row->open(paths);
+}
+
 Result<std::vector<Meter>> open_all(const MeterPaths& paths) {
     std::vector<Meter> meters;
     bool processor = false;
     MeterPaths left = paths;
-    for (const Row& row : list) {
+    for (const Row& row : rows()) {
         const bool last_resort = row.use == Use::last_resort;
         if (!is_used(row, paths) || (last_resort && processor)) continue;
         Result<Meter> meter = row.open(left);

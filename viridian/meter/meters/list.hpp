@@ -1,6 +1,6 @@
 #pragma once
-// Every meter that Viridian knows, in one explicit list, best first. To add a meter, write its source and
-// header, add its row to list.cpp, and test it.
+// Every meter that Viridian knows, in one explicit list, best first. To add a meter, write its source with
+// its row, declare and list the row in list.cpp, and test it.
 #include <span>
 
 #include "viridian/meter/meter.hpp"
@@ -15,7 +15,7 @@ enum class Use : std::uint8_t {
 
 struct Row {
     std::string_view name;
-    Diagnosis (*probe)(const MeterPaths& paths);
+    Diagnosis (*probe)(const MeterPaths& paths);  // what is found here, and which command mends the rest
     Result<Meter> (*open)(const MeterPaths& paths);
     Use use = Use::always;
     std::string_view driver = "";  // the kernel driver whose devices it reads: later meters leave them out
@@ -23,7 +23,8 @@ struct Row {
 
 [[nodiscard]] std::span<const Row> rows();
 [[nodiscard]] std::vector<Diagnosis> probe_all(const MeterPaths& paths = {});
-// Errors: invalid_argument (no such meter; names them all), and whatever opening says.
+// Errors of both: invalid_argument (no such meter; names them all). `open` adds whatever opening says.
+[[nodiscard]] Result<Diagnosis> probe(std::string_view name, const MeterPaths& paths = {});
 [[nodiscard]] Result<Meter> open(std::string_view name, const MeterPaths& paths = {});
 // The meters that work here: the best one of the CPU, those of every accelerator, and the model if no
 // hardware meter covers the CPU. Never empty.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/proc_stat.hpp"
 
 namespace viridian::meter {
@@ -70,5 +71,7 @@ Result<Meter> open_model(const MeterPaths& paths) {
     };
     return meter;
 }
+
+extern const Row model_meter = {"model", probe_model, open_model, Use::last_resort};
 
 }  // namespace viridian::meter

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/nvml_library.hpp"
 
 namespace viridian::meter {
@@ -161,5 +162,7 @@ Result<std::vector<Meter>> open_nvml_fields(const MeterPaths& paths) {
                                       fmt::format("nvml:{}", field.name)));
     return meters;
 }
+
+extern const Row nvml_meter = {"nvml", probe_nvml, open_nvml};
 
 }  // namespace viridian::meter

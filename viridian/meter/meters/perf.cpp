@@ -1,5 +1,6 @@
-#include "viridian/meter/meters/perf.hpp"
-
+// The meter of RAPL through perf events (arch/x86/events/rapl.c): power/energy-{pkg,ram,cores,gpu,psys}/, one
+// counter per package, opened on the CPU that the kernel names in `cpumask`. It counts in units of `scale`
+// joules (2^-32); the kernel undoes the hardware's wraps. Needs perf_event_paranoid <= 0 or CAP_PERFMON.
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/proc_stat.hpp"
 #include "viridian/meter/meters/read_number.hpp"
 
@@ -111,8 +113,6 @@ Result<std::vector<std::shared_ptr<int>>> open_all_events(const MeterPaths& path
     return files;
 }
 
-}  // namespace
-
 Diagnosis probe_perf(const MeterPaths& paths) {
     const std::vector<Event> events = find_perf(paths);
     const auto files = open_all_events(paths, events);
@@ -122,6 +122,7 @@ Diagnosis probe_perf(const MeterPaths& paths) {
     return {"perf", true, fmt::format("{} RAPL counters, the kernel undoes wraps", events.size()), ""};
 }
 
+// Errors: no_device, no_permission.
 Result<Meter> open_perf(const MeterPaths& paths) {
     const std::vector<Event> events = find_perf(paths);
     VIRIDIAN_TRY(const std::vector<std::shared_ptr<int>> files, open_all_events(paths, events));
@@ -145,5 +146,9 @@ Result<Meter> open_perf(const MeterPaths& paths) {
     };
     return meter;
 }
+
+}  // namespace
+
+extern const Row perf_meter = {"perf", probe_perf, open_perf};
 
 }  // namespace viridian::meter

@@ -1,8 +1,11 @@
-#include "viridian/meter/meters/powercap.hpp"
-
+// The meter of Linux powercap (Documentation/power/powercap/powercap.rst): RAPL energy counters of Intel and
+// AMD CPUs as files. Zones are known by their `name` file, never by their number: package-N[-die-M], core,
+// uncore, dram, psys. `intel-rapl-mmio` repeats the package and is left out. Files are readable by root only
+// since Linux 5.10.
 #include <algorithm>
 #include <charconv>
 
+#include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/read_each.hpp"
 #include "viridian/meter/meters/read_number.hpp"
 
@@ -76,8 +79,6 @@ std::string permission_command(const MeterPaths& paths) {
                        (paths.root / "sys/devices/virtual/powercap").string());
 }
 
-}  // namespace
-
 Diagnosis probe_powercap(const MeterPaths& paths) {
     Diagnosis diagnosis{"powercap", false, "", ""};
     const std::vector<Zone> zones = find_zones(paths);
@@ -104,6 +105,7 @@ Diagnosis probe_powercap(const MeterPaths& paths) {
     return diagnosis;
 }
 
+// Errors: no_device (no zones), no_permission.
 Result<Meter> open_powercap(const MeterPaths& paths) {
     const std::vector<Zone> zones = find_zones(paths);
     if (zones.empty())
@@ -127,5 +129,9 @@ Result<Meter> open_powercap(const MeterPaths& paths) {
     };
     return meter;
 }
+
+}  // namespace
+
+extern const Row powercap_meter = {"powercap", probe_powercap, open_powercap};
 
 }  // namespace viridian::meter

@@ -1,5 +1,7 @@
 #include "viridian/meter/meters/replay.hpp"
 
+#include "viridian/meter/meters/list.hpp"
+
 namespace viridian::meter {
 namespace {
 
@@ -56,5 +58,7 @@ Result<Meter> open_replay(const MeterPaths& paths) {
     VIRIDIAN_TRY(PowerLog log, read_power_log(paths.path_of("replay")));
     return replay(std::move(log));
 }
+
+extern const Row replay_meter = {"replay", probe_replay, open_replay, Use::if_named};
 
 }  // namespace viridian::meter

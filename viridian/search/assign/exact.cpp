@@ -1,3 +1,4 @@
+// | `exact` | this project | below | nothing; prints its gap |
 #include <algorithm>
 
 #include "viridian/search/assign/baselines.hpp"

@@ -1,3 +1,5 @@
+// | `first` | what frameworks do today | every node alone, by its first kernel that is not in place |
+// everything: takes the first kernel that the library offers |
 #include "viridian/search/assign/baselines.hpp"
 #include "viridian/search/assign/selection.hpp"
 

@@ -1,3 +1,6 @@
+// | `greedy` (distance d) | EAGO Algorithm 2 | from the first choices: any better assignment within distance
+// d, over the largest regions. Under additive objectives only sets of neighbouring regions are tried: others
+// help only if a part of them does | conversions beyond distance d |
 #include <algorithm>
 #include <chrono>
 #include <functional>

@@ -1,3 +1,6 @@
+// | `shortest-path` | SUBSTATION VI-A | paths in depth-first order; edges into what is settled (residuals)
+// are ignored and converted afterwards; kernels in place are left out where others exist | residual edges,
+// backward graph |
 #include <algorithm>
 #include <map>
 

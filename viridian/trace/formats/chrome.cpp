@@ -1,5 +1,7 @@
 // Any other trace in Chrome's format ("Trace Event Format", the Chromium project): X, B and E slices,
 // counters, instants, and flows, which are read as data flow between the slices that they bind to.
+//
+// | Chrome JSON | nesting of X and B/E slices | flows are read as `edges` | as found |
 #include "viridian/trace/formats/formats.hpp"
 
 namespace viridian::trace {

@@ -26,13 +26,13 @@ bool is_dotted(std::string_view text) {
 }  // namespace
 
 std::span<const Format> formats() {
-    static const std::array<Format, 7> list = {viridian_json_format,
-                                               kineto_format,
-                                               torch_legacy_format,
-                                               onnxruntime_format,
-                                               tensorflow_timeline_format,
-                                               tensorflow_profile_format,
-                                               chrome_format};
+    static const std::array list = {viridian_json_format,
+                                    kineto_format,
+                                    torch_legacy_format,
+                                    onnxruntime_format,
+                                    tensorflow_timeline_format,
+                                    tensorflow_profile_format,
+                                    chrome_format};
     return list;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // The JSON formats that are understood, one source file each. A format says from a sample of a text whether
 // the text is its own, what each event means, and, after the last one, what the rows of the file were. To add
-// a format, write its source, declare and list it in formats.cpp, and test it.
+// a format, write its source, declare and list it in formats.cpp, and test it. The end of a source's first
+// comment is the format's row in docs/trace.md.
 #include <functional>
 #include <map>
 #include <set>

@@ -2,6 +2,10 @@
 // their arguments, launches with the same correlation number. Times: microseconds with three decimals since
 // `baseTimeNanoseconds`; older files have no base and write the whole time since 1970, still older ones only
 // whole microseconds. Module calls are `python_function` events named "nn.Module: Linear_0".
+//
+// | PyTorch Kineto, old and new | modules (`nn.Module: Linear_0` rows, user scopes, `Module Hierarchy`),
+// nested operators | kernel → launch by `correlation`, else operator by `External id`; backward → forward by
+// `Sequence number` | ns since 1970 (`baseTimeNanoseconds` or whole times); µs in the oldest |
 #include "viridian/trace/formats/formats.hpp"
 
 namespace viridian::trace {

@@ -2,6 +2,9 @@
 // session. `Node` rows are operators ("_kernel_time" stripped), `Kernel` rows accelerator kernels written
 // behind the node that launched them, `Session` and `Api` rows spans. Unnamed nodes are called by operator
 // and index.
+//
+// | ONNX Runtime profile | node names (`_kernel_time` stripped; unnamed: `Conv#7`), type from `op_name` |
+// `Kernel` rows by `parent_name`, else by their place behind the node (counted warning) | relative, µs |
 #include "viridian/trace/formats/formats.hpp"
 
 namespace viridian::trace {

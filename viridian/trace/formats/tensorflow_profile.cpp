@@ -2,6 +2,9 @@
 // object at the end, all arguments text. Devices are processes ("/device:GPU:0", "/host:CPU"), rows are
 // threads: of an accelerator's rows only its streams are work; "TensorFlow Ops", "XLA Modules", "Steps" and
 // so on repeat them.
+//
+// | TensorFlow `trace.json` | `tf_op` "path:Type", `hlo_op` | `Stream #` rows are work; derived rows
+// ("TensorFlow Ops", "Steps", …) are not | relative |
 #include <algorithm>
 #include <set>
 

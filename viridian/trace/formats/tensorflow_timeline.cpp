@@ -2,6 +2,9 @@
 // node's name and its inputs in `args`; devices are processes named "<device> Compute". The same kernel can
 // stand in
 // ".../stream:N", ".../stream:all", ".../memcpy" and as its launch in "/job:.../GPU:0": one counts.
+//
+// | TensorFlow timeline | `args.name`, type from `args.op`; inputs become `edges` | `/stream:N` counts;
+// `/stream:all`, `/memcpy` only without it; `/job…GPU` is the launch | since 1970, µs |
 #include <set>
 
 #include "viridian/trace/formats/formats.hpp"

@@ -2,6 +2,9 @@
 // no categories, text pids "CPU functions" and "CUDA functions", times since the start of the profile, flows
 // "cpu_to_cuda" from operators to kernels. User scopes are not marked: names without "::" that are no
 // backward node are scopes.
+//
+// | PyTorch legacy list | scopes are names without `::`; `a/b` and `a.b` are parts | `cpu_to_cuda` flows;
+// `Sequence number` where a writer adds it | relative |
 #include <algorithm>
 
 #include "viridian/trace/formats/formats.hpp"

@@ -1,6 +1,8 @@
 // Viridian's own JSON (write_json.cpp): Kineto's layout, so that other tools read it, with each event's path,
 // scope, type and pass as numbers and names, and the tables they point into under "viridian" behind the
 // events.
+//
+// | Viridian JSON, binary | all, lossless | all | as recorded |
 #include <algorithm>
 
 #include "viridian/base/json.hpp"

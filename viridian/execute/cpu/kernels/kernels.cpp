@@ -1,9 +1,39 @@
 #include <algorithm>
 #include <array>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {
+
+// Each family is defined in a source of its own.
+Family view_family();
+Family concat_family();
+Family simd_convolution_family();
+Family simd_grouped_convolution_family();
+Family simd_depthwise_family();
+Family simd_winograd_family();
+Family dnnl_convolution_family();
+Family simd_pooling_family();
+Family dnnl_pooling_family();
+Family simd_matmul_family();
+Family simd_bf16_matmul_family();
+Family simd_tile_convolution_family();
+Family simd_tile_matmul_family();
+Family dnnl_matmul_family();
+Family simd_rows_family();
+Family dnnl_softmax_family();
+Family simd_elementwise_family();
+Family gather_family();
+Family pad_family();
+Family dnnl_deconvolution_family();
+Family reduction_family();
+Family grid_sample_family();
+Family group_normalization_family();
+Family resize_family();
+Family recurrent_family();
+Family movement_family();
+Family numeric_family();
+Family reference_family();
 
 std::span<const Family> families() {
     static const std::array list = {

@@ -2,9 +2,9 @@
 // plain layouts.
 #include <set>
 
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
 #include "viridian/execute/cpu/kernels/dnnl_post_ops.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 
 namespace viridian::execute::cpu {

@@ -1,8 +1,8 @@
 // ConvTranspose with its epilogue, in every implementation and layout oneDNN offers.
 #include <set>
 
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/dnnl_post_ops.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/graph/reference/windows.hpp"
 
 namespace viridian::execute::cpu {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "viridian/base/system/machine.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/execute/cpu/simd/convolution/fused.hpp"
 #include "viridian/execute/cpu/simd/convolution/strip.hpp"
 #include "viridian/execute/cpu/simd/convolution/weights.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/bf16/depthwise.hpp"

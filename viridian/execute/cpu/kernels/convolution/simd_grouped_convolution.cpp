@@ -2,8 +2,8 @@
 // share the rows of all blocks; each pads a few source rows at a time into its own scratch.
 #include <algorithm>
 
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/execute/cpu/simd/convolution/fused.hpp"
 #include "viridian/execute/cpu/simd/convolution/grouped.hpp"
 #include "viridian/execute/cpu/simd/convolution/strip.hpp"

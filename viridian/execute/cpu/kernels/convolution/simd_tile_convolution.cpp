@@ -1,7 +1,7 @@
 // Conv in bf16 on the matrix unit, channels last. `rows`: each thread makes some lines of every channel;
 // `channels`: each thread makes some channels of every pixel, reading each weight once. Images of at most
 // four channels are read row-major, in f32.
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/tile_product.hpp"
 

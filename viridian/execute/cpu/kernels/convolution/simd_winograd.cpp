@@ -2,9 +2,9 @@
 // r) and F(6, r), on nChw16c; in bf16 by F(2, r) and F(4, r), whose products and sources are rounded.
 #include <algorithm>
 
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
 #include "viridian/execute/cpu/kernels/convolution/winograd.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/simd/convolution/strip.hpp"
 #include "viridian/execute/cpu/simd/convolution/winograd.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/simd/elementwise/numeric.hpp"
 #include "viridian/execute/cpu/simd/elementwise/spread.hpp"
 #include "viridian/execute/cpu/threads.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 

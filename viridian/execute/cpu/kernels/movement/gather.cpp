@@ -1,7 +1,7 @@
 // Gather: rows of a table by index, any element type.
 #include <cstring>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/graph/evaluate.hpp"

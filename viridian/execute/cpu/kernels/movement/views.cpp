@@ -1,7 +1,7 @@
 // Nodes that move nothing: the output is the input's memory under another shape, order or stride.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 
 namespace viridian::execute::cpu {

@@ -2,8 +2,8 @@
 // the orders that attention's transposes leave them in.
 #include <set>
 
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/dnnl_post_ops.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/matrix.hpp"
 

@@ -2,7 +2,7 @@
 // packed once. `columns`: each weight is read by one thread only; `rows`: each row is.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/matmul_plan.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"

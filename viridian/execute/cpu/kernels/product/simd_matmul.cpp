@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "viridian/base/system/machine.hpp"
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/product/matmul_plan.hpp"
 #include "viridian/execute/cpu/kernels/product/strassen.hpp"
 #include "viridian/execute/cpu/simd/convolution/fused.hpp"

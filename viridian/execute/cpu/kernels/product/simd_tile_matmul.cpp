@@ -1,6 +1,6 @@
 // Products with a constant matrix in bf16 on the matrix unit. `columns`: each weight is read by one thread
 // only; `rows`: each row is.
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/matmul_plan.hpp"
 #include "viridian/execute/cpu/kernels/product/tile_product.hpp"

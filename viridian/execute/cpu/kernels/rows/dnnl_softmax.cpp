@@ -1,5 +1,5 @@
 // Softmax and LogSoftmax along one axis.
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/window/dnnl_unary.hpp"
 
 namespace viridian::execute::cpu {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 

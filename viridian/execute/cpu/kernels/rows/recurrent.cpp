@@ -4,7 +4,7 @@
 // reads them. Directions run on threads of their own; `shared` gives each several threads.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/rows/recurrent_layer.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 

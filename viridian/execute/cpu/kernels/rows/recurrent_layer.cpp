@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu::recurrent {
 namespace {

@@ -1,7 +1,7 @@
 // Any single node, by the graph room's reference kernels: the fallback and the oracle of all others.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/graph/evaluate.hpp"
 
 namespace viridian::execute::cpu {

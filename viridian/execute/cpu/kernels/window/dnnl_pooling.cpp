@@ -1,5 +1,5 @@
 // MaxPool, AveragePool and their global forms in every implementation and layout oneDNN offers.
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/window/dnnl_unary.hpp"
 #include "viridian/execute/cpu/kernels/window/pooling.hpp"
 

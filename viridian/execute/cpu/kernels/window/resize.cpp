@@ -3,7 +3,7 @@
 // memory.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/simd/elementwise/resample.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/graph/reference/interpolation.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {

@@ -2,7 +2,7 @@
 // share the rows of results, or on nhwc the channels where there are fewer rows than threads.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/window/pooling.hpp"
 #include "viridian/execute/cpu/simd/bf16/pool.hpp"

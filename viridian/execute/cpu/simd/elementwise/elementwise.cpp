@@ -1,7 +1,7 @@
 // Chains of element-wise nodes in one pass over any dense layout.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/elementwise/operands.hpp"

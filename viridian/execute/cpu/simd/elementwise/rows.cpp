@@ -2,7 +2,7 @@
 // steps before (scale, mask, residual) and after, one row at a time.
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/families.hpp"
+#include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/elementwise/loops.hpp"

@@ -1,0 +1,23 @@
+# Comments and blanks do not change a hash of code; every other character does, and so does a new file.
+include("${CMAKE_CURRENT_LIST_DIR}/../../cmake/code_hash.cmake")
+
+function(hash_of result)
+    file(MAKE_DIRECTORY code_hash_test)
+    foreach(text IN LISTS ARGN)
+        string(SHA1 name "${text}")
+        file(WRITE "code_hash_test/${name}.cpp" "${text}")
+    endforeach()
+    viridian_code_hash(hash "${CMAKE_CURRENT_BINARY_DIR}/code_hash_test")
+    file(REMOVE_RECURSE code_hash_test)
+    set(${result} "${hash}" PARENT_SCOPE)
+endfunction()
+
+hash_of(code "int a[] = {1\\; 2}\\;\n")
+hash_of(commented "int a[] =  {1\\; 2}\\;  // one \"\n\n")
+hash_of(changed "int a[] = {1\\; 3}\\;\n")
+hash_of(more "int a[] = {1\\; 2}\\;\n" "int b\\;\n")
+if(NOT code STREQUAL commented)
+    message(FATAL_ERROR "a comment changes the hash: ${code}, ${commented}")
+elseif(code STREQUAL changed OR code STREQUAL more)
+    message(FATAL_ERROR "a change of the code does not change the hash: ${code}, ${changed}, ${more}")
+endif()
