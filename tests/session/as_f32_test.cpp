@@ -91,8 +91,8 @@ TEST(AsF32, QuantisedPairsAreLeftOutAndWeightsFold) {
     Graph simple = wide->graph;
     ASSERT_TRUE(rewrite::simplify(simple).ok());
     for (const graph::NodeId id : simple.nodes()) {
-        EXPECT_NE(simple.node(id).op.name(), "QuantizeLinear");
-        EXPECT_NE(simple.node(id).op.name(), "DequantizeLinear");
+        EXPECT_NE(simple.node(id).op, graph::op::QuantizeLinear);
+        EXPECT_NE(simple.node(id).op, graph::op::DequantizeLinear);
     }
     Tensor input(ElementType::f32, {4, 16});
     float value = -1;

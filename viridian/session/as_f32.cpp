@@ -13,8 +13,6 @@ using graph::Node;
 using graph::Tensor;
 using graph::ValueId;
 
-constexpr graph::KnownOperator quantize{"QuantizeLinear"}, dequantize{"DequantizeLinear"};
-
 bool is_half(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16; }
 
 graph::TensorType widened(graph::TensorType type) {
@@ -78,11 +76,11 @@ class WideningPass {
 
     // The value that a pair of nodes around `node` quantises and gives back, or none.
     [[nodiscard]] ValueId before_quantisation(const Node& node) const {
-        if (node.op != dequantize ||
+        if (node.op != graph::op::DequantizeLinear ||
             std::ranges::find(from_.outputs(), node.output(0)) != from_.outputs().end())
             return ValueId::none;  // an output keeps its name
         const Node* quantise = from_.producer(node.input(0));
-        if (quantise == nullptr || quantise->op != quantize) return ValueId::none;
+        if (quantise == nullptr || quantise->op != graph::op::QuantizeLinear) return ValueId::none;
         for (const std::size_t i : {1, 2}) {
             if (quantise->input(i) == node.input(i)) continue;
             const Tensor* one = from_.constant(quantise->input(i));

@@ -2,6 +2,8 @@
 // unary_row() makes the row of an element-wise operator of one input, y = f(x). The function is `f(x)`, or
 // `f(node)` returning `f(x)` if it depends on attributes. Elements are computed in double; integers are
 // computed exactly if `f` takes `auto`.
+#include <limits>
+
 #include "viridian/graph/operators/build_row.hpp"
 
 namespace viridian::graph {
