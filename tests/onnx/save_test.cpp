@@ -70,8 +70,8 @@ TEST(Save, SwishIsAFunctionInOldOperatorSets) {
     for (const double alpha : {1.0, 1.5}) {
         graph::Graph graph;
         const auto x = graph.add_input("x", {graph::ElementType::f32, graph::Shape{2, 3}});
-        graph.set_outputs({graph.add("Swish", {graph.add("Swish", {x}, {{"alpha", alpha}})},
-                                     {{"alpha", alpha}})});
+        graph.set_outputs(
+            {graph.add("Swish", {graph.add("Swish", {x}, {{"alpha", alpha}})}, {{"alpha", alpha}})});
         ASSERT_TRUE(graph::infer_types(graph).ok());
         const auto bytes = serialize(graph);
         ASSERT_TRUE(bytes.ok()) << bytes.error().text();
@@ -140,8 +140,7 @@ TEST(Save, PrivateOperatorsSurviveAsFunctions) {
     EXPECT_EQ(structure_and_names(*again), structure_and_names(*as_written(*again)));
     std::vector<graph::Tensor> inputs;
     for (const float first : {0.5F, -2.0F})
-        inputs.push_back(
-            graph::Tensor::f32({2, 3}, std::vector<float>{first, -1, -0.25F, 0, 0.5F, 3}));
+        inputs.push_back(graph::Tensor::f32({2, 3}, std::vector<float>{first, -1, -0.25F, 0, 0.5F, 3}));
     const auto was = graph::evaluate(graph, inputs), is = graph::evaluate(*again, inputs);
     ASSERT_TRUE(was.ok() && is.ok());
     for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE((*was)[i].same_bytes((*is)[i]));

@@ -75,7 +75,8 @@ Graph quantised_product() {
     const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({4, 16})});
     Tensor weights(ElementType::i8, {16, 8});
     std::int8_t next = -100;
-    for (std::int8_t& w : weights.mutable_values<std::int8_t>()) w = next = static_cast<std::int8_t>(next + 37);
+    for (std::int8_t& w : weights.mutable_values<std::int8_t>())
+        w = next = static_cast<std::int8_t>(next + 37);
     const ValueId w = graph.add("DequantizeLinear", {graph.add_constant("w", weights),
                                                      graph.add_constant("by", Tensor::scalar(0.01F))});
     graph.set_outputs({graph.add("Relu", {pair(graph.add("MatMul", {pair(x, 0.01F), w}), 0.1F)})});
@@ -96,7 +97,8 @@ TEST(AsF32, QuantisedPairsAreLeftOutAndWeightsFold) {
     }
     Tensor input(ElementType::f32, {4, 16});
     float value = -1;
-    for (float& each : input.mutable_values<float>()) each = value = value > 1 ? value - 1.93F : value + 0.07F;
+    for (float& each : input.mutable_values<float>())
+        each = value = value > 1 ? value - 1.93F : value + 0.07F;
     EXPECT_LT(worst_difference(graph, simple, {input}), 0.15) << "half a step of the last pair, and rounding";
 }
 
@@ -104,12 +106,11 @@ TEST(AsF32, QuantisedPairsAreLeftOutAndWeightsFold) {
 TEST(AsF32, APairThatScalesStays) {
     Graph graph;
     const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({8})});
-    const ValueId q = graph.add(
-        "QuantizeLinear", {x, graph.add_constant("a", Tensor::scalar(0.1F)),
-                           graph.add_constant("zero", Tensor(ElementType::i8, {}))});
-    const ValueId d = graph.add(
-        "DequantizeLinear", {q, graph.add_constant("b", Tensor::scalar(0.2F)),
-                             graph.add_constant("zero", Tensor(ElementType::i8, {}))});
+    const ValueId q = graph.add("QuantizeLinear", {x, graph.add_constant("a", Tensor::scalar(0.1F)),
+                                                   graph.add_constant("zero", Tensor(ElementType::i8, {}))});
+    const ValueId d =
+        graph.add("DequantizeLinear", {q, graph.add_constant("b", Tensor::scalar(0.2F)),
+                                       graph.add_constant("zero", Tensor(ElementType::i8, {}))});
     graph.set_outputs({graph.add("Relu", {d})});
     ASSERT_TRUE(graph::infer_types(graph).ok());
     const auto wide = as_f32(graph);

@@ -117,8 +117,11 @@ Result<Accounting> accounting_from_json(const Json& json, std::string_view name)
         for (const Json& item : json.at("edges"))
             out.edges.push_back({item.at("from"), item.at("to"), item.at("count")});
     } catch (const Json::exception& exception) {
+        std::string_view what =
+            exception.what();  // "[json.exception.out_of_range.403] key 'trace' not found"
+        if (const auto end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
         return fail(ErrorCode::malformed, "make the result again",
-                    "`{}` is not a whole accounting result: {}", name, exception.what());
+                    "`{}` is not a whole accounting result: {}", name, what);
     }
     return out;
 }

@@ -1,24 +1,57 @@
 #include "viridian/cli/options.hpp"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 namespace viridian::cli {
 
+namespace {
+
+// `complaint(text)` says what is wrong with the value, and is empty if nothing is.
+template <class Complaint>
+Constraint constraint(const std::string& description, Complaint complaint) {
+    return Constraint(std::make_shared<CLI::Validator>(complaint, description));
+}
+
+template <class T>
+std::optional<T> number_in(const std::string& text) {
+    T value{};
+    return CLI::detail::lexical_cast(text, value) ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
 template <class T>
 Constraint in_range(T low, T high) {
-    return Constraint(std::make_shared<CLI::Range>(low, high));
+    return constraint(fmt::format("{} to {}", low, high), [=](const std::string& text) {
+        const auto value = number_in<T>(text);
+        return value && *value >= low && *value <= high
+                   ? std::string()
+                   : fmt::format("`{}` is no number from {} to {}", text, low, high);
+    });
 }
 template Constraint in_range<int>(int, int);
 template Constraint in_range<std::int64_t>(std::int64_t, std::int64_t);
 template Constraint in_range<double>(double, double);
 
 Constraint one_of(const std::vector<std::string>& words) {
-    return Constraint(std::make_shared<CLI::IsMember>(words));
+    return constraint(fmt::format("{}", fmt::join(words, "|")), [=](const std::string& text) {
+        return std::ranges::find(words, text) != words.end()
+                   ? std::string()
+                   : fmt::format("`{}` is none of {}", text, fmt::join(words, ", "));
+    });
 }
 
-Constraint positive_number() { return Constraint(std::make_shared<CLI::Validator>(CLI::PositiveNumber)); }
+Constraint positive_number() {
+    return constraint("above 0", [](const std::string& text) {
+        const auto value = number_in<double>(text);
+        return value && *value > 0 ? std::string() : fmt::format("`{}` is no number above 0", text);
+    });
+}
 
 Option Option::required(bool needed) { return Option(option_->required(needed)); }
 Option Option::check(const Constraint& constraint) { return Option(option_->check(constraint.validator())); }

@@ -21,7 +21,8 @@ std::optional<std::string> reference_share_note(const PlannedModel& planned,
     if (!(seconds > noteworthy * all)) return std::nullopt;
     return fmt::format(
         "{} of {} steps have no fast kernel for their types and take {:.0f} % of the time on the slow "
-        "reference kernels: --as f32 takes a model in f16 or of quantised integers in f32 (`viridian inspect` "
+        "reference kernels: --as f32 takes a model in f16 or of quantised integers in f32 (`viridian "
+        "inspect` "
         "lists operators and types)",
         slow, step_seconds.size(), 100 * seconds / all);
 }

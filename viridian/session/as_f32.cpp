@@ -70,8 +70,7 @@ class WideningPass {
     void add_constant(ValueId id, const Tensor& constant) {
         const bool half = is_half(constant.type());
         counts_.constants += half ? 1 : 0;
-        made_[index(id)] =
-            out_.add_constant(output_name(id), half ? widened(constant) : constant);
+        made_[index(id)] = out_.add_constant(output_name(id), half ? widened(constant) : constant);
     }
 
     // The value that a pair of nodes around `node` quantises and gives back, or none.

@@ -1,6 +1,6 @@
 #pragma once
-// as_f32() takes a model in f16, bf16 or quantised integers as the f32 model that it was made from. Kernels for
-// those types are slow here; f32 ones are not.
+// as_f32() takes a model in f16, bf16 or quantised integers as the f32 model that it was made from. Kernels
+// for those types are slow here; f32 ones are not.
 #include "viridian/graph/graph.hpp"
 
 namespace viridian::session {

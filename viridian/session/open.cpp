@@ -70,10 +70,11 @@ Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener)
     if (options.as.empty()) return graph;
     VIRIDIAN_TRY(Widened wide, as_f32(graph));
     if (listener != nullptr)
-        listener->note(wide.any() ? fmt::format("the model is taken in f32: {} of its nodes computed in f16 or "
-                                                "bf16, {} pairs of nodes rounded to integers and back",
-                                                wide.nodes, wide.quantised_pairs)
-                                  : "nothing in the model computes in f16, bf16 or quantised integers");
+        listener->note(wide.any()
+                           ? fmt::format("the model is taken in f32: {} of its nodes computed in f16 or "
+                                         "bf16, {} pairs of nodes rounded to integers and back",
+                                         wide.nodes, wide.quantised_pairs)
+                           : "nothing in the model computes in f16, bf16 or quantised integers");
     return std::move(wide.graph);
 }
 

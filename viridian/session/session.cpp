@@ -26,8 +26,8 @@ Result<LoadedModel> load(const ModelOptions& options, Listener* listener) {
         VIRIDIAN_TRY(loaded.request, optimize::request_of(sidecar));
         loaded.sidecar = std::make_shared<const Json>(std::move(sidecar));
     }
-    // A plan names the nodes of its file as they are; a model without a plan profits from the rules that always
-    // pay.
+    // A plan names the nodes of its file as they are; a model without a plan profits from the rules that
+    // always pay.
     if (!loaded.files.plan) VIRIDIAN_TRY(rewrite::simplify(loaded.graph));
     return loaded;
 }

@@ -7,7 +7,8 @@ namespace viridian::cli {
 
 using session::ModelOptions;
 
-// Adds MODEL, --dim, --batch, --as and --threads, and sets the cost database's place in the user's cache folder.
+// Adds MODEL, --dim, --batch, --as and --threads, and sets the cost database's place in the user's cache
+// folder.
 void add_model_options(App app, ModelOptions& options);
 // Adds --db, --allow, --meter and --no-pin.
 void add_cost_options(App app, ModelOptions& options);

@@ -59,7 +59,7 @@ void PipelineOptions::add_profile_options(App app) {
     app.add_option("--forward", forward, "Device model: seconds of a forward at the highest clock")
         .capture_default_str();
     app.add_option("--backward", backward, "Device model: seconds of a backward").capture_default_str();
-    app.add_option("--wait-power", wait_power, "Watts of a device while it waits");
+    app.add_option("--wait-power", wait_power, "Watts of a device while it waits").check(in_range(0.0, 1e6));
     app.add_option("--latency", latency, "Seconds before a transfer between ranks");
     app.add_option("--bandwidth", bandwidth, "Bytes per second between ranks");
     app.add_option("--bytes", bytes, "Bytes per transfer");

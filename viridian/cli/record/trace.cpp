@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "viridian/base/json.hpp"
+#include "viridian/base/output_paths.hpp"
 #include "viridian/cli/command.hpp"
 #include "viridian/cli/subcommands.hpp"
 #include "viridian/trace/join/label.hpp"
@@ -105,6 +106,7 @@ Result<Answer> show(const Arguments& arguments) {
 
 Result<Answer> convert(const Arguments& arguments) {
     VIRIDIAN_TRY(const trace::OutputFormat format, output_format(arguments));
+    VIRIDIAN_TRY(check_replaces_nothing({arguments.output}, {arguments.input}));
     VIRIDIAN_TRY(auto source, open_input(arguments.input, arguments, arguments.shift));
     if (arguments.kernels) source = trace::kernels_of(std::move(source));
     VIRIDIAN_TRY(write(*source, arguments, format));
@@ -113,6 +115,7 @@ Result<Answer> convert(const Arguments& arguments) {
 
 Result<Answer> label(const Arguments& arguments) {
     VIRIDIAN_TRY(const trace::OutputFormat format, output_format(arguments));
+    VIRIDIAN_TRY(check_replaces_nothing({arguments.output}, {arguments.input, arguments.by}));
     VIRIDIAN_TRY(const auto full, open_input(arguments.by, arguments, 0));
     VIRIDIAN_TRY(trace::Pattern pattern, trace::pattern_of(*full));
     VIRIDIAN_TRY(auto plain, open_input(arguments.input, arguments, arguments.shift));

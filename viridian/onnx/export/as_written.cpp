@@ -30,8 +30,8 @@ class KeptConstants final : public ConstantSink {
 Result<graph::Graph> as_written(const graph::Graph& graph, const SaveOptions& options) {
     KeptConstants kept;
     VIRIDIAN_TRY(const std::string bytes, serialize_with(graph, options, &kept));
-    return read_model(bytes, "the model as it is written", {}, nullptr,
-                      ExternalData(std::move(kept.tensors)), nullptr);
+    return read_model(bytes, "the model as it is written", {}, nullptr, ExternalData(std::move(kept.tensors)),
+                      nullptr);
 }
 
 }  // namespace viridian::onnx

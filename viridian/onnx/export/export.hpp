@@ -57,8 +57,8 @@ using ValueNames = std::vector<std::string>;
                                        const std::vector<std::string>& captures, const std::string& prefix,
                                        GraphProto& out);
 // The function, in the domain `private_domain`, that says what `node` means: its one body, in operators of
-// `exporter.opset`. It is written once for all nodes of the same operator and body. `node.op` and the names of
-// its attributes are kept with the function, so that a reader of ours gets the node back. Errors:
+// `exporter.opset`. It is written once for all nodes of the same operator and body. `node.op` and the names
+// of its attributes are kept with the function, so that a reader of ours gets the node back. Errors:
 // broken_invariant where the node does not fit its body.
 [[nodiscard]] Result<graph::Operator> export_function(Exporter& exporter, const graph::Node& node);
 void export_attribute(const std::string& name, const graph::Attribute& value, AttributeProto& out);

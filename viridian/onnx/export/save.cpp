@@ -20,8 +20,7 @@ Result<std::string> serialize_with(const graph::Graph& graph, const SaveOptions&
     model.set_producer_name("viridian");
     model.set_ir_version(ir_version_of(exporter.opset));
     VIRIDIAN_TRY(export_main(exporter, graph, *model.mutable_graph()));
-    for (FunctionProto& function : exporter.functions->written)
-        *model.add_functions() = std::move(function);
+    for (FunctionProto& function : exporter.functions->written) *model.add_functions() = std::move(function);
     exporter.domains.insert("");
     for (const std::string& domain : exporter.domains) {
         auto& import = *model.add_opset_import();

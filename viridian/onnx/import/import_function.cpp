@@ -95,7 +95,8 @@ Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& c
         restored.bodies = {std::move(body)};
     } else if (!op->domain().empty()) {
         return false;
-    } else {  // a standard operator that the file's operator set lacks, if the function is what we write of it
+    } else {  // a standard operator that the file's operator set lacks, if the function is what we write of
+              // it
         graph::Node lowered = restored;
         downgrade(scope.graph, lowered, oldest_written_opset);
         if (lowered.bodies.size() != 1 ||

@@ -184,7 +184,8 @@ Result<void> add_to_graph(Context& context, Scope& scope, const NodeProto& proto
     const graph::OperatorRow* row = graph::find_operator(node);
     if (row == nullptr && node.bodies.empty()) {
         context.unsupported.add_operator(node.op, node.name);
-    } else if (row != nullptr && context.unsupported.none()) {  // later complaints may only follow from earlier
+    } else if (row != nullptr &&
+               context.unsupported.none()) {  // later complaints may only follow from earlier
         VIRIDIAN_TRY(check_arity(*row, node, outputs.size(), proto));
     }
     const graph::NodeId id = scope.graph.add_node(std::move(node), outputs);
@@ -220,8 +221,7 @@ Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto)
         VIRIDIAN_TRY(import_bodies(context, scope, proto, node));
     check_named_type(context, node, proto);
     check_newest_meaning(context, scope.graph, node, proto);
-    if (node.op.domain().empty())
-        VIRIDIAN_TRY(upgrade_node(context, scope, node, outputs, opset->second));
+    if (node.op.domain().empty()) VIRIDIAN_TRY(upgrade_node(context, scope, node, outputs, opset->second));
     return add_to_graph(context, scope, proto, std::move(node), outputs);
 }
 

@@ -43,8 +43,7 @@ Result<void> each_element(Call<Scalar>& call, Function function) {
             y.real[i] = f(x.real[i]);
         else
             y.real[i] = static_cast<Scalar>(f(static_cast<double>(x.real[i])));
-    for (std::size_t i = 0; i < x.integer.size(); ++i)
-        y.integer[i] = to_integer(f(x.integer[i]));
+    for (std::size_t i = 0; i < x.integer.size(); ++i) y.integer[i] = to_integer(f(x.integer[i]));
     return {};
 }
 
