@@ -13,7 +13,7 @@ namespace {
 
 // `complaint(text)` says what is wrong with the value, and is empty if nothing is.
 template <class Complaint>
-Constraint constraint(const std::string& description, Complaint complaint) {
+Constraint constraint(const std::string& description, const Complaint& complaint) {
     return Constraint(std::make_shared<CLI::Validator>(complaint, description));
 }
 

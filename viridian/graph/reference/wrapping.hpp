@@ -2,12 +2,24 @@
 // Does the arithmetic of the reference kernels. Integers wrap modulo 2^64, so that no input has undefined
 // behaviour.
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace viridian::graph {
 
 template <class T>
 inline constexpr bool integral = std::is_integral_v<std::remove_cvref_t<T>>;
+
+// `value` as an integer. What no integer holds becomes the nearest one; NaN becomes 0.
+template <class Number>
+constexpr std::int64_t to_integer(Number value) {
+    if constexpr (std::is_floating_point_v<Number>) {
+        constexpr double end = 9223372036854775808.0;  // 2^63
+        if (!(value < end)) return value >= end ? std::numeric_limits<std::int64_t>::max() : 0;
+        if (value < -end) return std::numeric_limits<std::int64_t>::min();
+    }
+    return static_cast<std::int64_t>(value);
+}
 
 template <class T, class Function>
 constexpr T modulo_word(T a, T b, Function f) {

@@ -13,10 +13,10 @@ class KeptConstants final : public ConstantSink {
         proto.set_data_type(onnx_type(tensor.type()));
         for (const std::int64_t dimension : tensor.dims()) proto.add_dims(dimension);
         proto.set_data_location(TensorProto::EXTERNAL);
-        const auto entry = [&](const char* key, std::string value) {
+        const auto entry = [&](const char* key, const std::string& value) {
             auto& pair = *proto.add_external_data();
             pair.set_key(key);
-            pair.set_value(std::move(value));
+            pair.set_value(value);
         };
         entry("location", std::string(ExternalData::in_memory));
         entry("offset", fmt::format("{}", tensors.size()));

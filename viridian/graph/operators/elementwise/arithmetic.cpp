@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "viridian/graph/operators/build_row.hpp"
-#include "viridian/graph/operators/elementwise/elementwise.hpp"
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/reference/broadcasting.hpp"
 #include "viridian/graph/reference/wrapping.hpp"

@@ -2,9 +2,8 @@
 // unary_row() makes the row of an element-wise operator of one input, y = f(x). The function is `f(x)`, or
 // `f(node)` returning `f(x)` if it depends on attributes. Elements are computed in double; integers are
 // computed exactly if `f` takes `auto`.
-#include <limits>
-
 #include "viridian/graph/operators/build_row.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 
@@ -20,17 +19,6 @@ auto for_node(Function f, const Node& node) {
         return f;
     else
         return f(node);
-}
-
-// The integer that a function of integers gives; what no integer holds becomes the nearest one, NaN 0.
-template <class Number>
-std::int64_t to_integer(Number value) {
-    if constexpr (std::is_floating_point_v<Number>) {
-        constexpr double end = 9223372036854775808.0;  // 2^63
-        if (!(value < end)) return value >= end ? std::numeric_limits<std::int64_t>::max() : 0;
-        if (value < -end) return std::numeric_limits<std::int64_t>::min();
-    }
-    return static_cast<std::int64_t>(value);
 }
 
 template <class Scalar, class Function>

@@ -4,6 +4,7 @@
 #include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/reference/movement.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -43,8 +44,8 @@ Result<void> infer_one_hot(Inference& inference) {
         VIRIDIAN_TRY(const std::int64_t axis, normalize_axis(inference.node().integer("axis", -1), rank + 1));
         Dimension depth;
         if (const Tensor* constant = inference.constant(1); constant != nullptr && constant->count() == 1)
-            depth = Dimension(std::clamp<std::int64_t>(static_cast<std::int64_t>(constant->number(0)), 0,
-                                                       std::int64_t{1} << 40));
+            depth = Dimension(
+                std::clamp<std::int64_t>(to_integer(constant->number(0)), 0, std::int64_t{1} << 40));
         out->insert(out->begin() + axis, depth);
     }
     inference.set(0, inference.element(2), std::move(out));

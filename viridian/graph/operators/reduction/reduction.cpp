@@ -42,16 +42,23 @@ struct L1 : Sum {
         return plus(sum, x < 0 ? minus(T(0), x) : x);
     }
 };
+template <class T>
+T number_as(double value) {
+    if constexpr (integral<T>)
+        return static_cast<T>(to_integer(value));
+    else
+        return static_cast<T>(value);
+}
 struct L2 : SumSquare {
     template <class T>
     static T finish(T sum, std::int64_t) {
-        return static_cast<T>(std::sqrt(static_cast<double>(sum)));
+        return number_as<T>(std::sqrt(static_cast<double>(sum)));
     }
 };
 struct LogSum : Sum {
     template <class T>
     static T finish(T sum, std::int64_t) {
-        return static_cast<T>(std::log(static_cast<double>(sum)));
+        return number_as<T>(std::log(static_cast<double>(sum)));
     }
 };
 struct Max : Sum {
@@ -131,7 +138,7 @@ constexpr auto log_sum_exp = [](auto& call) -> Result<void> {
         if (y.floating())
             y.real[i] = static_cast<Scalar>(top[i] + std::log(sum[i]));
         else
-            y.integer[i] = static_cast<std::int64_t>(top[i] + std::log(sum[i]));
+            y.integer[i] = to_integer(top[i] + std::log(sum[i]));
     call.outputs[0] = std::move(y);
     return {};
 };
