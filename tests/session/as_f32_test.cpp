@@ -119,6 +119,21 @@ TEST(AsF32, APairThatScalesStays) {
     EXPECT_EQ(graph::structural_hash(wide->graph), graph::structural_hash(graph));
 }
 
+// ONNX Runtime's quantiser writes the scale of a bias as a vector of length 1 and its zero point as a scalar.
+TEST(AsF32, AScaleAndAZeroPointOfOneElementMayDifferInRank) {
+    Graph graph;
+    const ValueId q = graph.add_input("q", {ElementType::i32, graph::shape_of({8})});
+    const ValueId scale = graph.add_constant("scale", Tensor::f32({1}, std::vector<float>{0.5F}));
+    const ValueId zero = graph.add_constant("zero", Tensor(ElementType::i32, {}));
+    graph.set_outputs({graph.add("DequantizeLinear", {q, scale, zero})});
+    ASSERT_TRUE(graph::infer_types(graph).ok());
+    Tensor input(ElementType::i32, {8});
+    input.mutable_values<std::int32_t>()[7] = 6;
+    const auto outputs = graph::evaluate(graph, {input});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().text();
+    EXPECT_EQ((*outputs)[0].number(7), 3);
+}
+
 TEST(AsF32, BodiesAreWidened) {
     const auto branch = [](const char* op) {
         Graph body;

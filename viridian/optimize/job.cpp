@@ -25,8 +25,7 @@ std::string describe(const search::OuterProgress& now, double first) {
                        now.best, 100 * (now.best / first - 1));
 }
 
-}  // namespace
-
+// Names of the rules that do more than fold constants and shapes, and the names in `without`.
 std::vector<std::string> all_but_folding(const std::vector<std::string>& without) {
     std::vector<std::string> names = without;
     for (const rewrite::Rule& rule : rewrite::rules())
@@ -34,6 +33,8 @@ std::vector<std::string> all_but_folding(const std::vector<std::string>& without
             names.emplace_back(rule.name);
     return names;
 }
+
+}  // namespace
 
 Result<graph::Graph> fold(const graph::Graph& original, const std::vector<std::string>& without,
                           rewrite::Certificate& certificate) {
@@ -162,7 +163,7 @@ Result<void> Job::plan_and_prove(const graph::Graph& graph) {
 }
 
 Result<void> Job::plan_and_prove() {
-    const Result<void> done = plan_and_prove(out_.search.graph);
+    Result<void> done = plan_and_prove(out_.search.graph);
     if (done.ok() || done.error().code != ErrorCode::not_equal ||
         out_.certificate.size() <= only_folded_.size())
         return done;

@@ -53,9 +53,6 @@ class Job {
     bool stopped_ = false;  // the user ended the search
 };
 
-// Names of the rules that do more than fold constants and shapes, and the names in `without`.
-[[nodiscard]] std::vector<std::string> all_but_folding(const std::vector<std::string>& without);
-
 // `original` with constants and shapes folded, and no more. The applications are appended to `certificate`.
 [[nodiscard]] Result<graph::Graph> fold(const graph::Graph& original, const std::vector<std::string>& without,
                                         rewrite::Certificate& certificate);

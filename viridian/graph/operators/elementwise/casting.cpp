@@ -4,6 +4,7 @@
 
 #include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -15,9 +16,7 @@ std::int64_t truncated(ElementType to, double x) {
         if (x >= 0x1p64) return -1;
         if (x >= 0x1p63) return static_cast<std::int64_t>(static_cast<std::uint64_t>(x));
     }
-    if (x >= 0x1p63) return INT64_MAX;
-    if (x < -0x1p63) return INT64_MIN;
-    return static_cast<std::int64_t>(x);
+    return to_integer(x);
 }
 
 template <class Scalar>

@@ -58,7 +58,8 @@ Result<void> check_scale(const Inference& inference) {
     if (x.known() && scale.known()) {
         VIRIDIAN_TRY(granularity(inference.node(), x.dims(), scale.dims()));
     }
-    // Of one scale for all, exporters write the zero point as a number or as a list of one number.
+    // If one scale serves the whole tensor, its zero point has one element. Some exporters write one of the
+    // two as a scalar and the other as a vector of length 1; both mean the same.
     const auto is_one = [](const TensorType& type) {
         return type.known() && type.dims().size() <= 1 && product(type.dims()) == 1;
     };
