@@ -1,5 +1,5 @@
-# viridian_code_hash(RESULT FOLDER...): a hash of all sources below the folders. Comments and white space do not count, because
-# they change nothing that a program does.
+# viridian_code_hash(RESULT FOLDER...): a hash of all sources below the folders. `//` comments and white space do not count,
+# because they change nothing that a program does (inside strings they do; no kernel has such a string).
 #
 # As a script, `cmake -DFOLDERS="A;B" -DOUTPUT=version.cpp -P code_hash.cmake` writes the hash of A and B as the version of the
 # CPU's kernels (viridian/execute/cpu/version.hpp).

@@ -16,7 +16,7 @@
 
 namespace viridian::v1 {
 
-// What went wrong, in one sentence, and what to do now, in another.
+// An Error says in one sentence what went wrong, and in another what to do now.
 struct Error {
     std::string code;  // a word that does not change between versions: "file_not_found", "unsupported"
     std::string message;
@@ -59,8 +59,8 @@ struct Port {
 // A dense row-major tensor in host memory. Copies share the bytes.
 class Tensor {
   public:
-    Tensor() = default;
-    // Zero-filled.
+    Tensor() = default;  // without elements
+    // A tensor of zeroes. Throws std::bad_alloc if there is no such memory.
     Tensor(Element element, std::vector<std::int64_t> shape);
     // `data` is read where it lies; the caller keeps it alive and unchanged while the tensor exists.
     [[nodiscard]] static Tensor view(const float* data, std::vector<std::int64_t> shape);
@@ -85,14 +85,16 @@ class Tensor {
     bool owned_ = false;
 };
 
-// A joules figure is never bare: it has an interval (95 %) and says where it comes from ("measured:powercap",
-// "estimated:cpu-linear", "derived:overlap").
+// An energy in joules with its 95 % interval and its provenance: "measured:powercap", "estimated:cpu-linear"
+// or "derived:overlap".
 struct Energy {
     double joules = 0, low = 0, high = 0;
     std::string provenance;
 };
 
-// Hears of long work, and may end it.
+// Receives reports during long work, and may ask it to stop. `progress` names the current activity; `note`
+// and `warning` are whole sentences. If `cancelled` returns true, a search returns the best that it has
+// found, and other work ends with the error "cancelled".
 class Listener {
   public:
     virtual ~Listener() = default;
@@ -143,9 +145,11 @@ struct OptimizeOptions : OpenOptions {
     std::optional<double> max_error = {};   // relative L2 error that outputs may have
 };
 
-// What `optimize` found: a plan that is proven to give the original's outputs.
+// The result of `optimize`: a plan whose outputs agree with the original's within the allowed error.
 class Optimized {
   public:
+    Optimized(Optimized&&) = default;
+    Optimized& operator=(Optimized&&) = default;
     [[nodiscard]] double seconds_before() const;  // median of whole runs, both measured in turn
     [[nodiscard]] double seconds_after() const;
     [[nodiscard]] Energy energy_before() const;  // of one run
@@ -154,7 +158,8 @@ class Optimized {
     [[nodiscard]] std::string json() const;  // schema viridian.optimize/1
     // Writes the model to `file` (.onnx), and beside it its plan, page and certificate.
     [[nodiscard]] Result<Done> save(const std::string& file) const;
-    // The optimised plan, ready to run. May be called once.
+    // Returns the optimised plan, ready to run. It takes the plan out of the result: nothing
+    // else of the result may be called afterwards.
     [[nodiscard]] Model model() &&;
 
   private:
@@ -163,6 +168,9 @@ class Optimized {
     explicit Optimized(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
+// Finds the cheapest plan for the model in `file` on this machine: measures what the cost database lacks,
+// searches, and compares the outputs with the original's. `listener` may be null. Errors: those of reading
+// the model, options that are wrong, and outputs that do not agree with any plan.
 [[nodiscard]] Result<Optimized> optimize(const std::string& file, const OptimizeOptions& options = {},
                                          Listener* listener = nullptr);
 
@@ -170,8 +178,9 @@ struct Measurement {
     Energy energy;
     double seconds = 0;
 };
-// Runs `work` and meters this machine meanwhile. Without a hardware meter the joules are estimated, and say
-// so.
+// Runs `work` and meters this machine meanwhile, by the meter called `meter`, or by one of each kind of
+// device that has one, added up. Without a hardware meter the joules are estimated, and say so. `work` is not
+// run if no meter can be opened.
 [[nodiscard]] Result<Measurement> measure(const std::function<void()>& work, const std::string& meter = "");
 
 // Joules per operation of a trace (any format that `viridian trace` reads) and a power log (docs/meter.md),
@@ -179,9 +188,10 @@ struct Measurement {
 [[nodiscard]] Result<std::string> account(const std::string& trace, const std::string& power);
 
 struct PipelineOptions {
-    std::string schedule = "1f1b";
-    std::string planner = "exact";
+    std::string schedule = "1f1b";  // a name that `viridian pipeline plan --help` lists
+    std::string planner = "exact";  // likewise
     int micro_batches = 8;
+    int chunks = 0;          // stages of a rank in interleaved schedules; 0: the schedule's own
     double slowdown = 0;     // percent that an iteration may take beyond the fastest
     double wait_power = -1;  // watts of a device that waits; negative: as the profile says
 };
@@ -190,6 +200,7 @@ struct PipelineOptions {
 [[nodiscard]] Result<std::string> plan_pipeline(const std::string& profile,
                                                 const PipelineOptions& options = {});
 
+// Returns the version of the library, "0.1.0".
 [[nodiscard]] std::string version();
 
 }  // namespace viridian::v1

@@ -186,7 +186,7 @@ TEST(Footprint, FoldsThePapersExampleAndAnyRepeatedBlock) {
     EXPECT_EQ(summary[1].name, "resnet/block*/conv/Conv_1");
     EXPECT_DOUBLE_EQ(summary[1].energy.value, 4);
     EXPECT_TRUE(std::any_of(summary.begin(), summary.end(),
-                            [](const Entry& entry) { return entry.name == "resnet/stem7/conv"; }));
+                            [](const FootprintRow& entry) { return entry.name == "resnet/stem7/conv"; }));
 }
 
 TEST(Footprint, DiagramSharesAddUpToOneOnEveryLevel) {

@@ -157,7 +157,7 @@ TEST(Epochs, AStepReachesFromOneOptimizerStepToTheNext) {
     for (const char* wanted : {"", "Optimizer.step#SGD.step"}) {
         const auto found = outline(*made.source(), wanted);
         ASSERT_TRUE(found.ok());
-        EXPECT_EQ(found->unit, Unit::step);
+        EXPECT_EQ(found->period, Period::step);
         EXPECT_EQ(found->bounds, "Optimizer.step#SGD.step");
         ASSERT_EQ(found->epochs.size(), 11U);
         EXPECT_EQ(found->epochs[0].begin, Epochal::origin + 10 * Epochal::ms);
@@ -172,14 +172,14 @@ TEST(Epochs, MarksOfEpochsComeFirstThenMarksOfSteps) {
                  trace::Kind::scope);
     auto found = outline(*made.source());
     EXPECT_EQ(found->bounds, "ProfilerStep");
-    EXPECT_EQ(found->unit, Unit::step);
+    EXPECT_EQ(found->period, Period::step);
     EXPECT_EQ(found->epochs.size(), 12U);
     for (int i = 0; i < 2; ++i)
         made.add("Epoch " + std::to_string(i), "", i * 60 * Epochal::ms, (i + 1) * 60 * Epochal::ms,
                  trace::Kind::scope);
     found = outline(*made.source());
     EXPECT_EQ(found->bounds, "Epoch");
-    EXPECT_EQ(found->unit, Unit::epoch);
+    EXPECT_EQ(found->period, Period::epoch);
     EXPECT_EQ(found->epochs.size(), 2U);
 }
 

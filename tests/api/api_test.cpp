@@ -1,6 +1,7 @@
 // The public interface, as a program that links the library sees it.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -86,6 +87,29 @@ TEST_F(Api, SaysWhatIsWrongAndWhatToDo) {
     EXPECT_THAT(wrong.error().message, HasSubstr("the plan expects"));
 }
 
+// A function that throws what none of ours throws; a name that is no UTF-8; a tensor without data.
+TEST_F(Api, NoExceptionLeavesIt) {
+    const auto thrown = v1::measure([] { throw 7; }, "model");
+    ASSERT_FALSE(thrown.ok());
+    EXPECT_EQ(thrown.error().code, "broken_invariant");
+    const auto model = v1::Model::open(at("net.onnx"));
+    ASSERT_TRUE(model.ok());
+    const auto empty = model->run({{v1::Tensor()}});
+    ASSERT_FALSE(empty.ok());
+    EXPECT_EQ(v1::Tensor().values<float>().size(), 0U);
+    constexpr std::int64_t large = std::int64_t{1} << 31;
+    EXPECT_THROW(v1::Tensor(v1::Element::f32, {large, large, 4}), std::bad_alloc);
+    EXPECT_THROW(v1::Tensor(v1::Element::f32, {-1, -1}), std::bad_alloc);
+    const std::string strange = at("net\xff.onnx");
+    std::filesystem::copy_file(at("net.onnx"), strange);
+    v1::OptimizeOptions options;
+    options.budget = "1,1s";
+    const auto found = v1::optimize(strange, options);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    EXPECT_THAT(found->json(), HasSubstr("viridian.optimize/1"));
+    EXPECT_TRUE(found->save(at("out.onnx")).ok());
+}
+
 TEST_F(Api, RunsFromEightThreadsAtOnceWithTheOutputsOfOne) {
     const auto model = v1::Model::open(at("net.onnx"), {.threads = 2});
     ASSERT_TRUE(model.ok()) << model.error().text();
@@ -112,6 +136,9 @@ TEST_F(Api, OptimisesSavesAndRunsThePlan) {
     } ear(heard);
     v1::OptimizeOptions options;
     options.budget = "20,5s";
+    const auto original = v1::Model::open(at("net.onnx"));
+    ASSERT_TRUE(original.ok());
+    options.threads = original->threads() == 1 ? 2 : 1;  // a plan is run with its own
     auto found = v1::optimize(at("net.onnx"), options, &ear);
     ASSERT_TRUE(found.ok()) << found.error().text();
     EXPECT_GT(found->seconds_after(), 0);
@@ -121,9 +148,9 @@ TEST_F(Api, OptimisesSavesAndRunsThePlan) {
     EXPECT_FALSE(heard.empty());
     ASSERT_TRUE(found->save(at("net.opt.onnx")).ok());
 
-    const auto original = v1::Model::open(at("net.onnx"));
     const auto planned = v1::Model::open(at("net.opt.plan.json"));
-    ASSERT_TRUE(original.ok() && planned.ok()) << planned.error().text();
+    ASSERT_TRUE(planned.ok()) << planned.error().text();
+    EXPECT_EQ(planned->threads(), options.threads);
     const v1::Model direct = (*std::move(found)).model();
     const auto exact = run(*original, input(3));
     for (const auto& got : {run(*planned, input(3)), run(direct, input(3))})
@@ -137,8 +164,13 @@ TEST_F(Api, SpeaksCAndDlpack) {
     EXPECT_STRNE(vd_error_next_step(), "");
     ASSERT_EQ(vd_model_open(at("net.onnx").c_str(), nullptr, &model), 0) << vd_error_message();
     EXPECT_EQ(vd_model_input_count(model), 1U);
-    EXPECT_STREQ(vd_model_input_name(model, 0), "x");
-    EXPECT_EQ(vd_model_output_name(model, 9), nullptr);
+    const vd_port port = vd_model_input(model, 0);
+    EXPECT_STREQ(port.name, "x");
+    EXPECT_EQ(port.type_code, 2);
+    EXPECT_EQ(port.type_bits, 32);
+    EXPECT_EQ(port.rank, 4);
+    EXPECT_EQ(port.shape[1], channels);
+    EXPECT_EQ(vd_model_output(model, 9).name, nullptr);
 
     std::vector<float> values = input(1);
     const std::int64_t shape[] = {1, channels, extent, extent};
@@ -155,6 +187,24 @@ TEST_F(Api, SpeaksCAndDlpack) {
     DLManagedTensorVersioned* none = nullptr;
     EXPECT_NE(vd_model_run(model, &in, &none), 0);
     EXPECT_THAT(vd_error_message(), HasSubstr("strided"));
+    in->dl_tensor.strides = nullptr;
+    for (const std::int64_t extent : {std::int64_t{-1}, std::int64_t{1} << 41}) {
+        in->dl_tensor.shape[1] = extent;
+        EXPECT_NE(vd_model_run(model, &in, &none), 0);
+        EXPECT_THAT(vd_error_message(), HasSubstr("impossible shape"));
+    }
+    in->dl_tensor.ndim = -1;
+    EXPECT_NE(vd_model_run(model, &in, &none), 0);
+    EXPECT_NE(vd_model_run(nullptr, &in, &none), 0);
+    EXPECT_NE(vd_optimize(at("net.onnx").c_str(), nullptr, nullptr), 0);
+    EXPECT_THAT(vd_error_message(), HasSubstr("null"));
+    EXPECT_EQ(vd_tensor_borrow(values.data(), -1, shape), nullptr);
+    EXPECT_EQ(none, nullptr);
+    vd_options options{};
+    options.threads = 1;
+    EXPECT_NE(vd_model_open(at("net.onnx").c_str(), &options, &model), 0);
+    EXPECT_THAT(vd_error_message(), HasSubstr("size"));
+    EXPECT_EQ(vd_model_input_count(nullptr), 0U);
     vd_tensor_release(out);
     vd_tensor_release(in);
     vd_model_close(model);
@@ -170,6 +220,8 @@ TEST_F(Api, MetersABlockOfWork) {
     EXPECT_LE(energy.low, energy.joules);
     EXPECT_THAT(energy.provenance, HasSubstr("estimated"));
     EXPECT_NE(vd_measure_begin("no-such-meter", &window), 0);
+    ASSERT_EQ(vd_measure_begin(nullptr, &window), 0) << vd_error_message();
+    EXPECT_NE(vd_measure_end(window, nullptr), 0);
 }
 
 TEST_F(Api, PlansAPipeline) {
@@ -184,6 +236,8 @@ TEST_F(Api, PlansAPipeline) {
     const auto plan = v1::plan_pipeline(profile, {.micro_batches = 4});
     ASSERT_TRUE(plan.ok()) << plan.error().text();
     EXPECT_THAT(*plan, HasSubstr("viridian.pipeline-plan/1"));
+    EXPECT_FALSE(v1::plan_pipeline(profile, {.slowdown = NAN}).ok());
+    EXPECT_FALSE(v1::plan_pipeline(profile, {.slowdown = -1}).ok());
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ clean ./link doctor >doctor || fail "doctor"
 grep -q '^+ meter model' doctor || fail "doctor says nothing of meters"
 clean ./link zoo squeezenet1_1 -o net.onnx >zoo || fail "zoo"
 clean ./link run net.onnx --json >run.json || fail "run"
-[ -x "$home/share/on_device/instrument" ] || fail "what measures a GPU is not in it"
+[ -x "$home/share/viridian/on_device/instrument" ] || fail "what measures a GPU is not in it"
 clean ./link record --cupti -o cupti -- true >cupti.out 2>&1 || { cat cupti.out; fail "record --cupti"; }
 grep -q 'no process used CUDA' cupti.out || { cat cupti.out; fail "record --cupti does not find its library"; }
 newest=$(objdump -T "$home/lib/libviridian_cupti.so" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -1)

@@ -62,7 +62,7 @@ double norm(std::span<const float> values) {
 }
 
 // A proof by outputs says little of a network whose outputs hardly depend on its inputs.
-class Network : public testing::TestWithParam<zoo::Entry> {};
+class Network : public testing::TestWithParam<zoo::Network> {};
 
 TEST_P(Network, TellsItsInputsApart) {
     zoo::Options options;
@@ -91,7 +91,7 @@ TEST_P(Network, TellsItsInputsApart) {
     RecordProperty("root_mean_square", fmt::format("{:.3g}", root_mean_square));
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, Network, testing::ValuesIn(zoo::entries()),
+INSTANTIATE_TEST_SUITE_P(Zoo, Network, testing::ValuesIn(zoo::networks()),
                          [](const auto& entry) { return std::string(entry.param.name); });
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Recording, AnswersWhatWasHeardAndNothingElse) {
     ASSERT_TRUE(regions.ok());
     Recording recording;
     recording.device = "synthetic";
-    const Source heard = recording.recorded(synthetic(7));
+    const PriceSource heard = recording.recorded(synthetic(7));
     const plan::Format nchw{plan::plain(4), graph::ElementType::f32, {}};
     const plan::Format nhwc{plan::channels_last(4), graph::ElementType::f32, {}};
     const graph::Dims dims = {1, 16, 14, 14};

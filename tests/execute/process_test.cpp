@@ -66,7 +66,7 @@ void use_everything(bool pin) {
     ASSERT_TRUE(prepared.executable->run(random_inputs(graph, random), prepared.outputs).ok());
     const plan::AssignedRegion& assigned = without_weights(prepared.plan);
     ASSERT_TRUE(device.time(graph, assigned.region, assigned.choice, {0, Seconds(0), 1, false}).ok());
-    ASSERT_TRUE((*device.make_step_timer(graph, prepared.plan))->pass().ok());
+    ASSERT_TRUE((*device.make_step_timer(graph, prepared.plan))->run().ok());
     EXPECT_TRUE(device.offered(graph, assigned.region, assigned.choice, false).has_value());
     const Graph picks = picking();
     Prepared failing = prepare(device, picks, {});

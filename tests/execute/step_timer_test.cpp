@@ -30,7 +30,7 @@ TEST(StepTimer, EveryStepIsTimed) {
     const auto steps = (*device)->make_step_timer(graph, *plan);
     ASSERT_TRUE(steps.ok()) << steps.error().text();
     for (int i = 0; i < 3; ++i) {
-        const auto pass = (*steps)->pass();
+        const auto pass = (*steps)->run();
         ASSERT_TRUE(pass.ok()) << pass.error().text();
         ASSERT_EQ(pass->steps.size(), plan->steps.size());
         for (const double seconds : pass->steps) EXPECT_GT(seconds, 0);

@@ -27,7 +27,7 @@ TEST(Switching, MeetsTheDeadlineAndChangesLessOftenWhenChangesAreDear) {
         const SwitchPrice price{latency, Joules(static_cast<double>(latency) * 2e-7), 2 * latency};
         const auto plan = plan_with_switches(network, deadline, price);
         ASSERT_TRUE(plan.ok()) << plan.error().text();
-        Assignment assignment = plan->assignment;
+        ClockAssignment assignment = plan->assignment;
         const std::int64_t changes = price_switches(network, assignment, price);
         EXPECT_LE(evaluate(network, assignment.duration, assignment.gap).makespan, deadline);
         const double energy = total_energy(network, assignment, deadline).value;

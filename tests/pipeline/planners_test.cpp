@@ -89,7 +89,7 @@ double brute_force(const Network& network, Nanoseconds deadline) {
     std::vector<int> level(units, 0);
     double best = std::numeric_limits<double>::infinity();
     while (true) {
-        const Assignment plan = at_levels(network, level);
+        const ClockAssignment plan = at_levels(network, level);
         if (evaluate(network, plan.duration).makespan <= deadline)
             best = std::min(best, total_energy(network, plan, deadline).value);
         std::size_t u = 0;

@@ -16,7 +16,7 @@ using tests::v100_profile;
 
 TEST(Simulate, EnergyIsUnitsPlusWaiting) {
     const Network network = network_of(one_f_one_b(4, 16), v100_profile(4));
-    const Assignment plan = at_levels(network, maximum_levels(network));
+    const ClockAssignment plan = at_levels(network, maximum_levels(network));
     const Simulation s = simulate(network, plan);
     EXPECT_NEAR(s.waiting.value, 4 * 50 * 3 * 0.09, 1e-9);  // every rank waits (K - 1)(F + B)
     EXPECT_NEAR(s.units.value, 4 * 16 * 0.09 * 186.1, 1e-6);
@@ -83,7 +83,7 @@ TEST(Simulate, PlansSurviveJitter) {
             ASSERT_TRUE(row.ok());
             const auto answer = row->plan({schedule, v100_profile(4), network}, {});
             ASSERT_TRUE(answer.ok());
-            const Assignment maximum = at_levels(network, maximum_levels(network));
+            const ClockAssignment maximum = at_levels(network, maximum_levels(network));
             EXPECT_EQ(evaluate(network, answer->assignment.duration).makespan,
                       evaluate(network, maximum.duration).makespan);
             const Disturbance jitter{0.02, 100, 1, {}};
@@ -96,7 +96,7 @@ TEST(Simulate, PlansSurviveJitter) {
 
 TEST(Simulate, JitterIsSeededAndStragglersSlow) {
     const Network network = network_of(one_f_one_b(3, 6), v100_profile(3));
-    const Assignment plan = at_levels(network, maximum_levels(network));
+    const ClockAssignment plan = at_levels(network, maximum_levels(network));
     const DisturbedRun a = simulate_disturbed(network, plan, {0.05, 20, 9, {}});
     EXPECT_EQ(a.mean, simulate_disturbed(network, plan, {0.05, 20, 9, {}}).mean);
     EXPECT_NE(a.mean, simulate_disturbed(network, plan, {0.05, 20, 10, {}}).mean);

@@ -27,7 +27,7 @@ struct Chain {
             text += (text.empty() ? "" : " ") + graph.node(id).op.qualified_name();
         return text;
     }
-    cost::Source source() const {
+    cost::PriceSource source() const {
         return {[this](const graph::Graph&,
                        const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                     std::vector<cost::PricedChoice> list;

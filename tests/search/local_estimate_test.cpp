@@ -12,7 +12,7 @@
 namespace viridian::search {
 namespace {
 
-Outcome whole(const graph::Graph& graph, const cost::Source& source, const Objective& objective,
+Outcome whole(const graph::Graph& graph, const cost::PriceSource& source, const Objective& objective,
               const AssignOptions& options) {
     const auto instance = Instance::of(graph, source);
     return *solve(*instance, objective, options);
@@ -25,7 +25,7 @@ void expect_estimates_near_the_whole(const char* network, const char* text) {
                                          : zoo::Options{});
     ASSERT_TRUE(graph.ok());
     ASSERT_TRUE(rewrite::simplify(*graph).ok());
-    const cost::Source source = cost::synthetic(1);
+    const cost::PriceSource source = cost::synthetic(1);
     const Objective objective = *parse_objective(text);
     AssignOptions options;
     const Outcome base = whole(*graph, source, objective, options);
@@ -57,7 +57,7 @@ TEST(LocalEstimate, estimates_what_the_whole_costs) {
 TEST(LocalEstimate, finds_as_cheap_a_graph_with_fewer_whole_assignments) {
     auto graph = zoo::build("squeezenet1_1", {});
     ASSERT_TRUE(rewrite::simplify(*graph).ok());
-    const cost::Source source = cost::synthetic(1);
+    const cost::PriceSource source = cost::synthetic(1);
     OuterOptions options;
     options.method = OuterMethod::backtracking;
     options.most_graphs = 100;

@@ -11,7 +11,7 @@ namespace {
 
 // One plain kernel per node; regions of several nodes have none. Every launch costs one second, and every
 // element of an output a little.
-cost::Source launches() {
+cost::PriceSource launches() {
     return {
         [](const graph::Graph& graph, const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
             if (region.nodes.size() > 1) return std::vector<cost::PricedChoice>{};
@@ -98,8 +98,8 @@ TEST_P(Outer, large_weights_are_computed_in_the_graph_that_is_kept) {
 }
 
 // What one node of `elements` costs: a launch, and more by element where they do not fit the cache.
-cost::Source caches(double launch) {
-    const cost::Source plain = launches();
+cost::PriceSource caches(double launch) {
+    const cost::PriceSource plain = launches();
     return {[=](const graph::Graph& graph,
                 const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 VIRIDIAN_TRY(auto choices, plain.choices(graph, region));
@@ -152,12 +152,12 @@ TEST_P(Outer, ends_in_time_whatever_a_price_takes) {
     graph::Graph graph = rewrite::find_rule("stack_matmuls")->instance(random, graph::ElementType::f32);
     ASSERT_TRUE(graph::infer_types(graph).ok());
     int asked = 0;
-    const cost::Source quick = launches();
-    const cost::Source slow = {[&](const graph::Graph& of, const plan::Region& region) {
-                                   ++asked;
-                                   return quick.choices(of, region);
-                               },
-                               quick.conversion};
+    const cost::PriceSource quick = launches();
+    const cost::PriceSource slow = {[&](const graph::Graph& of, const plan::Region& region) {
+                                        ++asked;
+                                        return quick.choices(of, region);
+                                    },
+                                    quick.conversion};
     OuterOptions options;
     options.method = GetParam();
     options.time_limit = Seconds(0);

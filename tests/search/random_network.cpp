@@ -15,7 +15,7 @@ cost::Price price(double seconds, double joules) {
             {Joules(joules), Joules(joules), Joules(joules), {Provenance::Kind::estimated, "synthetic"}}};
 }
 
-cost::Source Network::source() const {
+cost::PriceSource Network::source() const {
     return {
         [this](const graph::Graph&, const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
             const auto at = choices.find(region.nodes);

@@ -15,7 +15,7 @@ struct Network {
     std::map<std::pair<std::string, std::string>, cost::Price> conversions;  // by format
     std::vector<plan::Format> formats;
 
-    [[nodiscard]] cost::Source source() const;
+    [[nodiscard]] cost::PriceSource source() const;
 };
 
 struct Recipe {

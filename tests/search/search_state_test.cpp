@@ -13,7 +13,7 @@ namespace {
 
 // A plain kernel for every single node whose output is no larger than `most` elements: a second, and a
 // thousandth for each element.
-cost::Source small_kernels(std::int64_t most) {
+cost::PriceSource small_kernels(std::int64_t most) {
     return {[most](const graph::Graph& graph,
                    const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 std::int64_t elements = 1;
@@ -76,7 +76,7 @@ TEST(SearchState, counts_the_graphs_without_a_price) {
 TEST(SearchState, ends_with_a_proven_plan_whatever_it_left_open_on_the_way) {
     graph::Graph graph = *zoo::build("squeezenet1_1");
     ASSERT_TRUE(rewrite::simplify(graph).ok());
-    const cost::Source source = cost::synthetic(1);
+    const cost::PriceSource source = cost::synthetic(1);
     for (const char* text : {"0.5*power+0.5*energy", "energy @ time<=0.8x"}) {
         OuterOptions options;
         options.method = OuterMethod::backtracking;
@@ -125,7 +125,7 @@ RewrittenGraph relu(std::int64_t elements) {
 
 TEST(SearchState, counts_the_graphs_that_too_many_cheaper_ones_crowd_out) {
     constexpr std::int64_t room = 4096, more = 5;
-    const cost::Source source = small_kernels(1 << 20);
+    const cost::PriceSource source = small_kernels(1 << 20);
     const Objective objective;
     OuterOptions options;
     options.alpha = 100;

@@ -102,6 +102,36 @@ TEST(AsF32, QuantisedPairsAreLeftOutAndWeightsFold) {
     EXPECT_LT(worst_difference(graph, simple, {input}), 0.15) << "half a step of the last pair, and rounding";
 }
 
+// The least integer stands for 0, as ONNX Runtime's quantiser has it where it leaves out a Relu, and the
+// largest one for 2.55; per channel, the second channel's numbers reach from -2 to 0.55.
+TEST(AsF32, APairClampsAsItsIntegersDo) {
+    for (const bool per_channel : {false, true}) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({2, 3})});
+        Tensor zero(ElementType::u8, per_channel ? graph::Dims{2} : graph::Dims{});
+        if (per_channel) zero.mutable_values<std::uint8_t>()[1] = 200;
+        const ValueId z = graph.add_constant("zero", zero);
+        const ValueId by =
+            graph.add_constant("scale", per_channel ? Tensor::f32({2}, std::vector<float>{0.01F, 0.01F})
+                                                    : Tensor::scalar(0.01F));
+        const graph::Attributes axis = {{"axis", std::int64_t{0}}};
+        graph.set_outputs({graph.add(
+            "Neg",
+            {graph.add("DequantizeLinear", {graph.add("QuantizeLinear", {x, by, z}, axis), by, z}, axis)})});
+        ASSERT_TRUE(graph::infer_types(graph).ok());
+        const auto wide = as_f32(graph);
+        ASSERT_TRUE(wide.ok()) << wide.error().text();
+        EXPECT_EQ(wide->quantised_pairs, 1);
+        EXPECT_EQ(wide->graph.value(wide->graph.outputs()[0]).name, graph.value(graph.outputs()[0]).name);
+        const Tensor input = Tensor::f32({2, 3}, std::vector<float>{-3, 0.5F, 9, -3, 0.5F, 9});
+        EXPECT_LT(worst_difference(graph, wide->graph, {input}), 1e-6);
+        const auto outputs = graph::evaluate(wide->graph, {input});
+        ASSERT_TRUE(outputs.ok());
+        EXPECT_EQ((*outputs)[0].number(0), 0);
+        EXPECT_NEAR((*outputs)[0].number(3), per_channel ? 2 : 0, 1e-6);
+    }
+}
+
 // A pair with another scale on each side scales; it is no rounding.
 TEST(AsF32, APairThatScalesStays) {
     Graph graph;

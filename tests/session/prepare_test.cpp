@@ -28,7 +28,7 @@ TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
     for (float& w : weights.mutable_values<float>()) w = value = value > 1 ? value - 1.93F : value + 0.37F;
     graph.set_outputs({graph.add("MatMul", {x, graph.add_constant("w", std::move(weights))}, {}, "product")});
     ASSERT_TRUE(infer_types(graph).ok());
-    cost::Source source{
+    cost::PriceSource source{
         [&](const graph::Graph& of, const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
             VIRIDIAN_TRY(const auto choices, device.choices(of, region));
             std::vector<cost::PricedChoice> priced;

@@ -83,7 +83,7 @@ class SimulatedDevice final : public Device {
   private:
     static Timing timing(Seconds s) { return {s, s, s, s, 5, {}}; }
 
-    cost::Source prices_;
+    cost::PriceSource prices_;
 };
 
 }  // namespace viridian::execute

@@ -90,7 +90,7 @@ void expect_lively(const Graph& network, double least) {
     EXPECT_LT(scale, 1e3) << network.name;
 }
 
-class Published : public testing::TestWithParam<Entry> {};
+class Published : public testing::TestWithParam<Network> {};
 
 TEST_P(Published, HasItsParametersAndShapes) {
     Options options;
@@ -110,7 +110,7 @@ TEST_P(Published, HasItsParametersAndShapes) {
         EXPECT_NE(graph::find_operator(network->node(id)), nullptr) << network->node(id).op.name();
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, Published, testing::ValuesIn(entries()),
+INSTANTIATE_TEST_SUITE_P(Zoo, Published, testing::ValuesIn(networks()),
                          [](const auto& entry) { return std::string(entry.param.name); });
 
 TEST(Zoo, LooksLikeItsExports) {

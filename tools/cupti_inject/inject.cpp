@@ -29,7 +29,7 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-void take(void*, const cupti::Work& work) {
+void take(void*, const cupti::Activity& work) {
     const char* category = work.kind == cupti::kernel_kind ? "kernel"
                            : work.kind == cupti::copy_kind ? "gpu_memcpy"
                                                            : "gpu_memset";

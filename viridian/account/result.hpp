@@ -14,48 +14,53 @@ struct Operation {       // one qualified name on one device and pass
     std::string parent;  // its module or operator
     std::string type;    // "MatMul"
     std::string kind;    // operation, kernel, copy, fill
-    std::string device;
+    std::string device;  // "cpu:0"
     std::string pass;    // forward, backward, unknown
     std::string stream;  // thread or stream; empty if several
     std::uint64_t count = 0;
     Seconds seconds;               // summed over instances, callees' time not included
     std::optional<Energy> energy;  // none if its device has no meter
+    // Returns the mean power while it ran, 0 if that is unknown.
     [[nodiscard]] Watts watts() const {
         return energy && seconds.value > 0 ? energy->value / seconds : Watts(0);
     }
 };
 
+// The window and shift of a meter as deconvolve found them, with the shift's 95 % interval.
 struct SensorFound {
     Seconds window, shift, shift_low, shift_high;
 };
 
+// A Device is one metered device: how its energy was divided, and the parts that no operation received.
 struct Device {
     std::string name;
-    std::string method;   // recency, overlap, deconvolve
-    std::string verdict;  // why this method
-    std::string power;    // provenance of the meter, "measured:powercap"
-    Seconds update;       // median time between readings that differ
-    Joules idle, unattributed, residual, meter_total;
-    Joules others;  // other processes' part, taken off before (CPU share)
+    std::string method;                                // recency, overlap, deconvolve
+    std::string verdict;                               // the reason for this method
+    std::string power;                                 // provenance of the meter, "measured:powercap"
+    Seconds update;                                    // median time between readings that differ
+    Joules idle, unattributed, residual, meter_total;  // as in `Attribution` (attribute/overlap.hpp)
+    Joules others;  // energy of other processes, removed before it was divided (power/process_share.hpp)
     std::optional<SensorFound> sensor;
 };
 
-struct Flow {  // data flows between qualified names
+// A Flow is data that one qualified name hands to another.
+struct Flow {
     std::string from, to;
     std::uint64_t count = 1;
 };
 
 struct Accounting {
-    std::string trace, power, sharing;
+    std::string trace, power, sharing;  // two file names; how concurrent leaves share energy, in words
     std::vector<Operation> operations;  // by energy, largest first
     std::vector<Device> devices;
     std::vector<Flow> edges;
-    std::vector<std::string> warnings;
-    std::uint64_t events = 0;
+    std::vector<std::string> warnings;  // sentences
+    std::uint64_t events = 0;           // of the trace
 };
 
 [[nodiscard]] Json to_json(const Accounting& accounting);
-// Errors: malformed, mismatch (another schema).
+// Returns the accounting that `json` holds. `name` stands for the file in errors. Errors: malformed, mismatch
+// (another schema).
 [[nodiscard]] Result<Accounting> accounting_from_json(const Json& json, std::string_view name);
 
 }  // namespace viridian::account

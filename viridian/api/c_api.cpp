@@ -1,9 +1,12 @@
 // The C interface, on top of the C++ one.
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
+#include <initializer_list>
 #include <mutex>
 #include <thread>
 
+#include "viridian/api/convert.hpp"
 #include "viridian/api/dlpack.hpp"
 #include "viridian/viridian.h"
 #include "viridian/viridian.hpp"
@@ -32,9 +35,17 @@ int fail_with(vd::Error error) {
     return 1;
 }
 
-vd::OptimizeOptions options_of(const vd_options* given) {
+vd::Result<vd::OptimizeOptions> options_of(const vd_options* from) {
     vd::OptimizeOptions options;
-    if (given == nullptr) return options;
+    if (from == nullptr) return options;
+    vd_options whole{};  // the caller's header may be of another version
+    const auto* bytes = reinterpret_cast<const char*>(from);
+    const std::size_t known = std::min(from->size, sizeof whole);
+    if (from->size == 0 || std::any_of(bytes + known, bytes + from->size, [](char c) { return c != 0; }))
+        return vd::Error{"invalid_argument", "vd_options has no size, or options that this version lacks",
+                         "set `size` to sizeof(vd_options)"};
+    std::memcpy(&whole, from, known);
+    const vd_options* given = &whole;
     options.threads = given->threads;
     options.bf16 = given->bf16 != 0;
     options.batch = given->batch;
@@ -62,8 +73,9 @@ struct Owner {
 };
 
 DLManagedTensorVersioned* hand_out(vd::Tensor tensor, void* data) {
-    auto* owner = new Owner{tensor, tensor.shape()};
+    auto keep = std::make_unique<Owner>(Owner{tensor, tensor.shape()});
     auto* managed = new DLManagedTensorVersioned{};
+    Owner* owner = keep.release();
     managed->version = {1, 0};
     managed->manager_ctx = owner;
     managed->deleter = [](DLManagedTensorVersioned* self) {
@@ -81,6 +93,7 @@ DLManagedTensorVersioned* hand_out(vd::Tensor tensor, void* data) {
 }
 
 bool dense(const DLTensor& tensor) {
+    if (std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim) return true;
     std::int64_t stride = 1;
     for (std::int32_t axis = tensor.ndim; tensor.strides != nullptr && axis-- > 0;) {
         if (tensor.shape[axis] != 1 && tensor.strides[axis] != stride) return false;
@@ -94,6 +107,8 @@ vd::Result<vd::Tensor> view_of(const DLManagedTensorVersioned* managed) {
         return vd::Error{"invalid_argument", "an input is no DLPack 1 tensor",
                          "pass a DLManagedTensorVersioned"};
     const DLTensor& tensor = managed->dl_tensor;
+    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+        return vd::Error{"invalid_argument", "an input has no shape", "give its rank and extents"};
     if (tensor.device.device_type != 1)
         return vd::Error{"unsupported", "an input does not lie in CPU memory", "copy it to the CPU"};
     if (!dense(tensor)) return vd::Error{"unsupported", "an input is strided", "make it contiguous"};
@@ -106,14 +121,24 @@ vd::Result<vd::Tensor> view_of(const DLManagedTensorVersioned* managed) {
                      "convert it to the input's type"};
 }
 
-// Runs `work` so that no exception crosses into C.
+// Runs `work` so that no exception crosses into C, if none of `needed` is null.
 template <class Work>
-int guarded(const Work& work) {
+int guarded(std::initializer_list<const void*> needed, const Work& work) {
+    if (std::ranges::find(needed, nullptr) != needed.end())
+        return fail_with({"invalid_argument", "an argument is null", "see viridian.h which may be"});
     try {
         return work();
-    } catch (const std::exception& exception) {
-        return fail_with({"broken_invariant", exception.what(), "please report it with the input"});
+    } catch (...) {
+        return fail_with(viridian::api::to_public(viridian::api::caught()));
     }
+}
+
+vd_port port_at(const std::vector<vd::Port>& ports, size_t index) {
+    if (index >= ports.size()) return {};
+    const vd::Port& port = ports[index];
+    const auto row = std::ranges::find(types, port.element, &TypeRow::element);
+    return {port.name.c_str(), row->code, row->bits, static_cast<std::int32_t>(port.shape.size()),
+            port.shape.data()};
 }
 
 }  // namespace
@@ -124,8 +149,10 @@ const char* vd_version(void) {
 }
 
 int vd_model_open(const char* file, const vd_options* options, vd_model** model) {
-    return guarded([&] {
-        auto opened = vd::Model::open(file, options_of(options));
+    return guarded({file, model}, [&] {
+        const auto parsed = options_of(options);
+        if (!parsed.ok()) return fail_with(parsed.error());
+        auto opened = vd::Model::open(file, *parsed);
         if (!opened.ok()) return fail_with(opened.error());
         *model = new vd_model{*std::move(opened)};
         return 0;
@@ -133,22 +160,23 @@ int vd_model_open(const char* file, const vd_options* options, vd_model** model)
 }
 
 void vd_model_close(vd_model* model) { delete model; }
-size_t vd_model_input_count(const vd_model* model) { return model->model.inputs().size(); }
-size_t vd_model_output_count(const vd_model* model) { return model->model.outputs().size(); }
-
-const char* vd_model_input_name(const vd_model* model, size_t index) {
-    const auto& ports = model->model.inputs();
-    return index < ports.size() ? ports[index].name.c_str() : nullptr;
+size_t vd_model_input_count(const vd_model* model) {
+    return model == nullptr ? 0 : model->model.inputs().size();
+}
+size_t vd_model_output_count(const vd_model* model) {
+    return model == nullptr ? 0 : model->model.outputs().size();
 }
 
-const char* vd_model_output_name(const vd_model* model, size_t index) {
-    const auto& ports = model->model.outputs();
-    return index < ports.size() ? ports[index].name.c_str() : nullptr;
+vd_port vd_model_input(const vd_model* model, size_t index) {
+    return model == nullptr ? vd_port{} : port_at(model->model.inputs(), index);
+}
+vd_port vd_model_output(const vd_model* model, size_t index) {
+    return model == nullptr ? vd_port{} : port_at(model->model.outputs(), index);
 }
 
 int vd_model_run(const vd_model* model, DLManagedTensorVersioned* const* inputs,
                  DLManagedTensorVersioned** outputs) {
-    return guarded([&] {
+    return guarded({model, inputs, outputs}, [&] {
         std::vector<vd::Tensor> given;
         for (std::size_t i = 0; i < model->model.inputs().size(); ++i) {
             auto view = view_of(inputs[i]);
@@ -164,10 +192,18 @@ int vd_model_run(const vd_model* model, DLManagedTensorVersioned* const* inputs,
 }
 
 DLManagedTensorVersioned* vd_tensor_borrow(float* data, int32_t rank, const int64_t* shape) {
-    return hand_out(vd::Tensor::view(data, {shape, shape + rank}), data);
+    DLManagedTensorVersioned* made = nullptr;
+    guarded({data}, [&] {
+        if (rank < 0 || (rank > 0 && shape == nullptr))
+            return fail_with({"invalid_argument", "the tensor has no shape", "give its rank and extents"});
+        made = hand_out(vd::Tensor::view(data, {shape, shape + rank}), data);
+        return 0;
+    });
+    return made;
 }
 
 void* vd_tensor_data(const DLManagedTensorVersioned* tensor) {
+    if (tensor == nullptr) return nullptr;
     return static_cast<std::byte*>(tensor->dl_tensor.data) + tensor->dl_tensor.byte_offset;
 }
 
@@ -176,8 +212,10 @@ void vd_tensor_release(DLManagedTensorVersioned* tensor) {
 }
 
 int vd_optimize(const char* file, const char* output, const vd_options* options) {
-    return guarded([&] {
-        const auto result = vd::optimize(file, options_of(options));
+    return guarded({file, output}, [&] {
+        const auto parsed = options_of(options);
+        if (!parsed.ok()) return fail_with(parsed.error());
+        const auto result = vd::optimize(file, *parsed);
         if (!result.ok()) return fail_with(result.error());
         const auto saved = result->save(output);
         return saved.ok() ? 0 : fail_with(saved.error());
@@ -185,7 +223,7 @@ int vd_optimize(const char* file, const char* output, const vd_options* options)
 }
 
 int vd_measure_begin(const char* meter, vd_window** window) {
-    return guarded([&] {
+    return guarded({window}, [&] {
         auto opened = std::make_unique<vd_window>();
         opened->thread = std::thread([w = opened.get(), name = std::string(meter == nullptr ? "" : meter)] {
             auto result = vd::measure(
@@ -216,7 +254,7 @@ int vd_measure_begin(const char* meter, vd_window** window) {
 }
 
 int vd_measure_end(vd_window* window, vd_energy* energy) {
-    return guarded([&] {
+    return guarded({window}, [&] {
         const std::unique_ptr<vd_window> owner(window);
         {
             const std::lock_guard lock(window->mutex);
@@ -225,6 +263,7 @@ int vd_measure_end(vd_window* window, vd_energy* energy) {
         window->changed.notify_all();
         window->thread.join();
         if (!window->result->ok()) return fail_with(window->result->error());
+        if (energy == nullptr) return fail_with({"invalid_argument", "`energy` is null", "give its address"});
         const vd::Measurement& measured = **window->result;
         *energy = {measured.energy.joules, measured.energy.low, measured.energy.high, measured.seconds, {}};
         std::strncpy(energy->provenance, measured.energy.provenance.c_str(), sizeof energy->provenance - 1);

@@ -1,6 +1,8 @@
 #include "viridian/api/convert.hpp"
 
+#include <algorithm>
 #include <array>
+#include <new>
 
 #include "viridian/graph/graph.hpp"
 
@@ -31,6 +33,22 @@ v1::Element to_public(graph::ElementType type) {
 }
 
 graph::ElementType from_public(v1::Element element) { return elements.at(static_cast<std::size_t>(element)); }
+
+Error caught() {
+    std::string what = "unknown exception";
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "use a smaller model or batch", "there is not enough memory");
+    } catch (const BrokenInvariant& broken) {
+        what = "broken invariant: " + broken.name;
+    } catch (const std::exception& exception) {
+        what = exception.what();
+    } catch (...) {
+    }
+    return fail(ErrorCode::broken_invariant, "please report it, unless your own code threw it",
+                "unexpected exception: {}", what);
+}
 
 v1::Port port_of(const graph::Value& value) {
     return {value.name, to_public(value.type.element), value.type.dims()};

@@ -1,5 +1,7 @@
 #pragma once
 // Carries values between the public interface and the rooms behind it.
+#include <type_traits>
+
 #include "viridian/base/energy.hpp"
 #include "viridian/base/result.hpp"
 #include "viridian/graph/graph.hpp"
@@ -13,26 +15,20 @@ namespace viridian::api {
 [[nodiscard]] graph::ElementType from_public(v1::Element element);
 [[nodiscard]] v1::Port port_of(const graph::Value& value);
 
-// Runs `work`, which returns a viridian::Result, and turns broken invariants and exhausted memory into
-// errors, so that no exception of ours leaves the library.
+// Returns an Error that describes the exception being handled. Call it only inside a catch block.
+[[nodiscard]] Error caught();
+
+// Runs `work`, which returns a viridian::Result, and gives its value or error as a public one. No exception
+// leaves it.
 template <class Work>
-auto guarded(const Work& work) -> decltype(work()) {
+auto answer(const Work& work) -> v1::Result<std::decay_t<decltype(work().value())>> {
     try {
-        return work();
-    } catch (const BrokenInvariant& broken) {
-        return fail(ErrorCode::broken_invariant, "please report it with the input",
-                    "bug in viridian: the invariant `{}` does not hold", broken.name);
-    } catch (const std::bad_alloc&) {
-        return fail(ErrorCode::out_of_memory, "use a smaller model or batch", "there is not enough memory");
+        auto result = work();
+        if (!result.ok()) return to_public(result.error());
+        return std::move(result).value();
+    } catch (...) {
+        return to_public(caught());
     }
 }
 
 }  // namespace viridian::api
-
-#define VIRIDIAN_API_TRY_NAMED(name, declaration, ...)                 \
-    auto name = ::viridian::api::guarded([&] { return __VA_ARGS__; }); \
-    if (!name.ok()) return ::viridian::api::to_public(name.error());   \
-    declaration = std::move(name).value()
-// Declares the value of an internal result, or returns its error as a public one.
-#define VIRIDIAN_API_TRY(declaration, ...) \
-    VIRIDIAN_API_TRY_NAMED(VIRIDIAN_JOIN(viridian_api_result_, __LINE__), declaration, __VA_ARGS__)

@@ -10,11 +10,20 @@ std::vector<Port> ports_of(const graph::Graph& graph, const std::vector<graph::V
     return ports;
 }
 
-// The tensor's bytes, kept alive by it.
-graph::Tensor borrowed(const Tensor& tensor) {
-    return {api::from_public(tensor.element()),
-            tensor.shape(),
-            {std::make_shared<Tensor>(tensor), static_cast<const std::byte*>(tensor.data())}};
+// The tensor's bytes, kept alive by it. Errors: invalid_argument for a shape that no tensor has, or no data.
+viridian::Result<graph::Tensor> borrowed(const Tensor& tensor) {
+    constexpr double most = 1e12;  // elements
+    double count = 1;
+    bool possible = true;
+    for (const std::int64_t extent : tensor.shape()) {
+        possible = possible && extent >= 0 && static_cast<double>(extent) <= most;
+        count *= static_cast<double>(extent);
+    }
+    if (!possible || count > most || (count > 0 && tensor.data() == nullptr))
+        return fail(ErrorCode::invalid_argument, "give its data, and extents from 0 on",
+                    "an input tensor has no data or an impossible shape");
+    return graph::Tensor(api::from_public(tensor.element()), tensor.shape(),
+                         {std::make_shared<Tensor>(tensor), static_cast<const std::byte*>(tensor.data())});
 }
 
 }  // namespace
@@ -25,8 +34,11 @@ std::size_t size_of(Element element) {
 
 Tensor::Tensor(Element element, std::vector<std::int64_t> shape)
     : element_(element), shape_(std::move(shape)), owned_(true) {
-    data_ =
-        std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(count()) * size_of(element)]());
+    std::size_t bytes = size_of(element);
+    for (const std::int64_t extent : shape_)
+        if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes))
+            throw std::bad_alloc();
+    data_ = std::shared_ptr<std::byte[]>(new std::byte[bytes]());
 }
 
 Tensor Tensor::view(Element element, const void* data, std::vector<std::int64_t> shape) {
@@ -42,7 +54,7 @@ Tensor Tensor::view(const float* data, std::vector<std::int64_t> shape) {
 }
 
 std::int64_t Tensor::count() const {
-    std::int64_t count = 1;
+    std::int64_t count = data_ == nullptr ? 0 : 1;
     for (const std::int64_t extent : shape_) count *= extent;
     return count;
 }
@@ -59,10 +71,12 @@ std::shared_ptr<Model::State> Model::State::of(session::Session session) {
 }
 
 Result<Model> Model::open(const std::string& file, const OpenOptions& options) {
-    const session::ModelOptions model = api::model_options(file, options);
-    VIRIDIAN_API_TRY(session::LoadedModel loaded, session::load(model));
-    VIRIDIAN_API_TRY(session::Session session, session::prepare(std::move(loaded), model));
-    return Model(State::of(std::move(session)));
+    return api::answer([&]() -> viridian::Result<Model> {
+        const session::ModelOptions model = api::model_options(file, options);
+        VIRIDIAN_TRY(session::LoadedModel loaded, session::load(model));
+        VIRIDIAN_TRY(session::Session session, session::prepare(std::move(loaded), model));
+        return Model(State::of(std::move(session)));
+    });
 }
 
 const std::vector<Port>& Model::inputs() const { return state_->inputs; }
@@ -70,19 +84,23 @@ const std::vector<Port>& Model::outputs() const { return state_->outputs; }
 int Model::threads() const { return state_->session.device->threads(); }
 
 Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) const {
-    std::vector<graph::Tensor> given;
-    for (const Tensor& tensor : inputs) given.push_back(borrowed(tensor));
-    std::vector<Tensor> outputs;
-    std::vector<graph::Tensor> made;
-    for (const Port& port : state_->outputs) made.emplace_back(api::from_public(port.element), port.shape);
-    const auto ran = api::guarded([&] { return state_->session.planned.executable->run(given, made); });
-    if (!ran.ok()) return api::to_public(ran.error());
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        const auto owner = std::make_shared<graph::Tensor>(std::move(made[i]));
-        outputs.push_back(Tensor::view(state_->outputs[i].element, owner->bytes(), state_->outputs[i].shape));
-        outputs.back().data_ = std::shared_ptr<const void>(owner, owner->bytes());
-    }
-    return outputs;
+    return api::answer([&]() -> viridian::Result<std::vector<Tensor>> {
+        std::vector<graph::Tensor> given(inputs.size()), made;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            VIRIDIAN_TRY(given[i], borrowed(inputs[i]));
+        }
+        for (const Port& port : state_->outputs)
+            made.emplace_back(api::from_public(port.element), port.shape);
+        VIRIDIAN_TRY(state_->session.planned.executable->run(given, made));
+        std::vector<Tensor> outputs;
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            const auto owner = std::make_shared<graph::Tensor>(std::move(made[i]));
+            const Port& port = state_->outputs[i];
+            outputs.push_back(Tensor::view(port.element, owner->bytes(), port.shape));
+            outputs.back().data_ = std::shared_ptr<const void>(owner, owner->bytes());
+        }
+        return outputs;
+    });
 }
 
 }  // namespace viridian::v1

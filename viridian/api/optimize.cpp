@@ -70,22 +70,25 @@ session::ModelOptions model_options(const std::string& file, const v1::OpenOptio
 namespace viridian::v1 {
 
 Result<Optimized> optimize(const std::string& file, const OptimizeOptions& options, Listener* listener) {
-    const session::ModelOptions model = api::model_options(file, options);
-    VIRIDIAN_API_TRY(optimize::OptimizeOptions parsed, api::parse(options));
-    VIRIDIAN_API_TRY(const graph::Graph original, session::load_model(model));
-    const execute::PinnedCaller pinned(model.pin);
-    VIRIDIAN_API_TRY(auto device, session::open_device(model));
-    VIRIDIAN_API_TRY(cost::Database database, session::open_database(model));
-    parsed.reference = session::reference_cache(model);
-    const auto state =
-        std::make_shared<Optimized::State>(Optimized::State{std::move(device), std::move(database), {}, {}});
-    VIRIDIAN_API_TRY(state->costs, optimize::MeasuredCosts::open(*state->device, state->database, model.meter,
-                                                                 session::allowances_text(model)));
-    api::Relay relay(listener);
-    VIRIDIAN_API_TRY(state->result, viridian::optimize::optimize(original, *state->costs, state->device.get(),
+    return api::answer([&]() -> viridian::Result<Optimized> {
+        const session::ModelOptions model = api::model_options(file, options);
+        api::Relay relay(listener);
+        VIRIDIAN_TRY(viridian::optimize::OptimizeOptions parsed, api::parse(options));
+        VIRIDIAN_TRY(const graph::Graph original, session::load_model(model, &relay));
+        const execute::PinnedCaller pinned(model.pin);
+        VIRIDIAN_TRY(auto device, session::open_device(model));
+        VIRIDIAN_TRY(cost::Database database, session::open_database(model));
+        parsed.reference = session::reference_cache(model);
+        const auto state = std::make_shared<Optimized::State>(
+            Optimized::State{std::move(device), std::move(database), {}, {}});
+        VIRIDIAN_TRY(state->costs,
+                     viridian::optimize::MeasuredCosts::open(*state->device, state->database, model.meter,
+                                                             session::allowances_text(model)));
+        VIRIDIAN_TRY(state->result, viridian::optimize::optimize(original, *state->costs, state->device.get(),
                                                                  parsed, relay));
-    state->result.model = Path(file).filename().string();
-    return Optimized(state);
+        state->result.model = Path(file).filename().string();
+        return Optimized(state);
+    });
 }
 
 double Optimized::seconds_before() const { return state_->result.baseline.measured->seconds.median; }
@@ -93,18 +96,20 @@ double Optimized::seconds_after() const { return state_->result.optimized.measur
 Energy Optimized::energy_before() const { return api::to_public(state_->result.baseline.measured->energy); }
 Energy Optimized::energy_after() const { return api::to_public(state_->result.optimized.measured->energy); }
 std::string Optimized::text() const { return viridian::optimize::text(state_->result); }
-std::string Optimized::json() const { return state_->result.to_json().dump(2); }
+std::string Optimized::json() const { return json_dump(state_->result.to_json(), 2); }
 
 Result<Done> Optimized::save(const std::string& file) const {
-    const auto saved = api::guarded([&] { return api::write(state_->result, file); });
-    if (!saved.ok()) return api::to_public(saved.error());
-    return Done{};
+    return api::answer([&]() -> viridian::Result<Done> {
+        VIRIDIAN_TRY(api::write(state_->result, file));
+        return Done{};
+    });
 }
 
 Model Optimized::model() && {
+    const auto state = std::move(state_);
     session::Session session;
-    session.device = std::move(state_->device);
-    session.planned = std::move(state_->result.optimized.planned);
+    session.device = std::move(state->device);
+    session.planned = std::move(state->result.optimized.planned);
     return Model(Model::State::of(std::move(session)));
 }
 

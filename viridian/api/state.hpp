@@ -7,6 +7,7 @@
 
 namespace viridian::api {
 
+// Returns the options of a session that opens `file` with the public `options`.
 [[nodiscard]] session::ModelOptions model_options(const std::string& file, const v1::OpenOptions& options);
 
 }  // namespace viridian::api

@@ -6,15 +6,16 @@
 
 namespace viridian {
 
-// One output file while it is written.
+// A Destination is one output file while it is written.
 struct Destination {
+    // Follows the links of `name`. Opens and changes nothing.
     explicit Destination(const Path& name);
 
-    [[nodiscard]] int open() const;    // opens `beside`; a descriptor, or -1 with errno set
-    [[nodiscard]] bool place() const;  // renames `beside` to `path`; false with errno set
-    void abandon() const;              // removes what was written so far
+    [[nodiscard]] int open() const;    // opens `beside`; returns a descriptor, or -1 with errno set
+    [[nodiscard]] bool place() const;  // renames `beside` to `path`; returns false with errno set on failure
+    void abandon() const;              // removes `beside`, unless it is `path`
 
-    Path path;    // the file that `name` leads to
+    Path path;    // the file to which `name` leads
     Path beside;  // the file that is opened; equal to `path` for devices and pipes
 };
 
@@ -22,7 +23,8 @@ struct Destination {
 // it.
 [[nodiscard]] Result<void> check_writable(const Path& name);
 
-// The error for a system error `number` (errno) while writing `path`: disk_full or file_not_writable.
+// Returns the error for the system error `number` (errno) while writing `path`: disk_full or
+// file_not_writable.
 [[nodiscard]] Error write_error(const Path& path, int number);
 
 }  // namespace viridian

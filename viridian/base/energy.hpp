@@ -10,7 +10,7 @@
 
 namespace viridian {
 
-// Says where a number comes from.
+// Provenance says from which meter, model or method a number comes.
 struct Provenance {
     enum class Kind { measured, estimated, derived } kind = Kind::estimated;
     std::string source;  // meter, model or method: "powercap", "cpu-linear", "overlap from powercap"

@@ -13,7 +13,7 @@ enum class ErrorKind {
     bug,      // our own invariant is broken: exit code 3
 };
 
-// Every kind of failure. A new code also needs a line in `kind_of` and in `name_of`.
+// ErrorCode lists every kind of failure. A new code also needs a line in `kind_of` and in `name_of`.
 enum class ErrorCode {
     invalid_argument,   // an option, name or value outside what is allowed
     file_not_found,     // a path that does not exist
@@ -34,18 +34,18 @@ enum class ErrorCode {
     broken_invariant,   // a bug of ours
 };
 
-// Which kind a code belongs to, and its name in JSON ("file_not_found").
+// Return the kind to which a code belongs, and the code's name in JSON ("file_not_found").
 [[nodiscard]] ErrorKind kind_of(ErrorCode code);
 [[nodiscard]] std::string_view name_of(ErrorCode code);
 
 struct Error {
     ErrorCode code;
-    std::string message;    // one sentence: what is wrong, with the name of the thing
-    std::string next_step;  // what the reader can do now
+    std::string message;    // one sentence that says what is wrong and names the thing
+    std::string next_step;  // the command or action that helps now; may be empty
 
     [[nodiscard]] ErrorKind kind() const { return kind_of(code); }
     [[nodiscard]] std::string text() const;  // "message. next_step."
-    // This error with `context` and a colon before its message, as in "while reading `x`: message".
+    // Returns this error with `context` and a colon before its message, as in "while reading `x`: message".
     [[nodiscard]] Error within(std::string_view context) &&;
 };
 

@@ -12,7 +12,8 @@ namespace viridian {
 
 using Path = std::filesystem::path;
 
-// The content of `path`. Errors: file_not_found, file_unreadable, limit_exceeded (larger than `limit` bytes).
+// Returns the content of the file `path`. Errors: file_not_found, file_unreadable, limit_exceeded (larger
+// than `limit` bytes).
 [[nodiscard]] Result<std::string> read_file(const Path& path, std::uint64_t limit = std::uint64_t{1} << 34);
 
 // Writes `bytes` to another file of the same folder, syncs it and renames it to `path`. Errors:

@@ -8,7 +8,8 @@
 
 namespace viridian {
 
-// Hashes what is added to it, in order: Hash{}.add(1).add(2) differs from Hash{}.add(2).add(1).
+// Hash hashes the numbers and texts that are added to it, in order: Hash{}.add(1).add(2) differs from
+// Hash{}.add(2).add(1).
 class Hash {
   public:
     template <std::integral Integer>

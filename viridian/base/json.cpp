@@ -48,4 +48,8 @@ Result<Json> parse_json(std::string_view text, std::string_view name) {
     }
 }
 
+std::string json_dump(const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace viridian

@@ -6,12 +6,12 @@
 
 namespace viridian {
 
-// The file that a name leads to after all links are followed, whether or not it exists.
+// Returns the file to which `path` leads after all links are followed, whether or not it exists.
 [[nodiscard]] Path resolved(const Path& path);
-// True if both names lead to the same file.
+// Returns true if both names lead to the same file.
 [[nodiscard]] bool same_file(const Path& a, const Path& b);
 
-// Errors: invalid_argument if one of `writes` is one of `reads`. Empty names are ignored.
+// Checks that no file of `writes` is a file of `reads`. Empty names are ignored. Errors: invalid_argument.
 [[nodiscard]] Result<void> check_replaces_nothing(const std::vector<Path>& writes,
                                                   const std::vector<Path>& reads);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Random generates numbers from a seed, the same on every platform and compiler, which std's distributions
-// do not. It is xoshiro256** by Blackman and Vigna (2018), seeded by splitmix64.
+// Random generates pseudo-random numbers from a seed. Unlike std's distributions it gives the same numbers on
+// every platform and compiler. It is xoshiro256** by Blackman and Vigna (2018), seeded by splitmix64.
 #include <array>
 #include <cstdint>
 

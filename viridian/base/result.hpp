@@ -16,7 +16,7 @@
 
 namespace viridian {
 
-// `value` and what forwards to it may be called only if `ok`, `error` only if not.
+// `value`, `*` and `->` may be used only if `ok` returns true, and `error` only if it returns false.
 template <class T>
 class [[nodiscard]] Result {
   public:
@@ -28,7 +28,7 @@ class [[nodiscard]] Result {
 
     [[nodiscard]] const T& value() const& { return value_.value(); }
     [[nodiscard]] T& value() & { return value_.value(); }
-    // By value, so that `for (auto& x : *make())` holds what it walks over.
+    // These return by value, so that `for (auto& x : *make())` keeps the values over which it loops.
     [[nodiscard]] T value() && { return std::move(value_).value(); }
     [[nodiscard]] const T& operator*() const& { return value(); }
     [[nodiscard]] T& operator*() & { return value(); }
@@ -68,7 +68,8 @@ template <class... Arguments>
     return Error{code, fmt::vformat(message, fmt::make_format_args(arguments...)), std::move(next_step)};
 }
 
-// Thrown if an invariant of our own code does not hold, which is a bug. Only `cli` catches it (exit code 3).
+// BrokenInvariant is thrown if an invariant of our own code does not hold, which is a bug. Only `cli` catches
+// it (exit code 3).
 struct BrokenInvariant {
     std::string name;
 };
@@ -90,8 +91,8 @@ inline void invariant(bool holds, std::string_view name) {
     if (auto viridian_result = (__VA_ARGS__); !viridian_result.ok()) return std::move(viridian_result).error()
 #define VIRIDIAN_TRY_DECLARE(declaration, ...) \
     VIRIDIAN_TRY_VALUE(VIRIDIAN_JOIN(viridian_result_, __LINE__), declaration, __VA_ARGS__)
-// VIRIDIAN_TRY(expression) for Result<void>; VIRIDIAN_TRY_ASSIGN is spelled VIRIDIAN_TRY(declaration,
-// expression).
+// VIRIDIAN_TRY(expression) returns the error of a Result<void>, if it has one. VIRIDIAN_TRY(declaration,
+// expression) does so for a Result<T>, or else initialises the declared variable with its value.
 #define VIRIDIAN_TRY_CHOOSE(a, b, c, d, e, f, g, h, name, ...) name
 #define VIRIDIAN_TRY(...)                                                                              \
     VIRIDIAN_TRY_CHOOSE(__VA_ARGS__, VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_DECLARE, VIRIDIAN_TRY_DECLARE, \

@@ -4,7 +4,7 @@
 
 namespace viridian {
 
-// 0.00123, "s" → "1.23 ms"
+// Returns `value`, which is in `unit`, as text: 0.00123 and "s" give "1.23 ms".
 [[nodiscard]] std::string quantity(double value, const char* unit);
 
 }  // namespace viridian

@@ -9,6 +9,7 @@ class Interrupt {
     ~Interrupt();
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
+    // Returns true after the first Ctrl-C.
     [[nodiscard]] bool asked() const;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace viridian::cli {
 
@@ -65,7 +66,15 @@ std::size_t Option::count() const { return option_->count(); }
 
 template <class T>
 Option App::add_option(const std::string& names, T& variable, const std::string& description) {
-    return Option(app_->add_option(names, variable, description));
+    CLI::Option* option = app_->add_option(names, variable, description);
+    if constexpr (std::is_same_v<T, std::uint64_t>) {  // CLI11 would take -1 for the largest number
+        const auto complaint = [](const std::string& text) {
+            return text.find('-') != std::string::npos ? fmt::format("`{}` is no number from 0 on", text)
+                                                       : std::string();
+        };
+        option->check(constraint("", complaint).validator());
+    }
+    return Option(option);
 }
 template Option App::add_option(const std::string&, std::string&, const std::string&);
 template Option App::add_option(const std::string&, int&, const std::string&);

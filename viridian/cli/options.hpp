@@ -14,7 +14,8 @@ class Validator;
 
 namespace viridian::cli {
 
-// A condition that the value of an option must satisfy; otherwise parsing fails with a sentence that says so.
+// A Constraint is a condition on the value of an option. If the value breaks it, parsing fails with a
+// message.
 class Constraint {
   public:
     explicit Constraint(std::shared_ptr<const CLI::Validator> validator) : validator_(std::move(validator)) {}
@@ -24,26 +25,28 @@ class Constraint {
     std::shared_ptr<const CLI::Validator> validator_;
 };
 
-// A number from `low` to `high`, both included. T is int, std::int64_t or double.
+// These return constraints. `in_range`: a number from `low` to `high`, both included; T is int, std::int64_t
+// or double.
 template <class T>
 [[nodiscard]] Constraint in_range(T low, T high);
-// One of `words`.
+// `one_of`: one of `words`.
 [[nodiscard]] Constraint one_of(const std::vector<std::string>& words);
-// A number above 0.
+// `positive_number`: a number above 0.
 [[nodiscard]] Constraint positive_number();
 
-// A handle on one option of a command. It is valid as long as the command line lives.
+// An Option is a handle on one option of a command, valid as long as the command line lives.
 class Option {
   public:
     explicit Option(CLI::Option* option) : option_(option) {}
 
+    // These change the option and return it again, so that calls can be chained.
     Option required(bool needed = true);
     Option check(const Constraint& constraint);
-    Option capture_default_str();  // --help shows the present value as the default
-    Option delimiter(char separator);
+    Option capture_default_str();      // --help shows the present value as the default
+    Option delimiter(char separator);  // splits one word into several values
     Option excludes(Option other);
     Option needs(Option other);
-    Option needs(const std::string& other);  // by name
+    Option needs(const std::string& other);  // the other option by its name
     Option description(const std::string& text);
     [[nodiscard]] std::size_t count() const;  // how many times it was given
 
@@ -51,7 +54,7 @@ class Option {
     CLI::Option* option_;
 };
 
-// A handle on a command or subcommand. It is valid as long as the command line lives.
+// An App is a handle on a command or subcommand, valid as long as the command line lives.
 class App {
   public:
     explicit App(CLI::App* app) : app_(app) {}
@@ -66,7 +69,7 @@ class App {
     [[nodiscard]] Option get_option(const std::string& name) const;
 
     void footer(const std::string& text);
-    void callback(const std::function<void()>& action);
+    void callback(const std::function<void()>& action);  // runs after parsing, if the command is named
     void require_subcommand(std::size_t least, std::size_t most);
     void fallthrough();         // options of the parent are taken after the subcommand too
     void positionals_at_end();  // nothing after the first positional is an option

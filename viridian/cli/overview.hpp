@@ -1,5 +1,5 @@
 #pragma once
-// Writes what `viridian` prints without a command: the list of commands, or its version and the processor.
+// Writes the texts that `viridian` prints without a command: the list of commands, and its version.
 #include <span>
 #include <string>
 
@@ -8,13 +8,13 @@
 
 namespace viridian::cli {
 
-// Every command by group, with its summary, and how to learn more.
+// Returns the list of every command by group with its summary, and a hint how to learn more.
 [[nodiscard]] std::string overview_text(std::span<const CommandGroup> groups);
-// The same as the object of `--json`.
+// Returns the list as the object of `--json`.
 [[nodiscard]] Json overview_json(std::span<const CommandGroup> groups);
 
-// The version on the first line, then the processor and the instruction sets that kernels can use on this
-// machine.
+// Returns the version on the first line, then the processor and the instruction sets that kernels can use on
+// this machine.
 [[nodiscard]] std::string version_text();
 
 }  // namespace viridian::cli

@@ -1,5 +1,6 @@
 #pragma once
-// Shows in one line on stderr how far long work is. The line is shown only if stderr is a terminal.
+// Progress shows in one line on stderr how far long work has come. The line is shown only if stderr is a
+// terminal.
 #include <chrono>
 #include <string>
 

@@ -36,7 +36,7 @@ int print(const Error& error, bool json) {
         const Json object = {
             {"error",
              {{"code", name_of(error.code)}, {"message", error.message}, {"next_step", error.next_step}}}};
-        fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+        fmt::print("{}\n", json_dump(object, 2));
     }
     fmt::print(stderr, "viridian: {}\n", error.text());
     return exit_code(error.kind());
@@ -44,7 +44,7 @@ int print(const Error& error, bool json) {
 
 int print(const Answer& answer, bool json) {
     if (json)
-        fmt::print("{}\n", answer.json.dump(2, ' ', false, Json::error_handler_t::replace));
+        fmt::print("{}\n", json_dump(answer.json, 2));
     else
         fmt::print("{}", answer.text);
     return answer.exit_code;

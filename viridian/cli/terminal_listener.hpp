@@ -1,5 +1,5 @@
 #pragma once
-// Shows what long work is doing on stderr, prints its notes there, and lets Ctrl-C end it.
+// TerminalListener shows the progress and the notes of long work on stderr, and lets Ctrl-C end the work.
 #include "viridian/base/listener.hpp"
 #include "viridian/cli/interrupt.hpp"
 #include "viridian/cli/progress.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-// Keeps measured prices in one SQLite file in WAL mode that any number of processes may use at once. Every
-// put is its own transaction, so a process that is killed leaves what it had put. Prices are kept per
-// (region, choice, device, threads, library, protocol); the list of choices of a region is kept too, so that
-// the file alone answers a solver.
+// A Database keeps measured prices in one SQLite file in WAL mode that any number of processes may use at
+// once. Every put is its own transaction, so nothing that a process has put is lost if it is killed. Prices
+// are kept per (region, choice, device, threads, library, protocol); the list of choices of a region is kept
+// too, so that the file alone answers a solver.
 #include <memory>
 #include <optional>
 
@@ -13,7 +13,7 @@ struct sqlite3;
 
 namespace viridian::cost {
 
-// Identifies a list of choices: as Key, without the choice.
+// A ListKey identifies a list of choices: it is a Key (entry.hpp) without the choice.
 struct ListKey {
     std::string subject;
     std::string device;
@@ -23,10 +23,10 @@ struct ListKey {
     std::string allowances;  // "f32", "f32,bf16"
 };
 
-// One prediction beside what was measured, kept so that predictions can be judged later.
+// A Residual is one prediction beside the measured time, kept so that predictions can be judged later.
 struct Residual {
     std::string model;
-    std::string plan;  // hash
+    std::string plan;  // hash of the plan
     std::string device;
     int threads = 1;
     Seconds predicted, ran;
@@ -34,23 +34,28 @@ struct Residual {
 
 class Database {
   public:
-    // Creates the file and its folder. Errors: file_not_writable, malformed (not such a database), mismatch
-    // (written by a newer version), disk_full.
+    // Opens the file, and creates it and its folder if there is none. Errors: file_not_writable, malformed
+    // (not such a database), mismatch (written by a newer version), disk_full.
     [[nodiscard]] static Result<Database> open(const Path& path);
-    // Opens one in memory, which is gone with the object.
+    // Opens a database in memory, which is gone with the object.
     [[nodiscard]] static Result<Database> temporary();
     Database(Database&&) noexcept;
     Database& operator=(Database&&) noexcept;
     ~Database();
 
+    // These read and write one entry; get() returns nothing if there is none. The errors of all members are
+    // those of sqlite_error() (statement.hpp), and malformed for an entry that cannot be read.
     [[nodiscard]] Result<std::optional<Entry>> get(const Key& key) const;
     [[nodiscard]] Result<void> put(const Key& key, const Entry& entry);
-    // All entries of the key's subject, device, library, threads and protocol, each with its choice.
+    // Returns all entries of the key's subject, device, library, threads and protocol, each with its
+    // choice.
     [[nodiscard]] Result<std::vector<std::pair<std::string, Entry>>> get_all(const Key& key) const;
 
+    // These read and write the list of choices of a region; choices() returns nothing if there is none.
     [[nodiscard]] Result<std::optional<std::vector<plan::Choice>>> choices(const ListKey& key) const;
     [[nodiscard]] Result<void> put_choices(const ListKey& key, const std::vector<plan::Choice>& choices);
 
+    // These add a residual, and return those of `device` in the order in which they were added.
     [[nodiscard]] Result<void> put_residual(const Residual& residual);
     [[nodiscard]] Result<std::vector<Residual>> residuals(const std::string& device) const;
     [[nodiscard]] Result<std::int64_t> entry_count() const;

@@ -8,6 +8,7 @@
 
 namespace viridian::cost {
 
+// A Key names what was timed, and under which conditions.
 struct Key {
     std::string subject;  // plan::signature of the region, or "convert <dims> <from> <to>"
     std::string choice;   // plan::Choice::key(), or "" for a conversion
@@ -18,13 +19,14 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
+// An Entry is a price as it was timed.
 struct Entry {
     Seconds minimum, median, low, high;  // of one run; low and high bound the median (95 %)
     std::int64_t count = 0;              // timings behind it
     std::int64_t looks = 1;              // separate occasions on which it was timed
     Energy energy;                       // of one run
     Bytes workspace;
-    // Relative L2 against the reference kernel, NaN where it was not compared.
+    // `error` is the relative L2 error against the reference kernel; NaN if it was not compared.
     double error = std::numeric_limits<double>::quiet_NaN();
 
     [[nodiscard]] Price price() const { return {median, low, high, energy}; }

@@ -63,7 +63,7 @@ void Recording::learn(const Provenance& from) {
 
 // Asked for as if every input died here, so that what is kept depends on the signature alone.
 Result<void> Recording::keep(std::uint64_t subject, const graph::Graph& graph, const plan::Region& region,
-                             const Source& source) {
+                             const PriceSource& source) {
     plan::Region permissive = region;
     permissive.dies.assign(region.inputs.size(), true);
     VIRIDIAN_TRY(const auto list, source.choices(graph, permissive));
@@ -80,14 +80,14 @@ Result<void> Recording::keep(std::uint64_t subject, const graph::Graph& graph, c
 }
 
 Result<void> Recording::record_again(const graph::Graph& graph, std::span<const plan::Region> regions,
-                                     const Source& source) {
+                                     const PriceSource& source) {
     for (const plan::Region& region : regions)
         VIRIDIAN_TRY(keep(subject_of(graph, region), graph, region, source));
     return {};
 }
 
-Source Recording::recorded(Source inner) {
-    const auto shared = std::make_shared<Source>(std::move(inner));
+PriceSource Recording::recorded(PriceSource inner) {
+    const auto shared = std::make_shared<PriceSource>(std::move(inner));
     return {[this, shared](const graph::Graph& graph,
                            const plan::Region& region) -> Result<std::vector<PricedChoice>> {
                 const std::uint64_t subject = subject_of(graph, region);
@@ -112,7 +112,7 @@ Source Recording::recorded(Source inner) {
             }};
 }
 
-Source Recording::source(std::shared_ptr<const Recording> recording) {
+PriceSource Recording::source(std::shared_ptr<const Recording> recording) {
     return {[recording](const graph::Graph& graph,
                         const plan::Region& region) -> Result<std::vector<PricedChoice>> {
                 const auto known = recording->regions_.find(subject_of(graph, region));

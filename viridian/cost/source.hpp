@@ -11,16 +11,20 @@ namespace viridian::cost {
 
 using Price = plan::Price;
 
+// A PricedChoice is a choice with its price.
 struct PricedChoice {
     plan::Choice choice;
     Price price;
 };
 
-struct Source {
-    // Lists every choice for the region; reference kernels only if nothing else exists. The list is empty if
-    // no kernel does the region as one. Errors: missing_entry if a file lacks it.
+// A PriceSource answers what a solver asks for.
+struct PriceSource {
+    // Lists every choice for the region. Reference kernels are listed only if no other kernel exists. The
+    // list is empty if no kernel computes the whole region. Errors: missing_entry if a recording lacks the
+    // region.
     std::function<Result<std::vector<PricedChoice>>(const graph::Graph&, const plan::Region&)> choices;
-    // Prices the copy of a tensor into another format (layout, element type, memory).
+    // Prices the copy of a tensor into another format (layout, element type, memory). Errors:
+    // missing_entry if a recording lacks it.
     std::function<Result<Price>(const graph::Dims&, const plan::Format& from, const plan::Format& to)>
         conversion;
 };

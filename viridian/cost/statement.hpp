@@ -1,5 +1,5 @@
 #pragma once
-// Wraps a prepared SQLite statement: bind its parameters, step to a row, read its columns.
+// A Statement wraps a prepared SQLite statement: bind its parameters, step to a row, read its columns.
 #include <sqlite3.h>
 
 #include <string>
@@ -11,6 +11,7 @@ namespace viridian::cost {
 
 class Statement {
   public:
+    // Prepares one statement of SQL. Errors: those of sqlite_error().
     [[nodiscard]] static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
     Statement(Statement&& other) noexcept
         : handle_(other.handle_), statement_(std::exchange(other.statement_, nullptr)) {}
@@ -23,8 +24,9 @@ class Statement {
     Statement& bind(std::int64_t number);
     Statement& bind(int number) { return bind(static_cast<std::int64_t>(number)); }
 
-    // Goes to the next row; false if there is none. Errors: those of sqlite_error().
+    // Goes to the next row. Returns false if there is none. Errors: those of sqlite_error().
     [[nodiscard]] Result<bool> step();
+    // These read a column of the row, counted from 0.
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] double number(int column) const;  // NULL is NaN
     [[nodiscard]] std::int64_t integer(int column) const;
@@ -39,7 +41,7 @@ class Statement {
 // Returns the error that SQLite last reported while `doing` something: disk_full, file_not_writable,
 // malformed (not a database), no_permission, else device_failed.
 [[nodiscard]] Error sqlite_error(sqlite3* handle, std::string_view doing);
-// Runs statements without parameters or rows.
+// Runs statements without parameters or rows. Errors: those of sqlite_error().
 [[nodiscard]] Result<void> execute_sql(sqlite3* handle, const char* sql);
 
 }  // namespace viridian::cost

@@ -47,45 +47,45 @@ bool small_kernel(const Graph& graph, NodeId id) {
            node.get("strides", ones) == ones && node.get("dilations", ones) == ones;
 }
 
-struct Work {
+struct Demand {
     double flop = 0, bytes = 0, outputs = 0;  // outputs: elements
     bool rank_four = true, known = true;
 };
 
-Work work_of(const Graph& graph, const plan::Region& region) {
-    Work work;
+Demand demand_of(const Graph& graph, const plan::Region& region) {
+    Demand demand;
     const auto bytes = [&](ValueId id) {
         const graph::TensorType& type = graph.value(id).type;
         if (!type.known()) {
-            work.known = false;
+            demand.known = false;
             return;
         }
         double count = 1;
         for (const std::int64_t d : type.dims()) count *= static_cast<double>(d);
-        work.bytes += count * static_cast<double>(graph::size_of(type.element));
+        demand.bytes += count * static_cast<double>(graph::size_of(type.element));
     };
     const auto port = [&](ValueId id) {
         bytes(id);
         const graph::TensorType& type = graph.value(id).type;
-        work.rank_four = work.rank_four && type.known() && type.dims().size() == 4 &&
-                         type.element == graph::ElementType::f32;
+        demand.rank_four = demand.rank_four && type.known() && type.dims().size() == 4 &&
+                           type.element == graph::ElementType::f32;
     };
     for (const ValueId id : region.inputs) port(id);
     for (const ValueId id : region.outputs) port(id);
     for (const ValueId id : region.constants) bytes(id);
-    if (!work.known) return work;
+    if (!demand.known) return demand;
     for (const ValueId id : region.outputs) {
         double count = 1;
         for (const std::int64_t d : graph.value(id).type.dims()) count *= static_cast<double>(d);
-        work.outputs += count;
+        demand.outputs += count;
     }
     for (const NodeId id : region.nodes) {
         const Node& node = graph.node(id);
         if (find_operator(node) == nullptr) continue;
         const auto inputs = types_of(graph, node.inputs), outputs = types_of(graph, node.outputs);
-        work.flop += static_cast<double>(graph::flop({node, inputs, outputs}).value);
+        demand.flop += static_cast<double>(graph::flop({node, inputs, outputs}).value);
     }
-    return work;
+    return demand;
 }
 
 Price price_of(const Processor& processor, double seconds, double watts) {
@@ -112,8 +112,8 @@ plan::Choice choice_of(const Graph& graph, const plan::Region& region, std::stri
 
 std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& graph,
                                      const plan::Region& region) {
-    const Work work = work_of(graph, region);
-    if (!work.known || !one_kernel(graph, region)) return {};
+    const Demand demand = demand_of(graph, region);
+    if (!demand.known || !one_kernel(graph, region)) return {};
     const NodeId head = region.nodes[0];
     if (is(graph, head,
            {graph::op::Reshape, graph::op::Flatten, graph::op::Squeeze, graph::op::Unsqueeze,
@@ -123,13 +123,13 @@ std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& gr
         view.aliasing = plan::Aliasing::view;
         return {{std::move(view), price_of(processor, 0, 0)}};
     }
-    const double occupancy = work.outputs / (work.outputs + processor.half_occupied);
+    const double occupancy = demand.outputs / (demand.outputs + processor.half_occupied);
     const double by_flop =
-        work.flop / (processor.peak_flop * processor.reachable * std::max(occupancy, 1e-3));
-    const double by_bytes = work.bytes / processor.bandwidth;
+        demand.flop / (processor.peak_flop * processor.reachable * std::max(occupancy, 1e-3));
+    const double by_bytes = demand.bytes / processor.bandwidth;
     const double seconds = processor.launch + std::max(by_flop, by_bytes);
     const double watts = processor.idle_watts +
-                         processor.flop_watts * work.flop / (processor.peak_flop * seconds) +
+                         processor.flop_watts * demand.flop / (processor.peak_flop * seconds) +
                          processor.byte_watts * by_bytes / seconds;
 
     const bool convolution = is(graph, head, {graph::op::Conv});
@@ -138,7 +138,7 @@ std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& gr
         algorithms.insert(algorithms.end(), processor.small_convolutions.begin(),
                           processor.small_convolutions.end());
     const bool last =
-        work.rank_four &&
+        demand.rank_four &&
         !is(graph, head, {graph::op::MatMul, graph::op::Gemm, graph::op::Transpose, graph::op::Softmax});
     const std::string subject = plan::signature(graph, region);
     std::vector<PricedChoice> list;
@@ -156,7 +156,7 @@ std::vector<PricedChoice> choices_of(const Processor& processor, const Graph& gr
 
 }  // namespace
 
-Source synthetic(Processor processor) {
+PriceSource synthetic(Processor processor) {
     const auto shared = std::make_shared<const Processor>(std::move(processor));
     return {
         [shared](const Graph& graph, const plan::Region& region) -> Result<std::vector<PricedChoice>> {
@@ -172,7 +172,7 @@ Source synthetic(Processor processor) {
         }};
 }
 
-Source synthetic(std::uint64_t seed) {
+PriceSource synthetic(std::uint64_t seed) {
     Processor processor;
     processor.seed = seed;
     return synthetic(std::move(processor));

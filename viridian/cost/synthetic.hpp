@@ -9,8 +9,8 @@
 
 namespace viridian::cost {
 
-[[nodiscard]] Source synthetic(Processor processor);
-// The default processor with this seed.
-[[nodiscard]] Source synthetic(std::uint64_t seed);
+[[nodiscard]] PriceSource synthetic(Processor processor);
+// Does the same for the default processor with this seed.
+[[nodiscard]] PriceSource synthetic(std::uint64_t seed);
 
 }  // namespace viridian::cost

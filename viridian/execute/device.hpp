@@ -14,29 +14,34 @@
 
 namespace viridian::execute {
 
-// Names what a device may offer beyond exact f32 kernels.
+// Allowances name what a device may offer beyond exact f32 kernels.
 struct Allowances {
     bool bf16 = false;
-    bool winograd = true;  // larger rounding error; the proof's tolerance knows (docs/method.md, 4)
+    bool winograd = true;  // has a larger rounding error, which the proof allows for (docs/method.md, 4)
 };
 
-// Tells how one kernel is timed (docs/method.md, 1). Its runs are repeated until half the 95 % interval of
-// their median is within `precision` times the median, or until `budget` is spent, but `at_least` times.
+// A TimingProtocol says how one kernel is timed (docs/method.md, 1). Its runs are repeated until half the
+// 95 % interval of their median is within `precision` times the median, or until `budget` is spent, but
+// `at_least` times.
 struct TimingProtocol {
     double precision = 0.02;
     Seconds budget{0.25};
     std::int64_t at_least = 5;
-    // The network's weights fit into the last-level cache together, so a kernel finds its own there.
+    // `cached_weights` is true if the weights of the network fit into the last-level cache together, so
+    // that a kernel finds its own there.
     bool cached_weights = false;
 };
 
+// A Timing holds the times of `count` runs: the median with its 95 % interval, and the scratch of the
+// kernel.
 struct Timing {
     Seconds minimum, median, low, high;
     std::int64_t count = 0;
     Bytes workspace;
 };
 
-// Does runs one after the other, in the order in which they were submitted. Queues of one device may overlap.
+// A Queue does runs one after the other, in the order in which they were submitted. Queues of one device
+// may overlap.
 class Queue {
   public:
     enum class Mark : std::uint64_t {};
@@ -47,7 +52,7 @@ class Queue {
     virtual Result<void> wait(Mark mark) = 0;
 };
 
-// A plan made ready: its weights are packed, its memory is allocated.
+// An Executable is a plan made ready: its weights are packed, its memory is allocated.
 //
 // Any number of threads may call run() at once; each call has memory of its own for activations, and all
 // share the packed weights. A call that overlaps no other allocates nothing. The first time that n calls
@@ -74,7 +79,8 @@ class Executable {
 // known.
 [[nodiscard]] Result<std::vector<graph::Tensor>> output_tensors(const graph::Graph& graph);
 
-// One thread at a time calls a device. The executables that it prepared are free of this.
+// A Device offers, times and runs kernels. One thread at a time calls it; the executables that it prepared
+// are free of this rule.
 class Device {
   public:
     virtual ~Device() = default;
@@ -83,18 +89,21 @@ class Device {
     [[nodiscard]] virtual std::string library() const = 0;      // "dnnl 2.6.3"
     [[nodiscard]] virtual int threads() const = 0;
     [[nodiscard]] virtual Bytes capacity() const { return {}; }  // memory there is in all; zero: not known
+    // Returns a queue of this device. A device without queues of its own returns one that runs at once.
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue();
 
     // Returns every kernel that computes the region as one, best known first. The list of a single node ends
     // in the reference kernel; the list of a chain may be empty. Errors: unsupported (a shape is not known).
     [[nodiscard]] virtual Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
                                                                     const plan::Region& region) = 0;
-    // Returns the choice of `choice.key()` as `choices` would list it, or nothing if this device has no such
-    // kernel for the region. `bf16`: bf16 counts as allowed, or not, whatever the device itself was allowed.
+    // Returns the choice of `choice.key()` as `choices` would list it, or nothing if this device has no
+    // such kernel for the region. `bf16` says whether bf16 counts as allowed, whatever the device itself
+    // was allowed.
     [[nodiscard]] virtual std::optional<plan::Choice> offered(const graph::Graph& graph,
                                                               const plan::Region& region,
                                                               const plan::Choice& choice, bool bf16);
-    // Errors: unsupported (a kernel this device lacks), out_of_memory (more activations than `capacity`).
+    // Makes `plan` ready to run on `graph`. Errors: unsupported (a kernel that this device lacks),
+    // out_of_memory (more activations than `capacity`).
     [[nodiscard]] virtual Result<std::unique_ptr<Executable>> prepare(const graph::Graph& graph,
                                                                       const plan::Plan& plan) = 0;
     // Does the same for a caller who keeps `graph` for its names and types alone. The bytes of a constant may
@@ -103,24 +112,26 @@ class Device {
                                                                                 const plan::Plan& plan) {
         return prepare(graph, plan);
     }
+    // Times the kernel of `choice`. Errors: those of preparing it.
     [[nodiscard]] virtual Result<Timing> time(const graph::Graph& graph, const plan::Region& region,
                                               const plan::Choice& choice, const TimingProtocol& protocol) = 0;
+    // Times the conversion of a tensor of `dims` between two formats. Errors: those of preparing it.
     [[nodiscard]] virtual Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
                                                          const plan::Format& to,
                                                          const TimingProtocol& protocol) = 0;
-    // Prepares the plan's steps to be timed one by one; refers to this device, graph and plan. A device that
-    // knows no better asks `time` for each. Errors: those of preparing.
+    // Prepares the plan's steps to be timed one by one. The result refers to this device, graph and plan. A
+    // device without a timer of its own asks `time` for each step. Errors: those of preparing.
     [[nodiscard]] virtual Result<std::unique_ptr<StepTimer>> make_step_timer(const graph::Graph& graph,
                                                                              const plan::Plan& plan);
-    // Measures how long data takes from one thread to the next, now. A hypervisor may move a virtual
+    // Measures how long data takes now from one thread to the next. A hypervisor may move a virtual
     // processor to another core complex and back; times that were taken at different latencies do not
-    // compare. Zero: not known, or one thread.
+    // compare. Zero means that it is not known, or that there is one thread.
     [[nodiscard]] virtual Seconds core_to_core_latency() { return {}; }
 };
 
 // Checks that a plan, wherever it comes from, asks for nothing but what the device offers: every region is
 // one that plans may have, and every choice is one of its kernel's for that region (in bf16 if the plan
-// rounds). Completes the choices' variants, which files of before do not hold. Errors: mismatch, naming the
+// rounds). Completes the choices' variants, which older files do not hold. Errors: mismatch, naming the
 // node.
 [[nodiscard]] Result<void> check_offered(Device& device, const graph::Graph& graph, plan::Plan& plan);
 

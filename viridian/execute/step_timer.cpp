@@ -11,9 +11,9 @@ class OneByOne final : public StepTimer {
     OneByOne(Device& device, const graph::Graph& graph, const plan::Plan& plan)
         : device_(device), graph_(graph), plan_(plan) {}
 
-    Result<Pass> pass() override {
+    Result<TimedRun> run() override {
         const TimingProtocol once{0, Seconds(0), 1, false};
-        Pass pass;
+        TimedRun run;
         for (const plan::Step& step : plan_.steps) {
             Timing timing;
             if (step.kind == plan::Step::Kind::kernel) {
@@ -23,9 +23,9 @@ class OneByOne final : public StepTimer {
                 VIRIDIAN_TRY(timing, device_.time_conversion(from.dims, from.format,
                                                              plan_.buffers[step.outputs[0]].format, once));
             }
-            pass.steps.push_back(timing.median.value);
+            run.steps.push_back(timing.median.value);
         }
-        return pass;
+        return run;
     }
 
   private:

@@ -5,7 +5,7 @@
 
 namespace viridian::graph {
 
-// The flop and bytes of one node.
+// A NodeFlow holds the flop and bytes of one node.
 struct NodeFlow {
     NodeId node = NodeId::none;
     OperatorClass operator_class = OperatorClass::elementwise;
@@ -18,14 +18,14 @@ struct NodeFlow {
     [[nodiscard]] double intensity() const;
 };
 
-// The counts of a whole graph.
+// A DataFlow holds the counts of a whole graph.
 struct DataFlow {
     std::vector<NodeFlow> nodes;  // in topological order
     std::int64_t parameters =
         0;            // elements of constants except i64 and boolean ones; shared tensors count once
     Bytes constants;  // bytes of all constants; shared tensors count once
-    // The largest number of bytes of inputs and intermediates that are alive at the same time, if none of
-    // them share memory. Empty if a type is unknown.
+    // `peak_activations` is the largest number of bytes of inputs and intermediates that are alive at the
+    // same time, if none of them share memory. It is absent if a type is unknown.
     std::optional<Bytes> peak_activations;
 };
 

@@ -26,9 +26,10 @@ enum class ElementType : std::uint8_t {
 
 [[nodiscard]] std::int64_t size_of(ElementType type);      // bytes of one element
 [[nodiscard]] std::string_view name_of(ElementType type);  // "f32"
+// Returns the type of this name, or nothing.
 [[nodiscard]] std::optional<ElementType> element_type(std::string_view name);
-// These two convert from and to ONNX's TensorProto.DataType, which attributes such as Cast's `to` hold: 1 is
-// f32, 7 is i64, and so on.
+// These two convert from and to ONNX's TensorProto.DataType, which attributes such as Cast's `to` hold: 1
+// is f32, 7 is i64, and so on. The result is nothing for a code that has no type here.
 [[nodiscard]] std::optional<ElementType> element_type_of_onnx(std::int64_t code);
 [[nodiscard]] std::int64_t onnx_code_of(ElementType type);
 [[nodiscard]] bool is_floating(ElementType type);

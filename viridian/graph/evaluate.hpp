@@ -13,8 +13,8 @@ template <class Scalar>
                                                           std::vector<Array<Scalar>> inputs,
                                                           Rounding rounding);
 
-// Runs `graph` as it is declared: in float, or in double if any value is f64. Inputs, outputs and errors as
-// above.
+// Runs `graph` as it is declared: in float, or in double if any value is f64. Inputs, outputs and errors
+// are those of the first form.
 [[nodiscard]] Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::vector<Tensor>& inputs);
 
 // These convert between tensors and the arrays of reference kernels.

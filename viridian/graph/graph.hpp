@@ -26,6 +26,7 @@ enum class NodeId : std::uint32_t { none = 0xffffffffU };
 
 enum class ValueKind : std::uint8_t { input, constant, state, intermediate };
 
+// A Value is one edge of the network: an input, a constant, a state, or the output of a node.
 struct Value {
     std::string name;  // unique in its graph
     ValueKind kind = ValueKind::intermediate;
@@ -34,10 +35,12 @@ struct Value {
     NodeId producer = NodeId::none;  // kind intermediate only
 };
 
+// An Attribute is a setting of a node, as ONNX has it.
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
                                std::vector<double>, std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
+// A Node applies an operator to its inputs.
 struct Node {
     Operator op;
     std::string name;
@@ -83,11 +86,12 @@ class Graph {
     ValueId add_constant(std::string name, Tensor tensor);
     // Appends `node`, ignoring its outputs, and defines `output_count` new values that are named after it.
     NodeId add_node(Node node, std::size_t output_count = 1);
-    // The same with a name for each output; an output with an empty name is absent.
+    // Does the same with a name for each output; an output with an empty name is absent.
     NodeId add_node(Node node, std::span<const std::string> output_names);
     // Adds a node with one output, and returns that output.
     ValueId add(Operator op, std::vector<ValueId> inputs, Attributes attributes = {}, std::string name = {});
     void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
+    // Makes `after` the final value of `state`.
     void set_after(ValueId state, ValueId after);
 
     // --- reading
@@ -96,6 +100,7 @@ class Graph {
     [[nodiscard]] const std::vector<State>& states() const { return states_; }
     [[nodiscard]] const Value& value(ValueId id) const { return *values_[index(id)]; }
     [[nodiscard]] const Node& node(NodeId id) const { return *nodes_[index(id)]; }
+    // Returns whether `id` names a node that was not removed.
     [[nodiscard]] bool alive(NodeId id) const {
         return index(id) < nodes_.size() && nodes_[index(id)] != nullptr;
     }
@@ -107,7 +112,7 @@ class Graph {
     }  // all ids are below this; some may be removed
     [[nodiscard]] std::vector<NodeId> nodes() const;       // those not removed, ascending
     [[nodiscard]] const Node* producer(ValueId id) const;  // null for inputs, constants, none
-    // The tensor of a constant; null for other values and for none.
+    // Returns the tensor of a constant; null for other values and for none.
     [[nodiscard]] const Tensor* constant(ValueId id) const;
 
     // --- editing
@@ -131,15 +136,17 @@ class Graph {
         names_;  // name → next suffix; copy on write
 };
 
-// The readers of each value, by ValueId.
+// Uses list the readers of each value, by ValueId.
 struct Uses {
     std::vector<std::vector<NodeId>>
         readers;               // ascending; a node appears once for each input that is the value
     std::vector<int> outputs;  // how often the value is a graph output or the final value of a state
+    // Returns how often the value is read, or is an output or the final value of a state.
     [[nodiscard]] std::size_t count(ValueId id) const {
         return readers[index(id)].size() + static_cast<std::size_t>(outputs[index(id)]);
     }
 };
+// Collects the readers of every value of `graph`.
 [[nodiscard]] Uses uses(const Graph& graph);
 
 // Returns the nodes with producers before readers. Among nodes that are ready, the smallest id comes first.

@@ -16,7 +16,8 @@ namespace viridian::graph {
 
 struct OperatorRow;
 
-// The name of an operator that the code knows. All constants of this type are in `names.hpp`.
+// A KnownOperator is the name of an operator that the code knows. All constants of this type are in
+// `names.hpp`.
 class KnownOperator {
   public:
     consteval explicit KnownOperator(const char* name, const char* domain = "")
@@ -40,9 +41,9 @@ class Operator {
 
     [[nodiscard]] std::string_view name() const { return name_; }
     [[nodiscard]] std::string_view domain() const { return domain_; }
-    // "Conv", or "com.microsoft.FusedConv" outside ai.onnx.
+    // Returns the name with its domain: "Conv", or "com.microsoft.FusedConv" outside ai.onnx.
     [[nodiscard]] std::string qualified_name() const;
-    // The row of the operator table, or null if there is none.
+    // Returns the row of the operator table, or null if there is none.
     [[nodiscard]] const OperatorRow* row() const { return row_; }
 
     friend bool operator==(const Operator& a, const Operator& b) {

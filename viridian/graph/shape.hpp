@@ -30,7 +30,7 @@ class Dimension {
 using Shape = std::vector<Dimension>;
 using Dims = std::vector<std::int64_t>;  // a shape of numbers alone
 
-// The element type of a tensor and what is known of its shape.
+// A TensorType is the element type of a tensor and what is known of its shape.
 struct TensorType {
     ElementType element = ElementType::undefined;
     std::optional<Shape> shape;  // absent: even the rank is unknown
@@ -40,6 +40,7 @@ struct TensorType {
     bool operator==(const TensorType&) const = default;
 };
 
+// Returns the shape whose dimensions are these numbers.
 [[nodiscard]] Shape shape_of(const Dims& dims);
 [[nodiscard]] std::string text(const TensorType& type);  // "f32[N,3,224,224]", "f32[?]", "f32[...]"
 

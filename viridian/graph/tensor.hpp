@@ -13,13 +13,16 @@ namespace viridian::graph {
 class Tensor {
   public:
     Tensor() = default;
-    // A tensor of zeros. The caller has checked element_count(dims).
+    // Makes a tensor of zeros. The caller has checked element_count(dims).
     Tensor(ElementType type, Dims dims);
-    // A tensor on borrowed bytes: `owner` points to element_count × size_of(type) bytes and keeps them alive.
+    // Makes a tensor on borrowed bytes: `owner` points to element_count × size_of(type) bytes and keeps
+    // them alive.
     Tensor(ElementType type, Dims dims, std::shared_ptr<const std::byte> owner);
 
+    // Returns a tensor that holds `values` in row-major order. There are as many as `dims` says.
     template <class T>
     static Tensor of(ElementType type, Dims dims, std::span<const T> values);
+    // These do the same for one element type, or for a tensor of rank 0.
     static Tensor f32(Dims dims, std::span<const float> values);
     static Tensor i64(Dims dims, std::span<const std::int64_t> values);
     static Tensor scalar(float value) { return f32({}, std::span(&value, 1)); }
@@ -33,6 +36,7 @@ class Tensor {
     [[nodiscard]] TensorType tensor_type() const { return {type_, shape_of(dims_)}; }
 
     [[nodiscard]] const std::byte* bytes() const { return data_.get(); }
+    // Returns bytes that the caller may write; they are copied first if they are shared.
     [[nodiscard]] std::byte* mutable_bytes();
     template <class T>
     [[nodiscard]] std::span<const T> values() const {
@@ -51,7 +55,7 @@ class Tensor {
     // Returns a tensor on the same bytes with other dimensions of the same element count.
     [[nodiscard]] Tensor reshaped(Dims dims) const;
     [[nodiscard]] bool same_bytes(const Tensor& other) const;  // type, dims and content
-    // A hash of type, dimensions and content, computed once for all tensors that share the bytes.
+    // Returns a hash of type, dimensions and content, computed once for all tensors that share the bytes.
     [[nodiscard]] std::uint64_t content_hash() const;
 
   private:

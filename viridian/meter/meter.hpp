@@ -20,18 +20,19 @@ struct Meter {
     // channel fails the others are still appended, and the error names it. Errors: no_permission,
     // device_failed, file_unreadable.
     std::function<Result<void>(std::vector<Sample>& samples)> read;
-    // Channels that appear while reading (threads); null: `channels` is all.
+    // The list of channels if more of them appear while reading (threads), otherwise null.
     std::shared_ptr<const std::vector<Channel>> growing = nullptr;
+    // Returns all channels so far.
     [[nodiscard]] const std::vector<Channel>& listed() const { return growing ? *growing : channels; }
     Seconds update{0.001};  // how often its values change, as far as known; `measure_update` finds out
-    Seconds shortest{0.0};  // reading it more often than this tells nothing
+    Seconds shortest{0.0};  // reading it more often than this tells nothing new
 };
 
-// A Diagnosis is what a probe says about one meter, for `viridian doctor`.
+// A Diagnosis is the result of probing one meter, for `viridian doctor`.
 struct Diagnosis {
     std::string name;
     bool works = false;
-    std::string finding;    // what was found, in one sentence
+    std::string finding;    // the result in one sentence
     std::string next_step;  // the command that would mend it; empty if it works or nothing can be done
     std::vector<std::string> details = {};  // one line per device, if there are several things to say
 };
@@ -40,10 +41,10 @@ struct Diagnosis {
 struct MeterPaths {
     Path root = "/";                                   // sysfs and procfs lie below it
     std::map<std::string, Path, std::less<>> of = {};  // by meter: its library (nvml, amdsmi) or log (replay)
-    std::vector<std::string> covered_drivers =
-        {};  // kernel drivers whose devices another meter reads already
+    // Kernel drivers whose devices another meter reads already.
+    std::vector<std::string> covered_drivers = {};
 
-    // The path that `of` names for `meter`, else `usual`.
+    // Returns the path that `of` names for `meter`, else `usual`.
     [[nodiscard]] Path path_of(std::string_view meter, std::string_view usual = "") const {
         const auto found = of.find(meter);
         return found == of.end() ? Path(usual) : found->second;

@@ -1,6 +1,7 @@
 #pragma once
-// A meter has channels (one quantity of one device) and gives samples (one reading of a channel). Values are
-// integers, as the hardware gives them: microjoules, microwatts, jiffies. The power log holds exactly these.
+// Defines Channel and Sample. A channel is one quantity of one device that a meter reads, and a sample is one
+// reading of it. Values are integers, as the hardware gives them: microjoules, microwatts, jiffies. The power
+// log holds exactly these.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,12 +15,14 @@ enum class Kind : std::uint8_t {
     energy_uj,   // running counter, microjoules
     power_uw,    // instantaneous power, microwatts
     average_uw,  // mean power of the last `window_ns`
-    busy_ticks,  // running jiffies: scope `process` = the recorded process tree, `package` = all processes
+    busy_ticks,  // running jiffies: of the recorded process tree (scope `process`), of all (`package`)
     thread_cpu,  // the CPU that thread `tid:<n>` last ran on
 };
 
 enum class Scope : std::uint8_t { package, core, uncore, dram, psys, gpu, module, memory, process };
 
+// Return the names in the power log ("energy_uj", "package"), and what a name means; nothing if it is
+// unknown.
 [[nodiscard]] std::string_view name_of(Kind kind);
 [[nodiscard]] std::string_view name_of(Scope scope);
 [[nodiscard]] std::optional<Kind> kind_from(std::string_view name);
@@ -47,11 +50,12 @@ struct Sample {
     bool operator==(const Sample&) const = default;
 };
 
-// Both clocks, read together.
+// A Stamp is a moment by both clocks.
 struct Stamp {
-    std::int64_t time_ns = 0;
-    std::int64_t monotonic_ns = 0;
+    std::int64_t time_ns = 0;       // Unix time
+    std::int64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
 };
+// Returns the present moment.
 [[nodiscard]] Stamp stamp_now();
 
 }  // namespace viridian::meter

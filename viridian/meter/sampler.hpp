@@ -15,8 +15,8 @@
 namespace viridian::meter {
 
 struct SamplerOptions {
-    Seconds period{0.004};
-    double max_share = 0.0045;  // of one core, all meters together
+    Seconds period{0.004};      // between readings of each meter
+    double max_share = 0.0045;  // of one core, for all meters together
 };
 
 struct SamplerStats {
@@ -29,29 +29,31 @@ struct SamplerStats {
         std::string last_failure;
         bool lost = false;  // the last read failed
     };
-    std::vector<OfMeter> meters;  // those of the constructor first
-    std::uint64_t clock_steps = 0;
-    Seconds cpu;  // CPU time of the thread
+    std::vector<OfMeter> meters;    // those of the constructor first
+    std::uint64_t clock_steps = 0;  // times when the system's clock was set
+    Seconds cpu;                    // CPU time of the thread
 };
 
 class Sampler {
   public:
-    // Called by the sampling thread, or by the one in `read_now`, one at a time; they must not call the
-    // sampler. `note` gets metadata lines of the power log: clock offsets, meters lost and found.
+    // Take receives samples, and Note receives metadata lines of the power log: clock offsets, meters lost
+    // and found. They are called by the sampling thread, or by the thread in `add` or `read_now`, one at a
+    // time. They must not call the sampler.
     using Take = std::function<void(const std::vector<Channel>& channels, std::span<const Sample> samples)>;
     using Note = std::function<void(std::string_view line)>;
 
+    // Starts the thread. `take` receives the samples of all `meters`.
     Sampler(std::vector<Meter> meters, SamplerOptions options, Take take, Note note = {});
     ~Sampler();
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    // Adds a meter, which is read at once and from now on; the number is for `remove`.
+    // Adds a meter, which is read at once and from now on. Returns a number for `remove`.
     std::uint64_t add(Meter meter, Take take);
     void remove(std::uint64_t number);
-    void read_now();            // every meter, on the caller's thread: the bound of an epoch
-    void pace(Seconds period);  // from now on
-    SamplerStats stop();        // reads every meter a last time; idempotent
+    void read_now();            // reads every meter now, on the caller's thread, for the bound of an epoch
+    void pace(Seconds period);  // changes the period from now on
+    SamplerStats stop();        // reads every meter a last time and ends the thread; may be called twice
     [[nodiscard]] SamplerStats stats() const;
 
   private:
@@ -68,11 +70,11 @@ class Sampler {
     void run();
     void read(Tracked& tracked);
     void read_due(std::int64_t now);
-    void settle(Tracked& tracked, double cost_ns);
+    void settle(Tracked& tracked, double cost_ns);  // adapts the meter's period to the cost of its reads
     void watch_clock();
     [[nodiscard]] std::int64_t next_due(std::int64_t now) const;
 
-    mutable std::mutex mutex_;  // guards all below
+    mutable std::mutex mutex_;  // guards all members below
     SamplerOptions options_;
     Note note_;
     std::list<Tracked> meters_;

@@ -14,8 +14,10 @@ inline constexpr int newest_opset = 28;          // the newest that is read, of 
 inline constexpr int newest_written_opset = 27;  // the newest that `save` can be asked for
 inline constexpr int newest_ir_version = 14;     // the newest whose fields are known
 
+// LoadOptions limit what is read.
 struct LoadOptions {
-    // The most nodes that a model may have after its functions are inlined; a function counts at every call.
+    // `most_nodes` is the largest number of nodes that a model may have after its functions are inlined; a
+    // function counts at every call.
     std::int64_t most_nodes = 250'000;
 };
 
@@ -32,23 +34,27 @@ struct LoadOptions {
 [[nodiscard]] Result<graph::Graph> parse(std::string_view bytes, std::string_view name,
                                          const LoadOptions& options = {}, Listener* listener = nullptr);
 
+// SaveOptions say how a model is written.
 struct SaveOptions {
     int opset = 17;  // the oldest operator set to use; a newer one is used if the graph needs it
-    // Constants go to `<file>.data` if they have more bytes than this in all, ...
+    // If all constants together have more bytes than `external_above`, they go to `<file>.data`, except
+    // those that have fewer bytes than `external_from`.
     std::int64_t external_above = 1'500'000'000;
-    std::int64_t external_from = 1024;  // ... except those that have fewer bytes than this
+    std::int64_t external_from = 1024;
 };
 
 // Writes `graph` to the file `path`. Errors: invalid_argument for an operator set that is not written,
 // file_not_writable, disk_full, unsupported for what ONNX cannot express.
 [[nodiscard]] Result<void> save(const graph::Graph& graph, const Path& path, const SaveOptions& options = {});
 
-// Gives the bytes of the file without external data. Errors: those of `save`, and limit_exceeded beyond 2 GB.
+// Returns the bytes of the file without external data. Errors: those of `save`, and limit_exceeded beyond 2
+// GB.
 [[nodiscard]] Result<std::string> serialize(const graph::Graph& graph, const SaveOptions& options = {});
 
-// The graph that `load` reads from the file that `save` makes of `graph`: what has no words in the file's
-// operator set is said in others, and nodes and values have the names that the file gives them. It is its own
-// `as_written`. Constants are shared with `graph`. Errors: those of `serialize` and `parse`.
+// Returns the graph that `load` reads from the file that `save` makes of `graph`. If the operator set of
+// the file lacks an operator, others replace it, and nodes and values have the names that the file gives
+// them. Applied to its own result, it changes nothing. Constants are shared with `graph`. Errors: those of
+// `serialize` and `parse`.
 [[nodiscard]] Result<graph::Graph> as_written(const graph::Graph& graph, const SaveOptions& options = {});
 
 }  // namespace viridian::onnx

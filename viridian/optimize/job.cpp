@@ -204,8 +204,8 @@ Result<void> Job::find_frontier() {
     const std::vector<graph::NodeId> no_winograd =
         out_.proof ? out_.proof->limits.no_winograd_bf16 : std::vector<graph::NodeId>();
     if (out_.proof) limited.keep_f32 = out_.proof->limits.keep_f32;
-    const cost::Source prices = costs_.source();
-    const cost::Source allowed = within(prices, no_winograd);
+    const cost::PriceSource prices = costs_.source();
+    const cost::PriceSource allowed = within(prices, no_winograd);
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, allowed, limited));
     VIRIDIAN_TRY(out_.frontier, search::frontier(instance, limited));
     return {};

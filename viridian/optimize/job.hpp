@@ -1,5 +1,5 @@
 #pragma once
-// Job is one call of `optimize` under way: each member function is one step, in the order in which
+// A Job is one call of `optimize` under way. Each member function is one step, in the order in which
 // optimize.cpp calls them.
 #include "viridian/base/listener.hpp"
 #include "viridian/optimize/result.hpp"
@@ -8,34 +8,40 @@ namespace viridian::optimize {
 
 class Job {
   public:
+    // Begins a job. `device` may be null; all arguments except `options` must outlive it.
     Job(const graph::Graph& original, Costs& costs, execute::Device* device, const OptimizeOptions& options,
         Listener& listener);
     ~Job();
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
-    // Folds constants (the baseline's graph), then applies the rules that always pay (where the search
-    // begins).
+    // Folds constants, which gives the baseline's graph, then applies the rules that always pay, which
+    // gives the graph where the search begins.
     Result<void> rewrite();
-    // Computes what the original means on the proof's inputs, with the reference kernels. Nothing without a
-    // device.
+    // Computes the outputs of the original on the inputs of the proof, with the reference kernels. Does
+    // nothing without a device.
     Result<void> compute_reference();
+    // Forecasts how long it takes to measure the prices that both graphs lack, and tells the listener.
     Result<void> forecast_prices();
-    // The plan of the folded graph by the first kernel that the library offers, which limits and mixes refer
-    // to.
+    // Plans the folded graph by the first kernels that the library offers. Limits and mixes refer to this
+    // plan.
     Result<void> plan_baseline();
     // Searches equal graphs for the one with the cheapest plan.
     Result<void> search();
-    // Plans the graph that was found, proves the plan, and plans again without the kernels that are to blame.
+    // Plans the graph that was found, proves the plan, and plans again without the kernels that are to
+    // blame. If no plan passes, plans the graph that was only folded.
     Result<void> plan_and_prove();
-    // Runs both plans in turn, with their steps one by one.
+    // Runs both plans in turn, and their steps one by one. Does nothing without a device.
     Result<void> measure();
+    // Finds the best trades of time against energy, if the user asked for them.
     Result<void> find_frontier();
-    // Everything that the steps found. The job is empty afterwards.
+    // Returns everything that the steps found. The job is empty afterwards.
     Result<Optimized> result();
 
   private:
+    // Does this for one graph.
     Result<void> plan_and_prove(const graph::Graph& graph);
+    // Records the prices of both plans' graphs again, because they may have been confirmed since.
     Result<void> record_again();
     [[nodiscard]] Result<prove::TensorSets> proof_inputs(int count) const;
 
@@ -48,12 +54,13 @@ class Job {
     rewrite::Certificate only_folded_;
     std::optional<ProofTask> task_;
     cost::Recording recording_;
-    cost::Source source_;  // prices, recorded on the way if the user asked for that
+    cost::PriceSource source_;  // prices, recorded on the way if the user asked for that
     search::AssignOptions assign_;
     bool stopped_ = false;  // the user ended the search
 };
 
-// `original` with constants and shapes folded, and no more. The applications are appended to `certificate`.
+// Returns `original` with constants and shapes folded, and no more. `without` names rules that are not
+// used. The applications are appended to `certificate`.
 [[nodiscard]] Result<graph::Graph> fold(const graph::Graph& original, const std::vector<std::string>& without,
                                         rewrite::Certificate& certificate);
 

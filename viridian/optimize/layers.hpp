@@ -5,7 +5,8 @@
 
 namespace viridian::optimize {
 
-// `prices` and `measured` (seconds) are by step of the plan; `measured` is empty for a plan that was not run.
+// Returns one row per layer. `prices` and `measured` (seconds) are by step of the plan; `measured` is empty
+// for a plan that was not run.
 [[nodiscard]] Json layers_json(const PlannedModel& planned, const std::vector<cost::Price>& prices,
                                const std::vector<double>& measured);
 

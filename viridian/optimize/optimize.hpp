@@ -1,5 +1,5 @@
 #pragma once
-// optimize() is the main job: from a model to the cheapest plan that computes the same.
+// optimize() is the main job: it finds the cheapest plan that computes the same as a model.
 #include "viridian/base/listener.hpp"
 #include "viridian/optimize/result.hpp"
 

@@ -5,18 +5,20 @@
 
 namespace viridian::optimize {
 
-// How much the outer search may spend: graphs that it prices, and seconds, measuring what its graphs need
-// included.
+// A SearchBudget says how much the outer search may spend: graphs that it prices, and seconds, which
+// include measuring what its graphs need.
 struct SearchBudget {
     std::size_t graphs = 1000;
     Seconds seconds{60};
     bool operator==(const SearchBudget&) const = default;
 };
 
-// "300", "60s", "5m" or "300,60s"; what the text leaves out keeps its default. Errors: invalid_argument.
+// Reads a budget: "300", "60s", "5m", "1h" or "300,60s". A part that the text leaves out keeps its default.
+// Errors: invalid_argument.
 [[nodiscard]] Result<SearchBudget> parse_budget(std::string_view text);
 [[nodiscard]] std::string text(const SearchBudget& budget);  // "1000,60s"
 
+// OptimizeOptions are the options of one call.
 struct OptimizeOptions {
     search::Objective objective;   // what to minimise
     search::AssignOptions assign;  // the solver, and how far `greedy` looks
@@ -28,12 +30,13 @@ struct OptimizeOptions {
     bool record = false;               // keep every price that the search asked for
     bool bf16 = false;                 // the device may offer bf16; the result then says where it is used
 
-    // The proof that outputs stay the same (docs/method.md, 4).
+    // The members below concern the proof that outputs stay the same (docs/method.md, 4).
     prove::TensorSets inputs;  // one list of the graph's inputs per set; empty: made from `seed`
     std::uint64_t seed = 1;
     int proofs = 0;  // how many sets to make from `seed`; 0: three, or one for a large model
-    std::optional<double>
-        max_error;  // relative L2 error that outputs may have; none: what the plan's kernels explain
+    // `max_error` is the relative L2 error that outputs may have. Without it they may have the error that
+    // the plan's kernels explain.
+    std::optional<double> max_error;
     std::optional<prove::ReferenceCache> reference;  // keeps what the reference kernels computed
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 // The prices that the solver chose the steps for. A copy that only the plan's layout asks for is unknown to
 // the solver, so the source prices it.
-Result<std::vector<cost::Price>> prices_of_steps(const plan::Plan& plan, const cost::Source& source) {
+Result<std::vector<cost::Price>> prices_of_steps(const plan::Plan& plan, const cost::PriceSource& source) {
     std::vector<cost::Price> prices;
     for (const plan::Step& step : plan.steps) {
         std::optional<cost::Price> price = step.price;
@@ -33,8 +33,9 @@ Result<std::vector<cost::Price>> prices_of_steps(const plan::Plan& plan, const c
 
 }  // namespace
 
-Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device, const cost::Source& source,
-                                  const search::Objective& objective, const search::AssignOptions& options) {
+Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
+                                  const cost::PriceSource& source, const search::Objective& objective,
+                                  const search::AssignOptions& options) {
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, source, options));
     VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
     VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));

@@ -1,5 +1,6 @@
 #pragma once
-// Makes a graph with its plan ready to run, runs it, and measures what it costs.
+// A PlannedModel is a graph with its plan. The functions below make it ready to run, run it, and measure
+// what it costs.
 #include "viridian/base/statistics.hpp"
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
@@ -13,18 +14,20 @@ namespace viridian::optimize {
 struct PlannedModel {
     graph::Graph graph;
     plan::Plan plan;
-    std::unique_ptr<execute::Executable> executable;  // null for a plan that is only looked at
+    std::unique_ptr<execute::Executable> executable;  // null for a plan that is not run
     search::Metrics totals;                           // predicted
     std::vector<cost::Price> prices;                  // predicted, by step of the plan
 };
 
-// Prices the graph's regions, solves the assignment and lays out the plan. With a device the plan carries its
-// fingerprint and its kernels are made ready to run; without one (null) the plan can only be looked at.
+// Prices the graph's regions, solves the assignment and lays out the plan. With a device the plan carries
+// its fingerprint and its kernels are made ready to run; without one (null) the plan cannot be run. Errors:
+// those of pricing, solving and preparing.
 [[nodiscard]] Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
-                                                const cost::Source& source,
+                                                const cost::PriceSource& source,
                                                 const search::Objective& objective,
                                                 const search::AssignOptions& options);
 
+// A Measurement is what the runs of one plan took.
 struct Measurement {
     Summary seconds;                   // of whole runs
     Energy energy;                     // of one run
@@ -32,23 +35,27 @@ struct Measurement {
     std::vector<cost::Price> prices;   // of the steps, timed one by one in turn with the runs
 };
 
-// Runs these against each other, in turn with their steps one by one: `seconds` and `prices` of each. Joules
-// of a step are the predicted ones, for the time it took now.
+// Runs the plans in turn, with their steps one by one, and returns `seconds` and `prices` of each. The
+// joules of a step are the predicted ones, scaled to the time that it took now. Errors: those of running
+// and timing.
 [[nodiscard]] Result<std::vector<Measurement>> measure_interleaved(
     execute::Device& device, const std::vector<const PlannedModel*>& planned,
     const std::vector<graph::Tensor>& inputs);
 
-// Records `runs` runs: one event per step and run; edges say which step reads whose data.
+// Records `runs` runs and returns their trace: one event per step and run; edges say which step reads the
+// data of which other. Errors: those of running.
 [[nodiscard]] Result<std::unique_ptr<trace::Source>> record_runs(const PlannedModel& planned,
                                                                  const std::vector<graph::Tensor>& inputs,
                                                                  int runs);
-// Median seconds of each step over `runs` recorded runs.
+// Returns the median seconds of each step over `runs` recorded runs. Errors: those of running.
 [[nodiscard]] Result<std::vector<double>> step_seconds(const PlannedModel& planned,
                                                        const std::vector<graph::Tensor>& inputs, int runs);
-// Joules of one run that takes `seconds`.
+// Returns the joules of one run that takes `seconds`. A meter measures while the plan runs on `inputs`.
+// Errors: those of the meter and of running.
 [[nodiscard]] Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
                                         const Summary& seconds, const std::vector<graph::Tensor>& inputs);
 
+// Returns the sum of seconds and of energy; the interval of the time stays zero.
 [[nodiscard]] cost::Price total(const std::vector<cost::Price>& prices);
 
 }  // namespace viridian::optimize

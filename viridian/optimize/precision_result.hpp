@@ -4,14 +4,17 @@
 
 namespace viridian::optimize {
 
-// "f32", "bf16", or "bf16 → f32" where the floating ports of one step differ.
+// Returns the precision of one choice: "f32", "bf16", or "bf16 → f32" if its floating-point inputs and
+// outputs differ.
 [[nodiscard]] std::string precision_of(const plan::Choice& choice);
 
-// `precision` of the result: regions and those that round, casts between the types, what the error budget
-// forbade, and the classes by which operators were kept out (plan/precision.hpp), counted by operator.
+// Returns the member `precision` of the result: the number of regions and of those that round, the casts
+// between the types, the operators that must stay in f32 (plan/precision.hpp), counted by name, and what
+// the error budget forbade.
 [[nodiscard]] Json precision_json(const PlannedModel& planned,
                                   const std::vector<prove::Forbidden>& forbidden);
 
+// Returns the same in one line of text, without the operators.
 [[nodiscard]] std::string precision_text(const PlannedModel& planned,
                                          const std::vector<prove::Forbidden>& forbidden);
 

@@ -50,7 +50,7 @@ void forbid_wrong(const std::vector<prove::RegionCheck>& checks, const prove::Re
     }
 }
 
-// Forbids bf16 where it hurts most, minimal filtering in it first; all of it after many rounds.
+// Forbids bf16 where it hurts most, Winograd in bf16 first; all of it after many rounds.
 Result<void> forbid_worst(const ProofTask& task, const ProvenPlan& proven, execute::Device& device,
                           double allowed, int round, std::vector<prove::Forbidden>& forbidden,
                           PrecisionLimits& limits) {
@@ -105,7 +105,8 @@ Error unreachable(double max_error, const OverBudget& closest) {
 
 }  // namespace
 
-cost::Source within(const cost::Source& source, const std::vector<graph::NodeId>& no_winograd_bf16) {
+cost::PriceSource within(const cost::PriceSource& source,
+                         const std::vector<graph::NodeId>& no_winograd_bf16) {
     return {[&](const graph::Graph& graph,
                 const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 VIRIDIAN_TRY(auto choices, source.choices(graph, region));
@@ -134,8 +135,8 @@ Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& ta
     constexpr int attempts = 8, budget_attempts = 4, before_reference = 4;
     search::AssignOptions limited = solver;
     PrecisionLimits limits{solver.keep_f32, {}};
-    const cost::Source measured = costs.source();
-    const cost::Source source = within(measured, limits.no_winograd_bf16);
+    const cost::PriceSource measured = costs.source();
+    const cost::PriceSource source = within(measured, limits.no_winograd_bf16);
     std::vector<prove::Forbidden> forbidden;
     OverBudget closest;
     std::optional<prove::RegionCheck> suspect;  // forbidden in the last attempt

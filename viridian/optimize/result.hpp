@@ -1,6 +1,6 @@
 #pragma once
-// Defines what `optimize` found: the plan of the given model, the better plan, the proof that both compute
-// the same, and how the search went. Text, JSON and the page are all made from this struct.
+// Defines the result of `optimize`: the plan of the given model, the better plan, the proof that both
+// compute the same, and how the search went. Text, JSON and the page are all made from this struct.
 #include "viridian/cost/recording.hpp"
 #include "viridian/optimize/options.hpp"
 #include "viridian/optimize/prices/costs.hpp"
@@ -10,7 +10,7 @@
 
 namespace viridian::optimize {
 
-// One plan and, if it was run, what it took.
+// A Side is one plan and, if it was run, what it took.
 struct Side {
     PlannedModel planned;
     std::optional<Measurement> measured;
@@ -19,10 +19,11 @@ struct Side {
 struct Optimized {
     std::string model;   // name of the model's file, for people
     std::string device;  // the processor's name, or that of recorded prices
-    std::string meter;   // where joules come from
-    // The file and schema of recorded prices; empty if prices were measured. Then nothing was run or proven.
+    std::string meter;   // the meter or model of the joules
+    // These are the file and schema of recorded prices; empty if prices were measured. With recorded prices
+    // nothing was run or proven.
     std::string recorded_file, recorded_schema;
-    OptimizeOptions options;  // what was asked
+    OptimizeOptions options;  // as the user gave them
 
     Side baseline;  // constants folded, each region by the first kernel that the library offers
     Side optimized;
@@ -30,27 +31,29 @@ struct Optimized {
     bool rewrites_dropped = false;     // with any rewrite the outputs would differ by more than is allowed
     rewrite::Certificate certificate;  // from the model to the optimised graph, rule by rule
     std::uint64_t certified_hash = 0;  // structural hash of the graph that the certificate ends in
-    search::OuterResult search;        // how the search went
-    std::optional<PriceForecast> forecast;  // what was known of prices beforehand
-    profile::OnDemandCounts prices;         // found, measured, measured again
+    search::OuterResult search;        // the course of the search
+    std::optional<PriceForecast> forecast;  // prices that were known and missing beforehand
+    profile::OnDemandCounts prices;         // how many were found, measured, measured again
     std::optional<search::Frontier> frontier;
     std::optional<cost::Recording> recording;  // prices that were asked for, if `options.record`
-    std::optional<std::string> slow;           // what to do if reference kernels take much of the time
+    std::optional<std::string> slow;           // the next step if reference kernels take much of the time
     Seconds elapsed;
 
-    // Predicted price of each step of the optimised plan; measured in turn with the runs if it was run.
+    // Returns the price of each step of the optimised plan: as measured in turn with the runs if the plan
+    // was run, else as predicted.
     [[nodiscard]] const std::vector<cost::Price>& step_prices() const {
         return optimized.measured ? optimized.measured->prices : optimized.planned.prices;
     }
     [[nodiscard]] bool uses_bf16() const;  // the optimised plan rounds more than the model does
-    // How well the optimised plan was predicted. It was run; `name` is kept as the model's.
+    // Returns how well the optimised plan was predicted. The plan must have been run; `name` is kept as the
+    // name of the model.
     [[nodiscard]] cost::Residual residual(const std::string& name) const;
-    // Schema viridian.optimize/1 (docs/architecture.md, "Files"); file names are added by whoever wrote
-    // files.
+    // Returns the result in the schema viridian.optimize/1 (docs/architecture.md, "Files"). Code that
+    // writes files adds their names.
     [[nodiscard]] Json to_json() const;
 };
 
-// What a person reads in the terminal.
+// Returns the result as text for the terminal.
 [[nodiscard]] std::string text(const Optimized& result);
 
 }  // namespace viridian::optimize

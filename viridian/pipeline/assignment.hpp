@@ -1,5 +1,6 @@
 #pragma once
-// Defines what a planner decides: for each unit one clock, or two neighbouring clocks one after the other.
+// Defines ClockAssignment, which is what a planner decides: for each unit one clock, or two neighbouring
+// clocks one after the other.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,24 +10,28 @@
 
 namespace viridian::pipeline {
 
-struct Assignment {
-    std::vector<Nanoseconds> duration;
-    // Index into the curve's measured points, -1 for a unit without clock. Empty: each unit runs on its
-    // curve, at two neighbouring clocks in turn where its duration lies between them.
+struct ClockAssignment {
+    std::vector<Nanoseconds> duration;  // per unit
+    // Per unit the index of its clock among the curve's measured points, or -1 for a unit without a clock.
+    // If `level` is empty, each unit runs on its curve: at two neighbouring clocks in turn if its duration
+    // lies between theirs.
     std::vector<int> level;
-    std::vector<Joules> energy;    // per unit, if it follows from neither of the two; empty: it does
+    // Energy per unit. If `energy` is empty, it follows from `level` or from the curve.
+    std::vector<Joules> energy;
     std::vector<Nanoseconds> gap;  // lost before each unit to a change of clock; empty: none
 };
 
-// Time and energy of a unit at the measured point `level`; for -1 those of a unit without a clock.
+// Return the time and the energy of a unit at the measured point `level` of its curve. -1 means a unit
+// without a clock, whose duration is fixed.
 [[nodiscard]] Nanoseconds duration_at(const Curve& curve, int level);
 [[nodiscard]] Joules energy_at(const Curve& curve, int level);
 
-// The assignment of one measured point to each unit.
-[[nodiscard]] Assignment at_levels(const Network& network, std::vector<int> level);
+// Returns the assignment of the measured point level[u] to each unit u.
+[[nodiscard]] ClockAssignment at_levels(const Network& network, std::vector<int> level);
 
-[[nodiscard]] Joules unit_energy(const Network& network, const Assignment& assignment, int unit);
-// The energy of all units, plus waiting power × waiting time of every rank until `end`.
-[[nodiscard]] Joules total_energy(const Network& network, const Assignment& assignment, Nanoseconds end);
+// Returns the energy of the unit numbered `unit`.
+[[nodiscard]] Joules unit_energy(const Network& network, const ClockAssignment& assignment, int unit);
+// Returns the energy of all units, plus waiting power × waiting time of every rank until `end`.
+[[nodiscard]] Joules total_energy(const Network& network, const ClockAssignment& assignment, Nanoseconds end);
 
 }  // namespace viridian::pipeline

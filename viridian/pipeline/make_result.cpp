@@ -7,7 +7,7 @@
 namespace viridian::pipeline {
 namespace {
 
-void set_clock(PlannedUnit& out, const Curve& curve, const Assignment& plan, std::size_t u) {
+void set_clock(PlannedUnit& out, const Curve& curve, const ClockAssignment& plan, std::size_t u) {
     if (curve.points.empty()) return;
     if (!plan.level.empty()) {
         out.clock = curve.points[at(plan.level[u])].clock;
@@ -34,7 +34,7 @@ void set_clock(PlannedUnit& out, const Curve& curve, const Assignment& plan, std
 
 PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer) {
     const auto& [schedule, profile, network, planner, end] = planned;
-    const Assignment& plan = answer.assignment;
+    const ClockAssignment& plan = answer.assignment;
     const Simulation simulation = simulate(network, plan, end);
     const std::vector<RankMemory> memory = memory_of(schedule, profile);
     PlanResult out;
@@ -84,7 +84,7 @@ PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer)
     out.unit_energy = simulation.units;
     out.waiting_energy = simulation.waiting;
     out.energy = simulation.energy();
-    const Assignment maximum = at_levels(network, maximum_levels(network));
+    const ClockAssignment maximum = at_levels(network, maximum_levels(network));
     const Nanoseconds maximum_end = evaluate(network, maximum.duration).makespan;
     out.maximum_time = to_seconds(maximum_end);
     out.maximum_energy = total_energy(network, maximum, maximum_end);
@@ -96,6 +96,14 @@ PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer)
                            to_text(answer.certificate->dual), answer.certificate->proves_optimal()};
     out.provenance = profile.provenance;
     return out;
+}
+
+void add_switch_energy(const Profile& profile, PlanResult& plan) {
+    for (const RankResult& rank : plan.ranks) {
+        const Joules changes = profile.switch_energy * static_cast<double>(rank.clock_switches);
+        plan.energy += changes;
+        plan.unit_energy += changes;
+    }
 }
 
 FrontierResult make_frontier_result(const Planned& planned, const ExactFrontier& frontier) {

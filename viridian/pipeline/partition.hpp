@@ -19,22 +19,23 @@ struct Layer {
     Bytes activation, weights;
 };
 
+// Balance says which quantity of the most expensive stage is minimised.
 enum class Balance { time, energy, memory };
 
 struct StageRange {
-    int first = 0, last = 0;  // layers, last included
-    Seconds forward, backward;
+    int first = 0, last = 0;    // layers, last included
+    Seconds forward, backward;  // sums over the layers, as are the next three
     Joules energy;
     Bytes activation, weights;
-    Bytes memory;  // weights + activations held at 1F1B's peak
+    Bytes memory;  // weights plus the activations that 1F1B holds at its peak
 };
 
 // Reads a table of layers with the header `layer,forward,backward` and optionally `energy,activation,weights`
 // (seconds, joules, bytes). `name` stands for the file in errors. Errors: malformed, missing_entry.
 [[nodiscard]] Result<std::vector<Layer>> read_layers_csv(std::string_view text, std::string_view name);
 
-// Splits `layers` into `stages`. Errors: invalid_argument if stages outnumber layers or the balanced quantity
-// is not in the table.
+// Splits `layers` into `stages` stages. `micro_batches` matters for memory only. Errors: invalid_argument if
+// stages outnumber layers, missing_entry if the table lacks the balanced quantity, limit_exceeded.
 [[nodiscard]] Result<std::vector<StageRange>> partition(const std::vector<Layer>& layers, int stages,
                                                         Balance balance, int micro_batches);
 

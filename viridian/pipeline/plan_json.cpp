@@ -182,9 +182,9 @@ Result<PlanFile> plan_from_json(const Json& json, std::string_view name) {
     return plan;
 }
 
-Result<Assignment> assign_clocks(const PlanFile& plan, const Network& network) {
+Result<ClockAssignment> assign_clocks(const PlanFile& plan, const Network& network) {
     invariant(static_cast<int>(plan.clock.size()) == network.size(), "a plan has one clock per unit");
-    Assignment out;
+    ClockAssignment out;
     const auto find = [&](const Curve& curve, Hertz clock, std::size_t u) -> Result<Point> {
         for (const Point& p : curve.points)
             if (std::abs(p.clock.value - clock.value) < 1e3) return p;

@@ -10,6 +10,7 @@
 
 namespace viridian::pipeline {
 
+// A PlannedUnit is one unit with its clock and times in a plan.
 struct PlannedUnit {
     int stage = 0;
     std::string kind;  // forward, backward, weight, reduce
@@ -20,7 +21,7 @@ struct PlannedUnit {
     Seconds start;
     Seconds duration;
     Joules energy;
-    Seconds slack;          // how much longer it could take, alone
+    Seconds slack;          // it could take so much longer, alone, without delaying the end
     bool critical = false;  // on ENVPIPE's walk back from the end
     bool overlapped = false;
 };
@@ -33,7 +34,7 @@ struct RankResult {
     std::int64_t clock_switches = 0;
     Bytes memory_peak, memory_capacity;  // capacity 0: unlimited
     int most_in_flight = 0;
-    std::vector<std::pair<Seconds, Bytes>> memory;  // held from each time on
+    std::vector<std::pair<Seconds, Bytes>> memory;  // held from each time on, weights included
 };
 
 struct CertificateResult {
@@ -52,27 +53,27 @@ struct PlanResult {
     int stages = 0, micro_batches = 0;
     bool split_backward = false;
     std::vector<RankResult> ranks;
-    Seconds time;
-    Joules energy, unit_energy, waiting_energy;
-    Seconds maximum_time;  // every unit at its highest clock
+    Seconds time;                                // of an iteration
+    Joules energy, unit_energy, waiting_energy;  // the first is the sum of the other two
+    Seconds maximum_time;                        // with every unit at its highest clock
     Joules maximum_energy;
-    std::int64_t iterations = 0;
-    std::optional<CertificateResult> certificate;
-    std::optional<Joules> bound;
-    bool exact = false;
-    Provenance provenance;
-    std::vector<std::string> notes;
+    std::int64_t iterations = 0;                   // of planners that iterate
+    std::optional<CertificateResult> certificate;  // of the exact planner's relaxation
+    std::optional<Joules> bound;                   // no plan by the deadline needs less
+    bool exact = false;                            // the plan meets its bound
+    Provenance provenance;                         // of the profile
+    std::vector<std::string> notes;                // sentences for the user
 };
 
 struct FrontierResult {
     std::string schedule;
     int stages = 0, micro_batches = 0;
     std::vector<FrontierPair> points;  // every breakpoint that spends less energy for more time
-    std::vector<FrontierPair> beyond;  // the others: for when the end is later anyway (a straggler)
-    std::int64_t certified = 0;
-    std::vector<std::pair<std::string, FrontierPair>> planners;  // for the picture
+    std::vector<FrontierPair> beyond;  // the others, for pipelines that wait for a straggler anyway
+    std::int64_t certified = 0;        // breakpoints whose primal and dual agree
+    std::vector<std::pair<std::string, FrontierPair>> planners;  // other planners' plans, for the picture
     Provenance provenance;
-    Seconds elapsed;
+    Seconds elapsed;  // time of the computation
 };
 
 }  // namespace viridian::pipeline

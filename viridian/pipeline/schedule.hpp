@@ -14,8 +14,9 @@ struct Schedule {
     int stages = 0;  // virtual stages: chunks of the model, rank by rank or several per rank
     int micro_batches = 0;
     bool split_backward = false;  // backward units compute the input gradient only; weight units do the rest
-    std::vector<std::vector<Unit>> ranks;
+    std::vector<std::vector<Unit>> ranks;  // the units of each rank, in the order in which it runs them
 
+    // Returns the number of units on all ranks.
     [[nodiscard]] std::int64_t size() const {
         std::int64_t count = 0;
         for (const auto& rank : ranks) count += static_cast<std::int64_t>(rank.size());
@@ -24,7 +25,7 @@ struct Schedule {
     bool operator==(const Schedule&) const = default;
 };
 
-// Larger schedules are refused before anything is allocated.
+// The most units that a schedule may have. Larger ones are refused before anything is allocated.
 inline constexpr std::int64_t most_units = std::int64_t{1} << 25;
 
 }  // namespace viridian::pipeline

@@ -18,7 +18,7 @@ void add_bubble(Bubbles& bubbles, Nanoseconds length, Nanoseconds usable) {
 }
 
 // Between units with different clocks; a unit at two clocks changes inside and ends at the faster one.
-std::int64_t count_switches(const Network& network, const Assignment& plan, int begin, int end) {
+std::int64_t count_switches(const Network& network, const ClockAssignment& plan, int begin, int end) {
     std::int64_t count = 0;
     double now = 0;
     const auto set = [&](double clock) {
@@ -43,7 +43,7 @@ std::int64_t count_switches(const Network& network, const Assignment& plan, int 
 
 }  // namespace
 
-Simulation simulate(const Network& network, const Assignment& plan, Nanoseconds end_at) {
+Simulation simulate(const Network& network, const ClockAssignment& plan, Nanoseconds end_at) {
     Simulation out;
     out.timing = evaluate(network, plan.duration, plan.gap);
     out.end = std::max(out.timing.makespan, end_at);
@@ -70,7 +70,7 @@ Simulation simulate(const Network& network, const Assignment& plan, Nanoseconds 
     return out;
 }
 
-DisturbedRun simulate_disturbed(const Network& network, const Assignment& plan,
+DisturbedRun simulate_disturbed(const Network& network, const ClockAssignment& plan,
                                 const Disturbance& disturbance) {
     DisturbedRun out;
     Random random(disturbance.seed);

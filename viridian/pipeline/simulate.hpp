@@ -1,6 +1,6 @@
 #pragma once
-// Simulates a plan: exact event times, bubbles, critical paths and energy, and the same under seeded jitter
-// and stragglers.
+// Simulates a plan: computes exact event times, bubbles, critical paths and energy, and time and energy under
+// seeded jitter and stragglers.
 #include "viridian/pipeline/assignment.hpp"
 #include "viridian/pipeline/memory.hpp"
 
@@ -18,9 +18,9 @@ struct Bubbles {
 
 struct Simulation {
     Timing timing;
-    Nanoseconds end = 0;                 // the makespan, or later where everyone waits for a straggler
+    Nanoseconds end = 0;                 // the makespan, or later if everyone waits for a straggler
     std::vector<Nanoseconds> slack;      // per unit
-    std::vector<int> critical;           // ENVPIPE Algorithm 2, first unit first
+    std::vector<int> critical;           // units of the path of `walk_back`, first unit first
     std::vector<Seconds> busy;           // per rank
     std::vector<Bubbles> bubbles;        // per rank
     std::vector<std::int64_t> switches;  // changes of clock per rank
@@ -28,20 +28,23 @@ struct Simulation {
     Joules waiting;                      // waiting power × waiting time
     [[nodiscard]] Joules energy() const { return units + waiting; }
 };
-[[nodiscard]] Simulation simulate(const Network& network, const Assignment& assignment, Nanoseconds end = 0);
+// Simulates `assignment` until `end`, or until its makespan if that is later.
+[[nodiscard]] Simulation simulate(const Network& network, const ClockAssignment& assignment,
+                                  Nanoseconds end = 0);
 
 // The disturbances of a simulated run: the time of each unit varies, and some ranks are slow.
 struct Disturbance {
-    double jitter = 0;  // standard deviation of each unit's time, relative; cut at ±3 of them
+    double jitter = 0;  // relative standard deviation of each unit's time; cut at ±3 of them
     int runs = 100;
     std::uint64_t seed = 1;
     std::vector<double> straggler;  // per rank: factor on its times; empty: none
 };
 struct DisturbedRun {
-    Seconds mean, worst;
-    Joules energy;  // mean; power stays, so a unit's energy grows with its time
+    Seconds mean, worst;  // time of an iteration
+    Joules energy;        // mean; a unit's power stays, so its energy grows with its time
 };
-[[nodiscard]] DisturbedRun simulate_disturbed(const Network& network, const Assignment& assignment,
+// Simulates `assignment` as often as `disturbance` says.
+[[nodiscard]] DisturbedRun simulate_disturbed(const Network& network, const ClockAssignment& assignment,
                                               const Disturbance& disturbance);
 
 }  // namespace viridian::pipeline

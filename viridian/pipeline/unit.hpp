@@ -1,5 +1,5 @@
 #pragma once
-// A unit is the work that a rank does without interruption for one stage and one micro-batch.
+// Defines Unit: the work that a rank does without interruption for one stage and one micro-batch.
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -15,12 +15,13 @@ enum class Kind : std::uint8_t {
     weight,    // the gradient of the weights (zero-bubble schedules)
     reduce,    // all-reduce of a stage's gradients across data-parallel replicas; fixed time, no clock
 };
-// A signed number of a stage, rank, micro-batch or unit as an index into a vector.
+// Returns the number of a stage, rank, micro-batch or unit as an index into a vector.
 [[nodiscard]] constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 inline constexpr int kinds = 4;
 inline constexpr std::array<Kind, 3> profiled_kinds = {Kind::forward, Kind::backward, Kind::weight};
 
+// Return the name of a kind, as plans and profiles write it ("forward"), and the kind of a name.
 [[nodiscard]] std::string_view name_of(Kind kind);
 [[nodiscard]] std::optional<Kind> kind_of(std::string_view name);
 

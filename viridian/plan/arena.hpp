@@ -6,7 +6,7 @@
 
 namespace viridian::plan {
 
-// The size of a buffer and the steps between which it holds data.
+// A Lifetime is the size of a buffer and the steps of the plan between which it holds data.
 struct Lifetime {
     std::int64_t bytes = 0;
     std::int64_t first = 0;   // the step that writes it

@@ -33,6 +33,7 @@ struct Assignment {
     std::string solver;  // its name, as `viridian optimize --solver` takes it
     double value = 0;    // the objective of this assignment
     double bound = 0;    // a proven lower bound of it; -infinity if the solver proves none
+    // Returns by how much the value may lie above the least one; infinity if the solver proves no bound.
     [[nodiscard]] double gap() const { return value - bound; }
 };
 

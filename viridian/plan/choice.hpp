@@ -9,7 +9,7 @@
 
 namespace viridian::plan {
 
-// How the memory of the outputs relates to that of the inputs.
+// Aliasing says how the memory of the outputs relates to that of the inputs.
 enum class Aliasing : std::uint8_t {
     none,       // the outputs have their own buffers
     overwrite,  // output 0 takes the buffer of inputs[overwritten], which must die here
@@ -17,9 +17,9 @@ enum class Aliasing : std::uint8_t {
     gather,     // inputs are views of output 0 (concatenation in place): no work, producers write into it
 };
 
-// How a kernel computes, as far as it bounds the error of its results.
+// Algorithm says how a kernel computes, as far as that bounds the error of its results.
 enum class Algorithm : std::uint8_t {
-    unknown,        // the choice comes from a file written before choices told; the device completes it
+    unknown,        // read from an older file that does not say it; the device completes it
     direct,         // sums of products of the inputs, in f32
     winograd,       // products of transformed sources and weights, in f32
     winograd_bf16,  // the same, with transformed sources and weights rounded to bf16
@@ -27,15 +27,15 @@ enum class Algorithm : std::uint8_t {
     reference,      // the slow kernel that every single node has
 };
 
-// How the device's threads divide a result.
+// Split says how the threads of the device divide a result.
 enum class Split : std::uint8_t {
     rows,      // each thread makes some rows or pixels
     channels,  // each thread makes some columns or channels, and reads only their weights
     shared,    // several threads make each direction of a recurrent layer together
 };
 
-// The properties of a kernel that other rooms and the kernel itself ask for. No code reads them from the
-// kernel's name.
+// A Variant holds the properties of a kernel that other rooms and the kernel itself ask for. No code reads
+// them from the name of the kernel.
 struct Variant {
     Algorithm algorithm = Algorithm::unknown;
     Split split = Split::rows;
@@ -43,7 +43,8 @@ struct Variant {
 };
 
 struct Choice {
-    // Unique among the device's kernels for the region: "dnnl:conv:winograd:jit_wino_4x3".
+    // The name is unique among the kernels that the device has for the region:
+    // "dnnl:conv:winograd:jit_wino_4x3".
     std::string kernel;
     std::vector<Format> inputs;   // one per region input
     std::vector<Format> outputs;  // one per region output

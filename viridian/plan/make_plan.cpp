@@ -36,8 +36,8 @@ Result<std::vector<std::size_t>> region_order(const Graph& graph,
 
     std::vector<int> waiting(regions.size(), 0);
     std::vector<std::vector<std::size_t>> readers(regions.size());
-    using Entry = std::pair<NodeId, std::size_t>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    using Ready = std::pair<NodeId, std::size_t>;
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
     for (std::size_t r = 0; r < regions.size(); ++r) {
         for (const ValueId input : regions[r].region.inputs)
             if (const auto found = producer.find(input); found != producer.end()) {

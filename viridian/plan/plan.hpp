@@ -12,10 +12,12 @@ struct Buffer {
     graph::ValueId value = graph::ValueId::none;
     Format format;
     graph::Dims dims;
-    // If set, this buffer is a view that begins `view_offset` bytes into that buffer. Otherwise it is a root.
+    // If `view_of` is set, this buffer is a view that begins `view_offset` bytes into that one. Otherwise
+    // it is a root.
     std::optional<BufferId> view_of;
     std::int64_t view_offset = 0;
-    // The rest is for roots only. Graph inputs and outputs lie outside the arena.
+    // The members below apply to roots only. Graph inputs and outputs are external: they lie outside the
+    // arena.
     bool external = false;
     std::int64_t bytes = 0;
     std::int64_t arena_offset = 0;
@@ -28,11 +30,13 @@ struct Step {
     Choice choice;                  // kernel
     std::vector<BufferId> inputs;   // kernel: per region input; conversion: one
     std::vector<BufferId> outputs;  // kernel: per region output; conversion: one
-    // What the assignment says. Absent if it has no prices, and for a copy that only the layout of the
-    // buffers asks for (a graph output that lies in another buffer), which no solver knows.
+    // `price` is what the assignment says of the step. It is absent if the assignment has no prices, and
+    // for a copy that only the layout of the buffers asks for (a graph output that lies in another buffer),
+    // which no solver knows.
     std::optional<Price> price = {};
 };
 
+// The members of a Plan are what an executor needs, and the assignment from which it was made.
 struct Plan {
     std::vector<Step> steps;  // views and in-place concatenations need no step
     std::vector<Buffer> buffers;
@@ -58,7 +62,8 @@ struct Plan {
 // Returns the content of the plan's file. Regions are written with node names, so that the plan can be
 // matched to the graph after a round trip through ONNX.
 [[nodiscard]] Json to_json(const graph::Graph& graph, const Plan& plan);
-// Reads that file for `graph`. Errors: mismatch (the structural hash is that of another graph), malformed.
+// Reads the content of such a file for `graph`. Errors: mismatch (the structural hash is that of another
+// graph), malformed.
 [[nodiscard]] Result<Plan> plan_from_json(const graph::Graph& graph, const Json& json);
 
 }  // namespace viridian::plan

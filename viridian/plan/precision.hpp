@@ -14,24 +14,27 @@ using Safety = graph::NumericSafety;
 // Returns the class of the node's operator, which its row states; an operator without a row is denied.
 [[nodiscard]] Safety bf16_safety(const graph::Node& node);
 
-// Returns, by node slot, whether the node must not read or write bf16 in `graph`. These are: nodes of denied
-// operators; nodes of inferred operators that the result of a denied one reaches through inferred and clear
-// operators alone; and nodes of clear operators between those. A graph with a cycle must stay in f32 as a
-// whole.
+// Returns, for each node slot of `graph`, whether the node must not read or write bf16. These nodes are:
+// - nodes of denied operators;
+// - nodes of inferred operators, if the result of a denied operator reaches them through inferred and clear
+//   operators alone;
+// - nodes of clear operators between two such nodes.
+// All nodes of a graph with a cycle must stay in f32.
 [[nodiscard]] std::vector<bool> f32_nodes(const graph::Graph& graph);
 
-// Returns whether `choice` stores an input or output of `region` in bf16, although the graph does not, and
-// `must_not` holds for a node of the region that reads or writes that value. Values inside a region stay f32.
-// The second form takes the result of f32_nodes.
+// Returns whether `choice` rounds an input or output of `region` at a node for which `must_not` holds. An
+// input or output is rounded if `choice` stores it in bf16 and the type in `graph` is another. The nodes
+// that count are those of the region that read the input, or the one that writes the output. Values inside
+// a region stay f32. The second form takes the result of f32_nodes().
 [[nodiscard]] bool rounds_at(const graph::Graph& graph, const Region& region, const Choice& choice,
                              const std::function<bool(graph::NodeId)>& must_not);
 [[nodiscard]] bool rounds_at(const graph::Graph& graph, const Region& region, const Choice& choice,
                              const std::vector<bool>& f32_nodes);
 
-// Returns whether `choice` stores any input or output in bf16 that the graph does not.
+// Returns whether `choice` rounds any input or output of `region` in that sense.
 [[nodiscard]] bool rounds(const graph::Graph& graph, const Region& region, const Choice& choice);
 
-// Returns whether any region of `assignment` rounds in that sense.
+// Returns whether the choice of any region of `assignment` rounds in that sense.
 [[nodiscard]] bool rounds(const graph::Graph& graph, const Assignment& assignment);
 
 }  // namespace viridian::plan

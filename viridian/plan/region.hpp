@@ -12,7 +12,7 @@ struct Region {
     std::vector<graph::ValueId> inputs;     // distinct values read from outside, in order of first use
     std::vector<graph::ValueId> constants;  // distinct constants read, in order of first use
     std::vector<graph::ValueId> outputs;    // values that other nodes or the graph's outputs read
-    // dies[i]: nothing reads inputs[i] after this region, so that its buffer may be overwritten.
+    // dies[i] is true if nothing reads inputs[i] after this region, so that its buffer may be overwritten.
     std::vector<bool> dies;
     bool operator==(const Region&) const = default;
 };

@@ -12,7 +12,7 @@ namespace viridian::plan {
 
 // Returns a graph for runtimes without bf16 kernels. Weights of at least two dimensions that the assignment
 // reads in bf16 are stored in bf16, each followed by a Cast to f32. All operators and activations stay f32.
-// Errors: as above.
+// Errors: malformed (a cycle).
 [[nodiscard]] Result<graph::Graph> with_weights_cast(const graph::Graph& graph, const Assignment& assignment);
 
 // Counts the Casts between f32 and bf16 in `graph`.

@@ -1,6 +1,6 @@
 #pragma once
-// Prices one run of a kernel in joules: by a hardware meter if one covers the processor, else by the declared
-// model.
+// An EnergyPricer prices one run of a kernel in joules: by a hardware meter if one covers the processor,
+// else by the declared model.
 #include <optional>
 
 #include "viridian/cost/energy_model.hpp"
@@ -10,7 +10,7 @@
 namespace viridian::profile {
 
 struct EnergyPricer {
-    std::optional<meter::Meter> meter;  // a hardware meter, or none
+    std::optional<meter::Meter> meter;  // a hardware meter; without one, the model prices
     cost::EnergyModel model;
     int threads = 1;
 

@@ -17,20 +17,22 @@ struct Observed {
     double before = 0, after = 0;
 };
 
-double total(const execute::Pass& pass) { return std::accumulate(pass.steps.begin(), pass.steps.end(), 0.0); }
+double total(const execute::TimedRun& pass) {
+    return std::accumulate(pass.steps.begin(), pass.steps.end(), 0.0);
+}
 
-// Means of the steps over the middle half of the passes by their sums: they add up to what is usual of a sum,
-// as the steps' medians would not. Disturbed passes are left out if a few others remain.
-std::vector<Seconds> middle_steps(std::vector<execute::Pass> passes) {
+// Means of the steps over the middle half of the timed runs by their sums: they add up to what is usual of a
+// sum, as the steps' medians would not. Disturbed runs are left out if a few others remain.
+std::vector<Seconds> middle_steps(std::vector<execute::TimedRun> timed_runs) {
     constexpr std::ptrdiff_t few = 7;
     const auto disturbed =
-        std::ranges::partition(passes, [](const execute::Pass& one) { return one.undisturbed; });
-    if (disturbed.begin() - passes.begin() >= few) passes.erase(disturbed.begin(), disturbed.end());
-    std::ranges::sort(passes, {}, total);
-    const std::size_t skip = passes.size() / 4;
-    const std::span middle = std::span(passes).subspan(skip, passes.size() - 2 * skip);
-    std::vector<Seconds> steps(passes.front().steps.size());
-    for (const execute::Pass& pass : middle)
+        std::ranges::partition(timed_runs, [](const execute::TimedRun& one) { return one.undisturbed; });
+    if (disturbed.begin() - timed_runs.begin() >= few) timed_runs.erase(disturbed.begin(), disturbed.end());
+    std::ranges::sort(timed_runs, {}, total);
+    const std::size_t skip = timed_runs.size() / 4;
+    const std::span middle = std::span(timed_runs).subspan(skip, timed_runs.size() - 2 * skip);
+    std::vector<Seconds> steps(timed_runs.front().steps.size());
+    for (const execute::TimedRun& pass : middle)
         for (std::size_t s = 0; s < steps.size(); ++s)
             steps[s] += Seconds(pass.steps[s] / static_cast<double>(middle.size()));
     return steps;
@@ -58,8 +60,8 @@ class Interleaving {
                 VIRIDIAN_TRY(TimeSlice slice, time_slice(plans_[p].subject, per_slice, per_slice));
                 note(slices_[p], std::move(slice));
                 if (round % protocol_.steps_every != 0) continue;
-                VIRIDIAN_TRY(std::vector<execute::Pass> passes, time_steps(*timers[p]));
-                note(steps_[p], std::move(passes));
+                VIRIDIAN_TRY(std::vector<execute::TimedRun> timed_runs, time_steps(*timers[p]));
+                note(steps_[p], std::move(timed_runs));
             }
         return {};
     }
@@ -72,7 +74,7 @@ class Interleaving {
         }
         std::vector<InterleavedResult> results;
         for (const Summary& ran : summarize_slices(slices)) {
-            std::vector<execute::Pass> all;
+            std::vector<execute::TimedRun> all;
             for (auto& some : usual(steps_[results.size()])) std::ranges::move(some, std::back_inserter(all));
             results.push_back({ran, middle_steps(std::move(all))});
         }
@@ -82,17 +84,17 @@ class Interleaving {
   private:
     // Takes as long as a slice of runs. The first pass meets the caches as another plan left them
     // (time_slice).
-    [[nodiscard]] Result<std::vector<execute::Pass>> time_steps(execute::StepTimer& steps) const {
+    [[nodiscard]] Result<std::vector<execute::TimedRun>> time_steps(execute::StepTimer& steps) const {
         using Clock = std::chrono::steady_clock;
-        VIRIDIAN_TRY(execute::Pass first, steps.pass());
-        std::vector<execute::Pass> passes;
-        if (total(first) >= protocol_.runs.per_slice.value) passes.push_back(std::move(first));
+        VIRIDIAN_TRY(execute::TimedRun first, steps.run());
+        std::vector<execute::TimedRun> timed_runs;
+        if (total(first) >= protocol_.runs.per_slice.value) timed_runs.push_back(std::move(first));
         const auto begin = Clock::now();
-        while (passes.size() < 2 ||
+        while (timed_runs.size() < 2 ||
                std::chrono::duration<double>(Clock::now() - begin).count() < protocol_.runs.per_slice.value) {
-            VIRIDIAN_TRY(passes.emplace_back(), steps.pass());
+            VIRIDIAN_TRY(timed_runs.emplace_back(), steps.run());
         }
-        return passes;
+        return timed_runs;
     }
 
     double measure_latency() {
@@ -140,7 +142,7 @@ class Interleaving {
     std::vector<InterleavedPlan>& plans_;
     const InterleavedProtocol& protocol_;
     std::vector<std::vector<Observed<TimeSlice>>> slices_;  // of each plan
-    std::vector<std::vector<Observed<std::vector<execute::Pass>>>> steps_;
+    std::vector<std::vector<Observed<std::vector<execute::TimedRun>>>> steps_;
     std::vector<double> latencies_;
     double latency_ = 0;
 };

@@ -1,36 +1,39 @@
 #pragma once
-// Times whole runs of several executables. Their time slices are interleaved, so that whatever the machine
-// does meanwhile disturbs all of them alike.
+// Times whole runs of several executables. Their time slices are interleaved, so that other work of the
+// machine disturbs all of them alike.
 #include "viridian/base/statistics.hpp"
 #include "viridian/execute/device.hpp"
 
 namespace viridian::profile {
 
-// An executable that is timed, with the tensors that it runs on.
+// A Subject is an executable that is timed, with the tensors that it runs on.
 struct Subject {
     execute::Executable* executable;
     std::vector<graph::Tensor> inputs;
     std::vector<graph::Tensor> outputs;  // scratch of the right types
 };
 
+// A RunProtocol says how often and how long each subject runs.
 struct RunProtocol {
     int warm_up = 2;  // runs of each subject before the first round
     int rounds = 9;
     Seconds per_slice{0.05};  // each subject runs at least this long, and twice, in each round
 };
 
-// The seconds of each run in one time slice.
+// A TimeSlice holds the seconds of each run in one time slice.
 struct TimeSlice {
     std::vector<double> undisturbed;
     std::vector<double> disturbed;  // meanwhile a thread lost its processor to something else
 
+    // Adds the runs of another slice of the same subject.
     void add(const TimeSlice& more);
+    // Returns the seconds of all runs, undisturbed and disturbed.
     [[nodiscard]] std::vector<double> all() const;
 };
 
 // Runs the subject for `at_least` seconds, and at least twice. The first run meets the caches as another
-// subject left them and is not counted; but if it takes as long as `alone`, it counts and is the whole slice,
-// because the caches mean little to it. Errors: those of running.
+// subject left them and is not counted. If it takes at least `alone`, it does count and is the whole slice,
+// because the caches mean little to so long a run. Errors: those of running.
 [[nodiscard]] Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone = Seconds(1e30));
 
 // Returns a summary of each subject's seconds per run: over the undisturbed runs if every subject has a few

@@ -63,7 +63,7 @@ void OnDemand::price_for(const graph::Graph& network) {
     options_.protocol.cached_weights = cached;
 }
 
-cost::Source OnDemand::source() {
+cost::PriceSource OnDemand::source() {
     return {[this](const graph::Graph& graph, const plan::Region& region) { return choices(graph, region); },
             [this](const graph::Dims& dims, const plan::Format& from, const plan::Format& to) {
                 return conversion(dims, from, to);
@@ -263,7 +263,7 @@ void count(Survey& survey, bool known, const std::string& price, double bytes) {
 
 }  // namespace
 
-cost::Source OnDemand::counting(Survey& survey) {
+cost::PriceSource OnDemand::counting(Survey& survey) {
     return {[this, &survey](const graph::Graph& graph,
                             const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 const std::string subject = plan::signature(graph, region);

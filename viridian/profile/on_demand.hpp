@@ -1,6 +1,6 @@
 #pragma once
-// OnDemand is a cost source that measures. A price that the database lacks is timed on the device, priced in
-// joules and stored, so that the next run finds it (docs/method.md, 1).
+// An OnDemand is a cost source that measures. A price that the database lacks is timed on the device, priced
+// in joules and stored, so that the next run finds it (docs/method.md, 1).
 #include <map>
 #include <set>
 
@@ -12,77 +12,96 @@
 
 namespace viridian::profile {
 
+// OnDemandOptions say how prices are measured.
 struct OnDemandOptions {
     execute::TimingProtocol protocol;
-    std::string allowances = "f32";  // what the device was allowed to offer: part of a list's key
-    // A choice that takes more than this many times the best one's time in a quick look keeps the price of
-    // that look.
+    // `allowances` names the precisions that the device was made to offer, such as "f32,bf16". Lists of
+    // choices are stored under this text, so that a list without bf16 is not taken for one with it.
+    std::string allowances = "f32";
+    // Every choice is first timed briefly. A choice that takes more than this many times as long as the
+    // best one keeps that price; the others are timed at length.
     double worth_timing = 1.3;
-    bool measure = true;  // false: a missing entry is an error, nothing is timed
+    bool measure = true;  // if false, nothing is timed, and a missing price is the error missing_entry
 };
 
+// OnDemandCounts count the prices that were asked for.
 struct OnDemandCounts {
-    std::int64_t hits = 0;
-    std::int64_t misses = 0;
-    std::int64_t again = 0;  // timed again by `confirm`
-    Seconds measuring;       // spent on the device
+    std::int64_t hits = 0;    // found in the database
+    std::int64_t misses = 0;  // measured
+    std::int64_t again = 0;   // timed again by `confirm`
+    Seconds measuring;        // spent on the device
 };
 
-// The prices that were asked for: those that the database holds, and those that it lacks; each once.
+// A Survey lists prices that were asked for, each once: those that the database holds, and those that it
+// lacks.
 struct Survey {
     std::set<std::string> known, missing;
-    // What the kernels of the missing prices read and write in one run each. The time to measure grows with
-    // it.
+    // `missing_bytes` is what the kernels of the missing prices read and write in one run each. The time to
+    // measure grows with it.
     double missing_bytes = 0;
 };
 
 class OnDemand {
   public:
+    // Measures on `device`, prices joules by `energy`, and stores in `database`. Device and database must
+    // outlive the object.
     OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
              OnDemandOptions options = {});
 
-    // From now on kernels are priced for this network: whether its weights stay in the last-level cache
-    // decides how they are timed.
+    // Prices kernels for this network from now on: if its weights stay in the last-level cache, kernels are
+    // timed with cached weights.
     void price_for(const graph::Graph& network);
+    // Returns the protocol by which kernels are timed now.
     [[nodiscard]] const execute::TimingProtocol& protocol() const { return options_.protocol; }
 
     // Returns this object as a cost source, which refers to it.
-    [[nodiscard]] cost::Source source();
+    [[nodiscard]] cost::PriceSource source();
     // Returns a source that measures nothing and fills `survey`: its prices are those stored, or zero. It
     // refers to this object and to `survey`.
-    [[nodiscard]] cost::Source counting(Survey& survey);
-    // Times `contenders` again, all of them in each of several rounds, so that a disturbance meets all of
-    // them. The price becomes the median of all rounds. A price that was confirmed before stays. Returns how
-    // many were timed.
+    [[nodiscard]] cost::PriceSource counting(Survey& survey);
+    // Times those of `contenders` again that were timed on one occasion only, all of them in each of
+    // several rounds, so that a disturbance meets all of them. The price becomes the median of all
+    // occasions. A price that was confirmed before, or is not stored, stays as it is. Returns how many were
+    // timed. Errors: those of timing and of the database; cancelled.
     Result<std::size_t> confirm(const graph::Graph& graph,
                                 const std::vector<plan::AssignedRegion>& contenders);
     [[nodiscard]] const OnDemandCounts& counts() const { return counts_; }
-    // Called after each measurement, with the name of what was measured.
+    // `progress` may be empty. It is called after each measurement, with the name of what was measured.
     std::function<void(const std::string& what)> progress;
-    // Asked before each measurement. If it answers true, the call ends with the error `cancelled`; prices
-    // that were measured stay stored.
+    // `cancelled` may be empty. It is asked before each measurement. If it answers true, the call ends with
+    // the error `cancelled`; prices that were measured stay stored.
     std::function<bool()> cancelled;
-    // Removes a choice that a failed proof forbids from what is offered for regions of this signature. A
-    // region that has no other choice left is offered its reference kernel.
+    // forbid() leaves `choice` out of what is offered for regions of this `signature`, after a failed
+    // proof; `choice` is its key. forbid_all_but_reference() leaves out all choices except the reference
+    // kernel. A region without another choice is offered its reference kernel.
     void forbid(const std::string& signature, const std::string& choice);
     void forbid_all_but_reference(const std::string& signature);
-    void allow_all();  // offers all of them again, because another graph was to blame
+    // Undoes every forbid() and forbid_all_but_reference(), because a rewrite of the graph was to blame,
+    // not a kernel.
+    void allow_all();
 
   private:
     Result<std::vector<cost::PricedChoice>> choices(const graph::Graph& graph, const plan::Region& region);
     Result<cost::Price> conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to);
+    // Returns every choice of the device for the region, as if all its inputs died there, from the database
+    // or from the device.
     Result<std::vector<plan::Choice>> offered(const graph::Graph& graph, const plan::Region& region,
                                               const std::string& subject);
+    // Returns `list` with its prices; measures those that are missing.
     Result<std::vector<cost::PricedChoice>> price_all(const graph::Graph& graph, const plan::Region& region,
                                                       const std::string& subject,
                                                       const std::vector<plan::Choice>& list);
+    // Returns those of `list` that are not forbidden and overwrite only inputs that die.
     [[nodiscard]] std::vector<cost::PricedChoice> usable(const plan::Region& region,
                                                          const std::string& subject,
                                                          const std::vector<cost::PricedChoice>& list) const;
+    // Returns the entry of each choice in `list`, as far as the database has it.
     Result<std::vector<std::optional<cost::Entry>>> stored(const std::string& subject,
                                                            const std::vector<plan::Choice>& list) const;
+    // Times one choice and prices its joules.
     Result<cost::Entry> timed(const graph::Graph& graph, const plan::Region& region,
                               const plan::Choice& choice, const execute::TimingProtocol& protocol);
+    // Returns the number of the protocol in keys; it depends on whether weights are cached.
     [[nodiscard]] int protocol_number() const;
     [[nodiscard]] cost::Key key(std::string subject, std::string choice) const;
     Result<void> check_cancelled() const;
@@ -92,10 +111,10 @@ class OnDemand {
     EnergyPricer energy_;
     OnDemandOptions options_;
     OnDemandCounts counts_;
-    std::map<std::string, std::vector<cost::PricedChoice>> known_;  // by subject, this session
-    std::map<std::string, std::vector<cost::PricedChoice>> references_;
-    std::set<std::pair<std::string, std::string>> forbidden_;  // signature, choice
-    std::set<std::string> only_reference_;                     // signatures
+    std::map<std::string, std::vector<cost::PricedChoice>> known_;       // by subject: prices met so far
+    std::map<std::string, std::vector<cost::PricedChoice>> references_;  // by subject: the reference kernel
+    std::set<std::pair<std::string, std::string>> forbidden_;            // signature, choice
+    std::set<std::string> only_reference_;                               // signatures
     std::map<std::string, cost::Price> conversions_;
 };
 

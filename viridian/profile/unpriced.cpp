@@ -2,7 +2,7 @@
 
 namespace viridian::profile {
 
-cost::Source unpriced(execute::Device& device) {
+cost::PriceSource unpriced(execute::Device& device) {
     return {[&device](const graph::Graph& graph,
                       const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
                 VIRIDIAN_TRY(std::vector<plan::Choice> choices, device.choices(graph, region));

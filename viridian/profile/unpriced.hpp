@@ -6,6 +6,6 @@
 namespace viridian::profile {
 
 // Returns what the device offers, with nothing measured: every kernel and conversion costs zero seconds.
-[[nodiscard]] cost::Source unpriced(execute::Device& device);
+[[nodiscard]] cost::PriceSource unpriced(execute::Device& device);
 
 }  // namespace viridian::profile

@@ -4,8 +4,8 @@
 
 namespace viridian::profile {
 
-// Tells whether all weights of the network fit into half of the last-level cache, so that a run finds them
-// there.
+// Returns whether all weights of the network fit into half of the last-level cache, so that a run finds
+// them there.
 [[nodiscard]] bool weights_stay_cached(const graph::Graph& network);
 
 // Returns the bytes of the weights that a region reads, as the choice stores them: a choice that reads bf16

@@ -7,6 +7,7 @@
 
 namespace viridian::prove {
 
+// An AllowedError is such an error with its reason.
 struct AllowedError {
     double error = 0;  // relative L2 per output
     std::string because;
@@ -18,17 +19,19 @@ struct AllowedError {
 [[nodiscard]] AllowedError allowed_error(const graph::Graph& original, const graph::Graph& graph,
                                          const plan::Plan& plan, std::optional<double> budget = std::nullopt);
 
-// The roundings to f16 or bf16 on the path to an output that has the largest error. With n roundings of unit
-// roundoff u (2^-11 for f16, 2^-8 for bf16) the error is 2 u sqrt(n): the plan and the original each round by
-// at most u, and independent errors add as squares. Operators that move, select or compare do not round.
+// Roundings count the roundings to f16 or bf16 on the path to an output that has the largest error. With n
+// roundings of unit roundoff u (2^-11 for f16, 2^-8 for bf16) the error is 2 u sqrt(n): the plan and the
+// original each round by at most u, and independent errors add as squares. Operators that move, select or
+// compare do not round.
 struct Roundings {
     int count = 0;
     double error = 0;  // 2 sqrt(sum of u^2)
 };
+// Returns the roundings of `graph` itself, as its types declare them.
 [[nodiscard]] Roundings own_roundings(const graph::Graph& graph);
 
-// Tells, for each output, whether it is integer or boolean and no computed floating value reaches it, so that
-// every element must be equal.
+// Returns, for each output, whether it is integer or boolean and no computed floating value reaches it, so
+// that every element must be equal.
 [[nodiscard]] std::vector<bool> exact_outputs(const graph::Graph& graph);
 
 }  // namespace viridian::prove

@@ -6,13 +6,14 @@
 
 namespace viridian::prove {
 
+// A Blame is the error that one region causes.
 struct Blame {
     std::vector<graph::NodeId> nodes;  // the region's
     std::string node;                  // the last of them
     std::string tensor;                // what it writes
     std::string kernel;
-    bool winograd_bf16 = false;  // Winograd in bf16, which amplifies its roundings; other kernels do not
-    // The largest errors over all sets of inputs.
+    bool winograd_bf16 = false;  // the kernel is Winograd in bf16, which amplifies its roundings
+    // `local` and `error` are the largest ones over all sets of inputs.
     double local = 0;  // relative L2 of what the region writes if its inputs are exact
     double error = 0;  // relative L2 of the network's worst output; infinite if NaN patterns differ
 };

@@ -6,6 +6,7 @@
 
 namespace viridian::prove {
 
+// A RegionCheck is the comparison of one kernel.
 struct RegionCheck {
     std::string node;  // the last node of the region with the largest error
     std::string kernel;

@@ -28,7 +28,7 @@ Json to_json(const std::vector<Forbidden>& forbidden) {
                         {"kernel", entry.blame.kernel},
                         {"local_error", std::isfinite(entry.blame.local) ? Json(entry.blame.local) : Json()},
                         {"output_error", std::isfinite(entry.blame.error) ? Json(entry.blame.error) : Json()},
-                        {"kept", entry.blame.winograd_bf16 ? "unfiltered" : "f32"},
+                        {"kept", entry.blame.winograd_bf16 ? "without_winograd" : "f32"},
                         {"round", entry.round}});
     return list;
 }

@@ -5,10 +5,11 @@
 
 namespace viridian::prove {
 
-// A region that may no longer use bf16, or no longer Winograd in bf16, and the error that it had caused.
+// A Forbidden is a region that may no longer use bf16, or no longer Winograd in bf16, and the error that it
+// had caused.
 struct Forbidden {
     Blame blame;
-    int round = 1;  // of planning, from 1
+    int round = 1;  // the round of planning, from 1
 };
 
 // Returns the first of `blames`, which are sorted worst first: as many, and at least one, as it takes until
@@ -16,6 +17,7 @@ struct Forbidden {
 // all together make `error`, that of the whole plan. All are relative L2.
 [[nodiscard]] std::span<const Blame> to_forbid(std::span<const Blame> blames, double error, double target);
 
+// Returns the list as JSON, for the result of `optimize`.
 [[nodiscard]] Json to_json(const std::vector<Forbidden>& forbidden);
 
 }  // namespace viridian::prove

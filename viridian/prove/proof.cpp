@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <limits>
-#include <thread>
 
 #include "viridian/graph/evaluate.hpp"
 
@@ -89,11 +89,11 @@ Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original
         for (std::size_t i = next++; i < inputs.size(); i = next++)
             results[i] = evaluate(original, inputs[i]);
     };
-    std::vector<std::jthread> helpers;
+    std::vector<std::future<void>> helpers;
     const auto wanted = std::min(inputs.size(), static_cast<std::size_t>(std::max(threads, 1)));
-    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+    for (std::size_t i = 1; i < wanted; ++i) helpers.push_back(std::async(std::launch::async, work));
     work();
-    helpers.clear();  // joins
+    for (std::future<void>& helper : helpers) helper.get();
     std::vector<std::vector<Tensor>> all;
     for (auto& result : results) {
         VIRIDIAN_TRY(std::vector<Tensor> outputs, std::move(result));

@@ -7,6 +7,7 @@
 
 namespace viridian::prove {
 
+// An OutputAgreement says how far one output agrees.
 struct OutputAgreement {
     std::string name;
     double error = 0;  // the largest over all inputs; infinite if types or shapes differ
@@ -14,17 +15,19 @@ struct OutputAgreement {
     std::string because;  // why that much is allowed
     bool same_nan = true;
     bool exact = false;  // no rounding reaches it: every element must be equal
-    // The numbers of integers and booleans over all inputs, and of those that are not equal.
+    // `elements` counts the integers and booleans over all inputs, `differing` those that are not equal.
     std::int64_t elements = 0, differing = 0;
-    // If the output is a matrix of scores [rows, classes]: the number of rows of finite scores over all
-    // inputs, and of those whose best class is one of the original's best. A class counts as one of the best
-    // if its score is within `allowed` times the row's largest absolute score of the best one.
+    // These two are used if the output is a matrix of scores [rows, classes]. `rows` counts the rows of
+    // finite scores over all inputs, `agreeing` those whose best class is one of the original's best. A
+    // class counts as one of the best if its score is within `allowed` times the row's largest absolute
+    // score of the best one.
     std::int64_t rows = 0, agreeing = 0;
     [[nodiscard]] bool passed() const {
         return same_nan && error <= allowed && agreeing == rows && (!exact || differing == 0);
     }
 };
 
+// A Proof has passed if every output has.
 struct Proof {
     std::vector<OutputAgreement> outputs;
     int inputs = 0;  // how many sets of inputs were tried
@@ -37,7 +40,8 @@ struct Proof {
 [[nodiscard]] bool same_nan_pattern(const graph::Tensor& a, const graph::Tensor& b);
 
 // Runs the model on the reference kernels and returns one list of outputs for each set in `inputs`. Up to
-// `threads` sets run at once. This is slow; the result serves every plan of the model.
+// `threads` sets run at once. This is slow; the result serves every plan of the model. Errors: those of
+// graph::evaluate.
 [[nodiscard]] Result<std::vector<std::vector<graph::Tensor>>> reference_outputs(
     const graph::Graph& original, const std::vector<std::vector<graph::Tensor>>& inputs, int threads = 1);
 

@@ -83,21 +83,21 @@ void ReferenceCache::keep(const Path& file, const std::vector<Tensor>& outputs) 
 }
 
 void ReferenceCache::drop_oldest() const {
-    struct Entry {
+    struct CachedFile {
         fs::file_time_type used;
         std::uint64_t size;
         Path path;
     };
-    std::vector<Entry> entries;
+    std::vector<CachedFile> entries;
     std::error_code error;
     for (const auto& item : fs::directory_iterator(folder_, error)) {
         std::error_code gone;  // another process may drop too
-        const Entry entry{item.last_write_time(gone), item.file_size(gone), item.path()};
+        const CachedFile entry{item.last_write_time(gone), item.file_size(gone), item.path()};
         if (!gone) entries.push_back(entry);
     }
-    std::ranges::sort(entries, std::greater(), &Entry::used);
+    std::ranges::sort(entries, std::greater(), &CachedFile::used);
     std::uint64_t sum = 0;
-    for (const Entry& entry : entries) {
+    for (const CachedFile& entry : entries) {
         sum += entry.size;
         if (sum > most_) fs::remove(entry.path, error);
     }

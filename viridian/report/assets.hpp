@@ -5,7 +5,7 @@
 
 namespace viridian::report {
 
-// The text of the file `name` ("page.css"); empty if there is no such file.
+// Returns the text of the file `name` ("page.css"), "" if there is no such file.
 [[nodiscard]] std::string_view asset(std::string_view name);
 
 }  // namespace viridian::report

@@ -30,7 +30,7 @@ std::string escaped(std::string_view text) {
 // JSON inside a script element: "</" and "<!--" must not appear, and every byte must be valid UTF-8.
 std::string script_json(const Json& json) {
     std::string out;
-    for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
+    for (const char c : json_dump(json, -1))
         if (c == '<')
             out += "\\u003c";
         else

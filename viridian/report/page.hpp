@@ -8,13 +8,13 @@
 
 namespace viridian::report {
 
-// The page with this title, whose body and script are the named assets. The script finds the result in its
-// constant `result`.
+// Returns the page with the title `title`, whose body and script are the assets (assets.hpp) of these names.
+// The script finds the result in its constant `result`.
 [[nodiscard]] std::string assemble_page(std::string_view title, std::string_view body_asset,
                                         std::string_view script_asset, const Json& result);
 
-// The page of any result that this program writes, chosen by its `schema`. Errors: unsupported for an unknown
-// schema.
+// Returns the page of any result that this program writes. The page is chosen by the result's `schema`.
+// Errors: unsupported for an unknown schema.
 [[nodiscard]] Result<std::string> page(const Json& result);
 
 }  // namespace viridian::report

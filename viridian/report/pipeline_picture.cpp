@@ -26,15 +26,15 @@ std::string colour(double share) {
     return fmt::format("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2));
 }
 
-struct Unit {
+struct Bar {
     double start, duration, clock, second_clock, second_after, slack;
     bool critical;
     char letter;
     int micro_batch;
 };
 
-std::vector<std::vector<Unit>> units_of(const Json& plan) {
-    std::vector<std::vector<Unit>> ranks;
+std::vector<std::vector<Bar>> bars_of(const Json& plan) {
+    std::vector<std::vector<Bar>> ranks;
     for (const Json& rank : plan.at("schedule")) {
         auto& units = ranks.emplace_back();
         for (const Json& u : rank) {
@@ -61,10 +61,10 @@ std::string text(double x, double y, std::string_view words, std::string_view at
 }
 
 std::string draw_schedule(const Json& plan) {
-    const std::vector<std::vector<Unit>> ranks = units_of(plan);
+    const std::vector<std::vector<Bar>> ranks = bars_of(plan);
     double end = 1e-12, low = 1e300, high = 0;
     for (const auto& rank : ranks)
-        for (const Unit& u : rank) {
+        for (const Bar& u : rank) {
             end = std::max(end, u.start + u.duration);
             if (u.clock > 0) low = std::min(low, u.clock), high = std::max({high, u.clock, u.second_clock});
         }
@@ -86,7 +86,7 @@ std::string draw_schedule(const Json& plan) {
         out += text(4, y + 16, fmt::format("rank {}", r));
         out += rectangle(left, y, width, row - 4, "fill=\"#eceeed\"");
         for (std::size_t i = 0; i < ranks[r].size(); ++i) {
-            const Unit& u = ranks[r][i];
+            const Bar& u = ranks[r][i];
             const double x = left + u.start * scale, w = u.duration * scale;
             const double next = i + 1 < ranks[r].size() ? ranks[r][i + 1].start : end;
             if (const double usable = std::min(u.slack, next - u.start - u.duration); usable > 0)

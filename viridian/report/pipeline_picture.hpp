@@ -8,9 +8,11 @@
 
 namespace viridian::report {
 
-// Draws a `viridian.pipeline-plan/1` that has times. Errors: malformed; limit_exceeded above 40,000 units.
+// Returns the picture of `plan`, a document of the schema `viridian.pipeline-plan/1` with times. Errors:
+// malformed; limit_exceeded above 40,000 units.
 [[nodiscard]] Result<std::string> schedule_picture(const Json& plan);
-// Draws any object with `frontier[{time,energy}]` and optionally `beyond` and `planners`. Errors: malformed.
+// Returns the picture of `frontier`, any object with `frontier[{time,energy}]` and optionally `beyond` and
+// `planners`. Errors: malformed.
 [[nodiscard]] Result<std::string> frontier_picture(const Json& frontier);
 
 }  // namespace viridian::report

@@ -9,7 +9,7 @@ struct Series {
     std::string name;
     std::vector<double> x, y;
     bool steps = false;  // each value holds until the next x, instead of straight lines
-    bool faint = false;  // background: grey, drawn first
+    bool faint = false;  // it is background: grey and drawn first
 };
 
 struct Plot {
@@ -17,7 +17,7 @@ struct Plot {
     std::vector<Series> series;
 };
 
-// The SVG of the plot. A series of more than 20,000 points is thinned by keeping every n-th.
+// Returns the SVG of `plot`. A series of more than 20,000 points is thinned by keeping every n-th.
 [[nodiscard]] std::string svg_of(const Plot& plot);
 
 }  // namespace viridian::report

@@ -1,17 +1,19 @@
 #pragma once
-// Follows the entries of a batch through a network. What a network does to each entry alone, it may do to a
-// few of them at a time (split_batch).
+// Follows the entries of a batch through a network. A network that treats each entry alone may treat a few
+// of them at a time (split_batch).
 #include "viridian/rewrite/editor.hpp"
 
 namespace viridian::rewrite {
 
-// Knows which values hold the entries of the batch one after the other along axis 0. These are the inputs of
-// the graph with `batch` entries along axis 0, and whatever is computed from them by operators that treat
-// each of `parts` equal slices of axis 0 alone.
+// A BatchFlow knows which values hold the entries of the batch one after the other along axis 0. These are
+// the inputs of the graph with `batch` entries along axis 0, and whatever is computed from them by
+// operators that treat each of `parts` equal slices of axis 0 alone.
 class BatchFlow {
   public:
+    // Follows the inputs of `batch` entries in the graph of `editor`, which must outlive the object.
     BatchFlow(const Editor& editor, std::int64_t batch, std::int64_t parts);
 
+    // Returns whether `value` is known to hold entries of the batch.
     [[nodiscard]] bool holds(ValueId value) const { return value != ValueId::none && holds_[index(value)]; }
     // Returns whether the node reads entries of the batch and all its outputs hold them in their order, and
     // remembers that of its outputs. Ask about nodes in topological order.

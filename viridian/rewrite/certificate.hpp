@@ -8,11 +8,13 @@
 
 namespace viridian::rewrite {
 
+// A CertificateFile is the content of such a file.
 struct CertificateFile {
     Certificate applications;
     std::uint64_t final_hash = 0;  // structural hash of the graph that they make
 };
 
+// Writes a certificate.
 [[nodiscard]] Json to_json(const CertificateFile& file);
 // Reads a certificate. Errors: malformed, naming the entry or the field that no certificate has.
 [[nodiscard]] Result<CertificateFile> certificate_of(const Json& json);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads convolutions with explicit padding and fixed weights for rules.
+// A Convolution reads a convolution with explicit padding and fixed weights, for rules.
 #include "viridian/rewrite/editor.hpp"
 
 namespace viridian::rewrite {

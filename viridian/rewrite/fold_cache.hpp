@@ -1,9 +1,10 @@
 #pragma once
-// Keeps the values of constant expressions, by operator, attributes and content, so that a search that meets
-// the same weights in hundreds of graphs computes each expression once. On request it does not even compute
-// large results, but returns stand-ins: tensors of the right type whose bytes name the expression and are
-// zero otherwise. A stand-in takes one page of memory and differs from every other; its numbers mean nothing.
-// Whoever keeps a graph made with stand-ins follows its certificate once more with the weights (retrace.hpp).
+// A FoldCache keeps the values of constant expressions, by operator, attributes and content, so that a
+// search that meets the same weights in hundreds of graphs computes each expression once. On request it
+// does not even compute large results, but returns stand-ins: tensors of the right type whose bytes name
+// the expression and are zero otherwise. A stand-in takes one page of memory and differs from every other;
+// its numbers mean nothing. Code that keeps a graph made with stand-ins follows its certificate once more
+// with the weights (retrace.hpp).
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace viridian::rewrite {
 
 namespace op = graph::op;
 
+// Large says whether large results are computed or stand-ins.
 enum class Large { computed, stand_in };
 
 class FoldCache {
@@ -27,15 +29,17 @@ class FoldCache {
                                                               const graph::Node& node);
 
   private:
+    // A Recipe is the graph of constants that computes a stand-in, and which of its outputs that is.
     struct Recipe {
         std::shared_ptr<const graph::Graph> alone;
         std::size_t output = 0;
     };
-    // The tensors that stand-ins stand for, by the stand-ins' bytes: expressions share parts, and each is
-    // computed once.
+    // Computed holds the tensors that stand-ins stand for, by the stand-ins' bytes: expressions share
+    // parts, and each is computed once.
     using Computed = std::unordered_map<const std::byte*, graph::Tensor>;
     // Returns the tensor that a stand-in stands for, and any other tensor itself.
     [[nodiscard]] Result<graph::Tensor> real(const graph::Tensor& tensor, Computed& met) const;
+    // Returns the outputs of `alone`, a graph whose constants may be stand-ins.
     [[nodiscard]] Result<std::vector<graph::Tensor>> computed(graph::Graph alone, Computed& met) const;
     // Returns how a stand-in is computed, if it is a result of `op` in the shape that it was made in; else
     // null.
@@ -43,6 +47,7 @@ class FoldCache {
     // Returns the parts if `alone` splits their concatenation, and the whole if it concatenates all its
     // parts.
     [[nodiscard]] std::optional<std::vector<graph::Tensor>> undone(const graph::Graph& alone) const;
+    // Returns stand-ins for the outputs of `alone`, whose bytes name the expression by `key`.
     [[nodiscard]] std::vector<graph::Tensor> stand_ins(const graph::Graph& alone, std::uint64_t key);
 
     // Beyond this size, the cache does not keep new results.

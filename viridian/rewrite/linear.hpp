@@ -5,7 +5,8 @@
 
 namespace viridian::rewrite {
 
-// A floating-point Conv, ConvTranspose, Gemm or MatMul whose weights are fixed and whose output is read once.
+// A Linear is a floating-point Conv, ConvTranspose, Gemm or MatMul whose weights are fixed and whose output
+// is read once.
 struct Linear {
     const Node* node = nullptr;
     std::int64_t channels = 0;  // of the output
@@ -18,6 +19,7 @@ struct Linear {
     // Returns `value`, a constant that broadcasts against the output, as one number for each channel: an
     // expression of dims [channels]. Returns none if it varies along another axis or adds dimensions.
     [[nodiscard]] ValueId per_channel(Editor& editor, ValueId value) const;
+    // Returns whether per_channel() would return a value.
     [[nodiscard]] bool is_per_channel(const Editor& editor, ValueId value) const;
 
     // Adds the same operator with output channel c scaled by scale[c] and shifted by shift[c]. Both have dims

@@ -6,6 +6,7 @@ namespace viridian::rewrite {
 
 // Returns the permutation of a Transpose, which reverses the axes by default; none if the rank is unknown.
 [[nodiscard]] std::optional<Dims> permutation_of(const Editor& editor, const Node& transpose);
+// Returns the permutation that undoes `permutation`.
 [[nodiscard]] Dims inverse(const Dims& permutation);
 
 // Returns the attribute `axis` of `node`, counted from the front of its first input, and `otherwise` if the
@@ -13,7 +14,7 @@ namespace viridian::rewrite {
 [[nodiscard]] std::optional<std::int64_t> axis_of(const Editor& editor, const Node& node,
                                                   std::int64_t otherwise = 0);
 
-// A Split with known extents, all of whose parts exist.
+// Parts are the parts of a Split with known extents, all of which exist.
 struct Parts {
     ValueId whole = ValueId::none;
     std::int64_t axis = 0;

@@ -15,6 +15,7 @@
 
 namespace viridian::rewrite {
 
+// A Match says which values and nodes of a graph a pattern matched.
 struct Match {
     std::map<std::string, ValueId, std::less<>> values;  // by name
     std::vector<NodeId> nodes;                           // all matched nodes, each once
@@ -24,6 +25,7 @@ struct Match {
     }
 };
 
+// A Pattern is an expression with names for its values.
 class Pattern {
   public:
     struct Term;
@@ -40,6 +42,7 @@ class Pattern {
 [[nodiscard]] Pattern any(std::string name);       // matches any value
 [[nodiscard]] Pattern constant(std::string name);  // matches any constant
 [[nodiscard]] Pattern number(std::string name);    // matches any constant of one element
+// Matches the result of an operator whose inputs match `inputs`.
 [[nodiscard]] Pattern result_of(graph::KnownOperator op, std::vector<Pattern> inputs);
 // Matches the first of `patterns` that matches.
 [[nodiscard]] Pattern either(std::vector<Pattern> patterns);

@@ -1,6 +1,6 @@
 #pragma once
-// Follows a certificate that was made with stand-ins for folded weights (fold_cache.hpp), this time with the
-// weights.
+// Replays a certificate that was made with stand-ins for folded weights (fold_cache.hpp), this time with the
+// real weights.
 #include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::rewrite {
@@ -10,9 +10,9 @@ struct Retraced {
     Certificate certificate;  // with the hashes of the graphs with weights
 };
 
-// Returns the graph that `certificate` makes of `graph`, whatever hashes it states. Ids of nodes and values
-// are those of the graph that the certificate was made with. Errors: mismatch, naming the entry that cannot
-// be followed.
+// Applies the rules of `certificate` to `graph` without comparing the hashes that it states. Nodes and values
+// get the ids that they had when the certificate was made. Errors: mismatch, naming the entry that does not
+// apply, and those of applying a rule and of type inference.
 [[nodiscard]] Result<Retraced> retrace(Graph graph, const Certificate& certificate);
 
 }  // namespace viridian::rewrite

@@ -9,7 +9,7 @@
 
 namespace viridian::rewrite {
 
-// One application of a rule, with all that is needed to repeat it.
+// An Application is one application of a rule, with all that is needed to repeat it.
 struct Application {
     std::string rule;
     NodeId at = NodeId::none;          // the last node of the left side
@@ -20,18 +20,21 @@ struct Application {
 };
 using Certificate = std::vector<Application>;
 
+// A RuleTime says how often a rule was applied and how long that took.
 struct RuleTime {
     std::string_view rule;
     std::int64_t applied = 0;
     Seconds seconds;
 };
 
+// Options say which rules are applied, and how.
 struct Options {
     std::vector<std::string> without;  // names of rules that are not applied
     bool verify = false;               // verify the graph after every application (tests; slow)
     FoldCache* folds = nullptr;        // where a search keeps folded constants; may be null
 };
 
+// An Outcome is the record of a simplification.
 struct Outcome {
     Certificate certificate;
     std::vector<RuleTime> times;  // of rules that were applied at least once
@@ -49,11 +52,13 @@ struct Outcome {
 // Returns the nodes of `after` that are new or changed since `before`, of which `after` was made.
 [[nodiscard]] std::vector<NodeId> changed_nodes(const Graph& before, const Graph& after);
 
-// Like simplify(), if only the nodes `changed` changed since nothing matched: looks at those nodes and near
-// them alone. A match that lies farther away is left to simplify(). Errors: those of simplify().
+// Does the same as simplify() if only the nodes `changed` changed since nothing matched: it looks at those
+// nodes and near them alone. A match that lies farther away is left to simplify(). Errors: those of
+// simplify().
 [[nodiscard]] Result<Certificate> simplify_near(Graph& graph, std::vector<NodeId> changed,
                                                 const Options& options = {});
 
+// An Alternative is a graph that one application of a rule made.
 struct Alternative {
     Graph graph;
     Application application;
@@ -61,7 +66,7 @@ struct Alternative {
 // Returns every graph that one application of a rule of kind `alternative` makes, in the order of rules, then
 // nodes. Errors: those of simplify().
 [[nodiscard]] Result<std::vector<Alternative>> alternatives(const Graph& graph, const Options& options = {});
-// Like alternatives(), at the nodes near `changed` alone.
+// Does the same as alternatives(), at the nodes near `changed` alone.
 [[nodiscard]] Result<std::vector<Alternative>> alternatives_near(const Graph& graph,
                                                                  const std::vector<NodeId>& changed,
                                                                  const Options& options = {});

@@ -7,12 +7,13 @@
 
 namespace viridian::search {
 
-// Counts over a plan. They are doubles, unlike Flop and Bytes, because a solver also looks at points between
-// two plans and at an objective's slope.
+// These quantities are counted over a plan. They are doubles, unlike Flop and Bytes, because a solver also
+// looks at points between two plans and at the slope of an objective.
 using Operations = Quantity<struct OperationsTag>;  // floating-point operations
 using Traffic = Quantity<struct TrafficTag>;        // bytes read and written
 using Launches = Quantity<struct LaunchesTag>;      // kernels called, conversions included
 
+// Metrics are the totals of a kernel, a conversion or a plan. Sums of metrics are metrics.
 struct Metrics {
     Seconds seconds;
     Joules joules;
@@ -20,7 +21,8 @@ struct Metrics {
     Traffic bytes;
     Launches kernels;
 
-    // What cannot be done, such as a conversion that does not exist, takes forever.
+    // Returns the metrics of what cannot be done, such as a conversion that does not exist: it takes
+    // forever.
     [[nodiscard]] static constexpr Metrics impossible() {
         return {Seconds(std::numeric_limits<double>::infinity()), {}, {}, {}, {}};
     }
@@ -47,7 +49,8 @@ struct Metrics {
     bool operator==(const Metrics&) const = default;
 };
 
-// An additive objective: what a second, a joule, an operation, a byte and a launch add to its value.
+// Weights are an additive objective: they say what a second, a joule, an operation, a byte and a launch add
+// to its value. of() returns that value.
 struct Weights {
     double seconds = 0;
     double joules = 0;
@@ -59,7 +62,7 @@ struct Weights {
         return seconds * m.seconds.value + joules * m.joules.value + flop * m.flop.value +
                bytes * m.bytes.value + kernels * m.kernels.value;
     }
-    // Infinite for what is impossible, whatever the weights.
+    // Returns the same value, but infinity for what is impossible, whatever the weights.
     [[nodiscard]] double cost(const Metrics& m) const {
         return m.possible() ? of(m) : std::numeric_limits<double>::infinity();
     }

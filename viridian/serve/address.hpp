@@ -10,19 +10,20 @@ namespace viridian::serve {
 
 struct Address {
     Path socket = {};       // a unix socket; empty: TCP
-    std::string host = {};  // numeric
+    std::string host = {};  // a numeric address
     int port = 0;
     bool loopback = true;  // only this machine can connect
 
+    // Returns the address as text that `parse_address` reads.
     [[nodiscard]] std::string text() const;
 };
 
-// Errors: invalid_argument.
+// Returns the address that `text` means. Errors: invalid_argument.
 [[nodiscard]] Result<Address> parse_address(std::string_view text);
 
-// Checks that a server may listen there, by doing so for a moment; a socket that a dead server left
-// behind is removed. Errors: invalid_argument (taken, or not an address of this machine), no_permission,
-// file_not_found (the socket's folder).
+// Checks that a server may listen at `address`, by doing so for a moment. A socket that a dead server left is
+// removed. Errors: invalid_argument (taken, or not an address of this machine), no_permission, file_not_found
+// (the socket's folder), device_failed.
 [[nodiscard]] Result<void> can_listen(const Address& address);
 
 }  // namespace viridian::serve

@@ -14,6 +14,7 @@ namespace viridian::serve {
 
 class Metrics final : public prometheus::Collectable {
   public:
+    // `monitor` must outlive this object.
     explicit Metrics(Monitor& monitor) : monitor_(&monitor) {}
     [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 

@@ -1,7 +1,8 @@
 #pragma once
-// A Monitor runs sessions over one sampler: SMARAGDINE's Start and Stop (§4), any number at once, with bounds
-// of epochs between. A session is a name, a lease and the totals at its bounds; samples are kept once for all
-// in a ring. A client that dies leaves only a few kilobytes until its lease ends. All functions are
+// A Monitor measures energy for many clients at once: it runs sessions over one sampler. A session begins
+// with Start and ends with Stop, as in SMARAGDINE (§4), and each Read between them ends an epoch and begins
+// the next. A session consists of a name, a lease and the totals at its bounds; samples are kept once for all
+// sessions in a ring. A client that dies leaves only a few kilobytes until its lease ends. All functions are
 // thread-safe.
 #include <atomic>
 #include <map>
@@ -23,43 +24,44 @@ struct MonitorOptions {
 };
 
 struct StartRequest {
-    std::string name = {};
-    int process = 0;      // 0: none
-    Seconds period{0.0};  // 0: 4 ms; 0.1 ms to 60 s
-    Seconds lease{0.0};   // 0: 60 s; 1 s to 30 days
+    std::string name = {};  // for people; at most 256 bytes
+    int process = 0;        // id of the process whose share of the CPU is measured; 0: none
+    Seconds period{0.0};    // between readings, 0.1 ms to 60 s; 0: 4 ms
+    Seconds lease{0.0};     // the session ends if its client is silent for so long, 1 s to 30 days; 0: 60 s
 };
 
 struct Started {
-    std::string session;
+    std::string session;  // its id, for all other calls
     Seconds lease;
     std::vector<meter::Channel> channels;  // of the meters, then of the process
-    std::vector<bool> counted;
-    std::int64_t time_ns = 0;
+    std::vector<bool> counted;             // per channel: it is part of the total (meters/list.hpp)
+    std::int64_t time_ns = 0;              // Unix time of the beginning
 };
 
 struct EpochEnergy {
-    std::uint32_t channel = 0;
+    std::uint32_t channel = 0;  // index into `Started::channels`
     Energy energy;
-    bool counted = false;
-    bool complete = true;
-    std::optional<double> process_share = {};
+    bool counted = false;                      // it is part of the total
+    bool complete = true;                      // if false, the energy is a lower bound
+    std::optional<double> process_share = {};  // part of the package's busy time, 0 to 1
 };
 
 struct Samples {
     std::vector<meter::Sample> samples;
-    std::uint64_t dropped = 0;
-    std::uint64_t left = 0;
+    std::uint64_t dropped = 0;  // samples that the ring lost because the client was too slow
+    std::uint64_t left = 0;     // samples that the next call will see
 };
 
 struct Epoch {
     std::int64_t begin_ns = 0, end_ns = 0;  // Unix time
     Seconds seconds;                        // by the monotonic clock
     Energy total;                           // of the counted channels
-    bool complete = true;
-    std::vector<EpochEnergy> energies;
-    std::vector<std::string> warnings;
+    bool complete = true;                   // every counted channel is complete
+    std::vector<EpochEnergy> energies;      // of all channels of energy or power
+    std::vector<std::string> warnings;      // sentences
 };
 
+// A Snapshot is the state of the whole monitor, for Prometheus.
 struct Snapshot {
     std::vector<meter::Channel> channels;
     std::vector<bool> counted;
@@ -77,27 +79,36 @@ class Monitor {
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    // Errors: invalid_argument, missing_entry (no such process), limit_exceeded (too many sessions).
+    // Begins a session. Errors: invalid_argument, missing_entry (no such process), limit_exceeded (too many
+    // sessions).
     [[nodiscard]] Result<Started> start(const StartRequest& request);
-    // The meters are read now. Errors: missing_entry (no such session, or its lease ended).
+    // Reads the meters now and returns the epoch since the last bound. Now becomes the new bound, except if
+    // `peek`. Renews the lease. Errors: missing_entry (no such session, or its lease ended).
     [[nodiscard]] Result<Epoch> read(const std::string& session, bool peek = false);
     struct Stopped {
-        Epoch last, whole;
+        Epoch last, whole;  // since the last bound, and since the beginning
     };
+    // Reads the meters now and ends the session. Errors: those of `read`.
     [[nodiscard]] Result<Stopped> stop(const std::string& session);
-    // Samples since the last call, at most `most`. Renews the lease. Errors: missing_entry.
+    // Returns the samples since the last call, at most `most`. Renews the lease. Errors: missing_entry.
     [[nodiscard]] Result<Samples> samples(const std::string& session, std::size_t most = 65536);
 
-    // While it lives, so does the session; a reader with a place of its own in the sequence of samples.
+    // A Stream is a reader with its own place in the sequence of samples. As long as it lives, the session's
+    // lease does not end.
     class Stream;
-    // Errors: missing_entry, limit_exceeded (four streams a session).
+    // Opens a stream that begins with the next sample. Errors: missing_entry, limit_exceeded (more than four
+    // streams of a session).
     [[nodiscard]] Result<std::unique_ptr<Stream>> stream(const std::string& session);
 
-    void expire();  // ends sessions whose lease ended; call it now and then
+    // Ends the sessions whose lease ended. Call it now and then.
+    void expire();
+    // Reads the meters now and returns the state.
     [[nodiscard]] Snapshot snapshot();
+    // Returns the number of sessions.
     [[nodiscard]] std::size_t sessions() const;
 
   private:
+    // A Bound is the state of everything at the beginning or end of an epoch.
     struct Bound {
         meter::Stamp stamp;
         std::vector<Totals::Reading> totals;
@@ -108,7 +119,7 @@ class Monitor {
     struct Session;
     using SessionPointer = std::shared_ptr<Session>;
 
-    [[nodiscard]] Result<SessionPointer> find(const std::string& session);
+    [[nodiscard]] Result<SessionPointer> find(const std::string& session);  // renews the lease
     struct Reads {
         meter::Stamp before;
         meter::SamplerStats stats;
@@ -119,7 +130,7 @@ class Monitor {
     [[nodiscard]] Result<Stopped> advance(const std::string& session, bool peek);
     [[nodiscard]] Samples copy(const Session& session, std::uint64_t& place, std::size_t most) const;
     void end(const SessionPointer& session);
-    void pace();
+    void pace();  // sets the sampler's period to the shortest of all sessions
 
     MonitorOptions options_;
     std::vector<meter::Channel> channels_;  // of all meters; fixed
@@ -128,7 +139,8 @@ class Monitor {
     std::vector<bool> counted_;             // by channel
 
     std::mutex pacing_;
-    mutable std::mutex mutex_;  // guards what follows; the sampler's own lock is taken before it, never after
+    // Guards the members from here to `expired_`. The sampler's own lock is taken before it, never after.
+    mutable std::mutex mutex_;
     Totals totals_;
     Ring ring_;
     std::map<std::string, SessionPointer> sessions_;
@@ -142,7 +154,8 @@ class Monitor::Stream {
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
-    // Errors: missing_entry once the session was stopped.
+    // Returns the samples since the last call, at most `most`. Errors: missing_entry after the session was
+    // stopped.
     [[nodiscard]] Result<Samples> next(std::size_t most = 65536);
 
   private:

@@ -10,11 +10,12 @@ namespace viridian::serve {
 
 struct RingSample {
     meter::Sample sample;
-    std::uint64_t owner = 0;  // the session whose process it is about; 0: everybody's
+    std::uint64_t owner = 0;  // number of the session whose process it is about; 0: it is for all sessions
 };
 
 class Ring {
   public:
+    // Holds at most `capacity` samples.
     explicit Ring(std::size_t capacity) : capacity_(capacity) {}
     void push(const RingSample& sample) {
         if (samples_.size() < capacity_)
@@ -23,6 +24,8 @@ class Ring {
             samples_[static_cast<std::size_t>(end_ % capacity_)] = sample;
         ++end_;
     }
+    // The ring holds the samples at the places from `begin` to `end` - 1. Places count all samples ever
+    // pushed.
     [[nodiscard]] std::uint64_t end() const { return end_; }
     [[nodiscard]] std::uint64_t begin() const { return end_ - samples_.size(); }
     [[nodiscard]] const RingSample& operator[](std::uint64_t place) const {

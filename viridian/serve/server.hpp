@@ -1,5 +1,7 @@
 #pragma once
-// A Server offers one monitor by gRPC and, if asked for, by Prometheus: the daemon without its command.
+// A Server runs one Monitor and lets other programs use it: by gRPC (monitor.proto) and, if asked for, as a
+// page of metrics for Prometheus. It is the daemon behind `viridian serve`. Whoever opens it has to call
+// `Monitor::expire` now and then.
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,22 +12,27 @@
 namespace viridian::serve {
 
 struct ServerOptions {
-    Address listen;
-    std::optional<Address> metrics = {};  // TCP; none: no Prometheus
+    Address listen;                       // for gRPC: TCP or a unix socket
+    std::optional<Address> metrics = {};  // for Prometheus, TCP only; none: no page of metrics
     MonitorOptions monitor = {};
 };
 
 class Server {
   public:
-    // Errors: those of can_listen; unsupported (Prometheus on a unix socket); device_failed.
+    // Starts a server that reads `meters`. It serves until the object is destroyed. Errors: those of
+    // can_listen; unsupported (Prometheus on a unix socket); device_failed (gRPC or Prometheus cannot
+    // listen).
     [[nodiscard]] static Result<std::unique_ptr<Server>> open(std::vector<meter::Meter> meters,
                                                               const ServerOptions& options);
-    ~Server();  // ends streams and calls, then the sampler
+    ~Server();  // ends the streams and calls, which get one second, and then the sampler
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    [[nodiscard]] const std::string& grpc_address() const { return grpc_address_; }  // with the port chosen
-    [[nodiscard]] const std::string& metrics_url() const { return metrics_url_; }    // "" without Prometheus
+    // Returns the address for gRPC with the port that was chosen ("127.0.0.1:50417").
+    [[nodiscard]] const std::string& grpc_address() const { return grpc_address_; }
+    // Returns the address of the page of metrics, "" if there is none.
+    [[nodiscard]] const std::string& metrics_url() const { return metrics_url_; }
+    // Returns the monitor that is served.
     [[nodiscard]] Monitor& monitor();
 
   private:

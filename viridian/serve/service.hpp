@@ -1,6 +1,6 @@
 #pragma once
-// Service is the gRPC service of the monitor: it translates messages to requests and epochs to messages. The
-// monitor decides.
+// Service is the gRPC service of the monitor (monitor.proto): it translates messages to requests and results
+// to messages. All decisions are the monitor's.
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
@@ -12,12 +12,14 @@
 
 namespace viridian::serve {
 
+// Returns the status that clients get for `error`.
 [[nodiscard]] grpc::Status to_status(const Error& error);
 
 class Service final : public monitor::v1::Monitor::Service {
   public:
+    // `sessions` must outlive this object.
     explicit Service(Monitor& sessions) : sessions_(&sessions) {}
-    void stop();  // every stream ends
+    void stop();  // ends every stream
 
     grpc::Status Start(grpc::ServerContext* context, const monitor::v1::StartRequest* request,
                        monitor::v1::StartReply* reply) override;
@@ -29,7 +31,8 @@ class Service final : public monitor::v1::Monitor::Service {
                         grpc::ServerWriter<monitor::v1::Batch>* writer) override;
 
   private:
-    bool wait(const grpc::ServerContext& context, std::int64_t milliseconds);  // false: the stream ends
+    // Waits before the next message of a stream. Returns false if the stream has to end.
+    bool wait(const grpc::ServerContext& context, std::int64_t milliseconds);
     Monitor* sessions_;
     std::atomic<int> streams_{0};  // each has a thread
     std::mutex mutex_;

@@ -1,8 +1,10 @@
 #include "viridian/session/as_f32.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "viridian/graph/infer.hpp"
+#include "viridian/graph/reference/quantized.hpp"
 
 namespace viridian::session {
 namespace {
@@ -73,28 +75,76 @@ class WideningPass {
         made_[index(id)] = out_.add_constant(output_name(id), half ? widened(constant) : constant);
     }
 
-    // The value that a pair of nodes around `node` quantises and gives back, or none.
+    // The value that `node` and a QuantizeLinear before it give back rounded and clamped, or none.
     [[nodiscard]] ValueId before_quantisation(const Node& node) const {
         if (node.op != graph::op::DequantizeLinear ||
             std::ranges::find(from_.outputs(), node.output(0)) != from_.outputs().end())
             return ValueId::none;  // an output keeps its name
         const Node* quantise = from_.producer(node.input(0));
         if (quantise == nullptr || quantise->op != graph::op::QuantizeLinear) return ValueId::none;
+        const graph::TensorType& type = value(quantise->input(0)).type;
+        const Tensor* scale = from_.constant(node.input(1));
+        const bool rows = scale != nullptr && scale->dims().size() == 1 && type.known() &&
+                          node.integer("block_size", 0) == 0;  // one scale each
+        if ((type.element != ElementType::f32 && !is_half(type.element)) || scale == nullptr ||
+            (scale->count() != 1 && !rows))
+            return ValueId::none;
         for (const std::size_t i : {1, 2}) {
             if (quantise->input(i) == node.input(i)) continue;
             const Tensor* one = from_.constant(quantise->input(i));
             const Tensor* other = from_.constant(node.input(i));
             if (one == nullptr || other == nullptr || !one->same_bytes(*other)) return ValueId::none;
         }
+        const bool known_zero = node.input(2) == ValueId::none || from_.constant(node.input(2)) != nullptr;
         const bool same_axis = quantise->integer("axis", 1) == node.integer("axis", 1) &&
                                quantise->integer("block_size", 0) == node.integer("block_size", 0);
-        return same_axis ? quantise->input(0) : ValueId::none;
+        return known_zero && same_axis ? quantise->input(0) : ValueId::none;
+    }
+
+    // Quantising clamps to what the integers can say, and models rely on it: ONNX Runtime's quantiser leaves
+    // out a Relu where the least integer stands for 0.
+    ValueId clamped(const Node& dequantise, ValueId exact) {
+        const Tensor& scale = *from_.constant(dequantise.input(1));
+        const Tensor* zero =
+            dequantise.input(2) == ValueId::none ? nullptr : from_.constant(dequantise.input(2));
+        graph::Dims dims;
+        if (scale.count() != 1) {
+            const auto rank = static_cast<std::int64_t>(value(exact).type.dims().size());
+            const std::int64_t axis = rank == 1 ? 0 : dequantise.integer("axis", 1);
+            dims.assign(static_cast<std::size_t>(axis < 0 ? -axis : rank - axis), 1);
+            dims[0] = scale.count();
+        }
+        Tensor low(ElementType::f32, dims), high(ElementType::f32, dims);
+        const ElementType integers = value(dequantise.input(0)).type.element;
+        for (std::int64_t i = 0; i < scale.count(); ++i) {
+            const auto z = zero == nullptr ? 0 : std::llround(zero->number(std::min(i, zero->count() - 1)));
+            const auto bound = [&](double end) {
+                return static_cast<float>(static_cast<double>(graph::saturated(integers, end, z) - z) *
+                                          scale.number(i));
+            };
+            low.mutable_values<float>()[static_cast<std::size_t>(i)] = bound(-HUGE_VAL);
+            high.mutable_values<float>()[static_cast<std::size_t>(i)] = bound(HUGE_VAL);
+        }
+        const std::string& name = value(dequantise.output(0)).name;
+        const ValueId least = out_.add_constant(name + ".least", std::move(low));
+        const ValueId most = out_.add_constant(name + ".most", std::move(high));
+        const auto add_like = [&](graph::Operator op, std::vector<ValueId> inputs, const std::string& made) {
+            Node node;
+            node.op = op;
+            node.name = made;
+            node.inputs = std::move(inputs);
+            node.origin = dequantise.origin;
+            return out_.node(out_.add_node(std::move(node), std::span(&made, 1))).outputs[0];
+        };
+        const ValueId x = made_[index(exact)];
+        if (dims.empty()) return add_like(graph::op::Clip, {x, least, most}, name);
+        return add_like(graph::op::Min, {add_like(graph::op::Max, {x, least}, name + ".max"), most}, name);
     }
 
     void add(Node node) {
         if (const ValueId exact = before_quantisation(node); exact != ValueId::none) {
             ++counts_.quantised_pairs;
-            made_[index(node.outputs[0])] = made_[index(exact)];
+            made_[index(node.outputs[0])] = clamped(node, exact);
             return;
         }
         for (ValueId& input : node.inputs)

@@ -1,5 +1,5 @@
 #pragma once
-// Opens what a session needs: the model with its sizes bound, the device, the cost database.
+// Opens the parts of a session: the model with its sizes bound, the device, the cost database.
 #include <memory>
 
 #include "viridian/base/listener.hpp"
@@ -9,6 +9,7 @@
 
 namespace viridian::session {
 
+// ModelOptions are what the user says about a model and its device.
 struct ModelOptions {
     std::string model;                    // an .onnx file
     std::vector<std::string> dimensions;  // "N=8" binds the symbolic dimension N
@@ -21,19 +22,23 @@ struct ModelOptions {
     std::string meter;                    // name of the energy meter; "": the best there is
 };
 
-// Binds the symbolic dimensions (`dimensions` as above), then the batch. Errors: invalid_argument,
-// missing_entry.
+// Binds symbolic dimensions by `dimensions`, such as "N=8", then the first dimension of the inputs to
+// `batch`, unless that is 0. Errors: invalid_argument, missing_entry.
 [[nodiscard]] Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions,
                                       std::int64_t batch);
 
-// Reads the model, binds its dimensions and infers all types. With `as` it is widened (as_f32.hpp), and
-// `listener` is told what was. Errors: those of reading; missing_entry for a
-// dimension that is not bound, with the option that would bind it.
+// Reads the model, binds its dimensions and infers all types. If `as` is set, the model is then widened
+// (as_f32.hpp), and `listener`, which may be null, is told how. Errors: those of reading, of bind_sizes and
+// of type inference; unsupported for a model without outputs; missing_entry for a dimension that is not
+// bound, with the option that would bind it.
 [[nodiscard]] Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener = nullptr);
 
+// Makes the processor a device with these options. Errors: those of make_cpu_device.
 [[nodiscard]] Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options);
+// Opens the cost database. Errors: those of Database::open.
 [[nodiscard]] Result<cost::Database> open_database(const ModelOptions& options);
-// Where outputs of the reference kernels are kept: beside the database, or nowhere without one.
+// Returns the cache of outputs of the reference kernels. It lies beside the database, and keeps nothing
+// without one.
 [[nodiscard]] prove::ReferenceCache reference_cache(const ModelOptions& options);
 [[nodiscard]] bool allows_bf16(const ModelOptions& options);
 [[nodiscard]] std::string allowances_text(const ModelOptions& options);  // "f32" or "f32,bf16"

@@ -23,7 +23,7 @@ constexpr const char* again = "run it with --retune, or run `viridian optimize` 
 Result<void> check_together(const graph::Graph& graph, const plan::Plan& plan) {
     std::vector<plan::Region> regions;
     for (const plan::AssignedRegion& assigned : plan.assignment.regions) regions.push_back(assigned.region);
-    cost::Source only;
+    cost::PriceSource only;
     only.choices = [&](const graph::Graph&,
                        const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
         const auto at = std::ranges::find(plan.assignment.regions, region, &plan::AssignedRegion::region);

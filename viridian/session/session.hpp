@@ -8,24 +8,26 @@
 
 namespace viridian::session {
 
-// What a name on the command line leads to.
+// ModelFiles are the files that a name on the command line stands for.
 struct ModelFiles {
     Path model;
     std::optional<Path> plan;  // given, if the name ends in .plan.json; the model then lies beside it
 };
+// Returns the files of `name`, which is that of a model or of a plan.
 [[nodiscard]] ModelFiles files_of(const std::string& name);
 
-// A model, read and bound to its sizes, with its plan's file if there is one.
+// A LoadedModel is a model, read and bound to its sizes, with its plan's file if there is one.
 struct LoadedModel {
     ModelFiles files;
-    graph::Graph graph;                   // the graph that the plan names
+    graph::Graph graph;                   // with a plan, the graph that it names; without one, simplified
     std::shared_ptr<const Json> sidecar;  // null without a plan
-    optimize::Request request;            // what the plan was made for
+    optimize::Request request;            // the request that the plan was made for
 };
-// `options.model` names either file. Errors: those of reading; malformed for a file that is no plan.
+// Reads the model, and its plan if `options.model` names a plan. Errors: those of reading; malformed for a
+// file that is no plan; invalid_argument if `options.as` is given with a plan.
 [[nodiscard]] Result<LoadedModel> load(const ModelOptions& options, Listener* listener = nullptr);
 
-// What the kernels of a session were chosen anew for.
+// A Tuning is the request for which the kernels of a session were chosen anew.
 struct Tuning {
     search::Objective objective;
     bool bf16 = false;
@@ -34,17 +36,18 @@ struct Tuning {
 struct Session {
     std::unique_ptr<execute::Device> device;
     optimize::PlannedModel planned;
-    std::optional<Tuning> tuning;  // of a session that was tuned anew
+    std::optional<Tuning> tuning;  // absent if the kernels are those of the plan, or the first ones
 };
 
-// Makes the plan's kernels ready; without a plan, the first kernels that the device offers.
-// Errors: malformed for a plan that was changed; mismatch for another model, another machine, or kernels that
-// do not do what the plan gives them to do.
+// Makes the plan's kernels ready; without a plan, the first kernels that the device offers. Errors:
+// malformed for a plan that was changed; mismatch for another model, another machine, or kernels that do
+// not do what the plan gives them to do.
 [[nodiscard]] Result<Session> prepare(LoadedModel model, ModelOptions options);
 
-// Chooses kernels anew for this machine and for what was asked of the plan (without a plan: least time). If
+// Chooses kernels anew for this machine and for the request of the plan (without a plan: least time). If
 // bf16 is allowed or an error bound was asked for, the plan is proven against the graph on inputs made from
-// `seed`. `listener` hears what cannot be as it was asked.
+// `seed`. `listener` is told which parts of the request cannot be met. Errors: those of pricing, solving,
+// proving and preparing.
 [[nodiscard]] Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t seed,
                                      Listener& listener);
 

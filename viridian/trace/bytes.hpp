@@ -16,18 +16,20 @@ class Bytes {
     virtual ~Bytes() = default;
     // Fills `room` as far as it can and returns the number of bytes, 0 at the end. Errors: file_unreadable.
     [[nodiscard]] virtual Result<std::size_t> read(std::span<char> room) = 0;
+    // Returns a text about the damage of a compressed stream, "" if there is none.
     [[nodiscard]] virtual std::string damage() const { return {}; }
-    // An upper bound of the bytes that are left, so that small texts need little memory.
+    // Returns an upper bound of the bytes that are left, or `unknown`, so that small texts need little
+    // memory.
     [[nodiscard]] virtual std::size_t most_left() const { return unknown; }
     static constexpr std::size_t unknown = ~std::size_t{0};
 };
 
-// Errors: file_not_found, file_unreadable.
+// Opens the file `path`. Errors: file_not_found, file_unreadable.
 [[nodiscard]] Result<std::unique_ptr<Bytes>> open_bytes(const Path& path);
-// Reads from memory, compressed or not; `text` must outlive the result.
+// Returns Bytes that read `text`, compressed or not. `text` must outlive them.
 [[nodiscard]] std::unique_ptr<Bytes> bytes_of(std::string_view text);
 
-// Gives `first`, which was read already, and then `rest`.
+// Returns Bytes that give `first`, which was read already, and then `rest`.
 [[nodiscard]] std::unique_ptr<Bytes> replay(std::string first, std::unique_ptr<Bytes> rest);
 
 }  // namespace viridian::trace

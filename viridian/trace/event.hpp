@@ -9,11 +9,11 @@
 namespace viridian::trace {
 
 using Nanoseconds = std::int64_t;  // since the Unix epoch, unless Trace::clock says otherwise
-using NameId = std::uint32_t;      // Names; 0 is the empty name
-using PathId = std::uint32_t;      // Paths; 0 is the root
-using LaneId = std::uint32_t;      // Trace::lanes
-using DeviceId = std::uint16_t;    // Trace::devices
-using InstanceId = std::uint64_t;  // 1, 2, ... in time order; 0 is none
+using NameId = std::uint32_t;      // of Names; 0 is the empty name
+using PathId = std::uint32_t;      // of Paths; 0 is the root
+using LaneId = std::uint32_t;      // index into Trace::lanes
+using DeviceId = std::uint16_t;    // index into Trace::devices
+using InstanceId = std::uint64_t;  // number of an event: 1, 2, ... in time order; 0 is none
 
 enum class Kind : std::uint8_t {
     operation,  // a framework's operator on a processor's thread, a step of an executor
@@ -30,8 +30,8 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr int kind_count = 11;
 
-// Whether events of this kind own energy: the innermost such event of a lane is a leaf, the others only name
-// it.
+// Returns whether events of this kind own energy. The innermost such event of a lane is a leaf; the others
+// only name it.
 [[nodiscard]] constexpr bool is_work(Kind kind) { return kind <= Kind::fill; }
 [[nodiscard]] std::string_view name_of(Kind kind);
 
@@ -48,7 +48,7 @@ struct Event {
     std::uint64_t correlation = 0;  // ties a launch to the accelerator's work; 0 is none
     std::int64_t sequence = -1;     // autograd sequence number; -1 is none
     double value = 0.0;             // counters only
-    NameId name = 0;                // as the trace says it: node name, kernel name
+    NameId name = 0;                // as in the trace: node name, kernel name
     NameId type = 0;                // operator type ("MatMul", "aten::addmm"); equals `name` if unknown
     PathId path = 0;                // qualified name: scope, then nested operators, then this
     PathId scope = 0;               // the module or name-scope part of `path`
@@ -62,7 +62,8 @@ struct Event {
     bool operator==(const Event&) const = default;
 };
 
-// The order of a Source. Events of equal start and end keep the order of the file.
+// Returns whether `a` comes before `b` in the order of a Source. Events of equal start and end keep the order
+// of the file.
 [[nodiscard]] constexpr bool earlier(const Event& a, const Event& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
 }

@@ -9,14 +9,15 @@
 namespace viridian::trace {
 
 struct ReadOptions {
-    SpillOptions spill;     // where sorting and joins go when they do not fit in memory
-    Nanoseconds shift = 0;  // added to every time: for traces whose clock has no epoch
+    SpillOptions spill;     // memory for sorting and joins, and the folder for data that exceeds it
+    Nanoseconds shift = 0;  // added to every time, for traces whose clock has no epoch
 };
 
-// Errors: file_not_found, file_unreadable, malformed (no event in it), and when spilling disk_full,
-// file_not_writable. JSON is read to its end by the first `next`.
+// Returns a source of the trace in the file `path`. Errors: file_not_found, file_unreadable, malformed (not a
+// trace). JSON is read to its end by the first `next`, which may also fail with malformed (no readable
+// event), disk_full and file_not_writable (spilling).
 [[nodiscard]] Result<std::unique_ptr<Source>> open(const Path& path, const ReadOptions& options = {});
-// Reads a trace from memory; `text` must outlive the source.
+// Returns a source of the trace in `text`, which must outlive the source. `name` is the name of the trace.
 [[nodiscard]] Result<std::unique_ptr<Source>> open_text(std::string_view text, std::string_view name,
                                                         const ReadOptions& options = {});
 

@@ -14,32 +14,35 @@ class Source {
   public:
     virtual ~Source() = default;
 
-    // The next events, valid until the next call; an empty batch is the end. Errors: file_unreadable,
-    // malformed (not a trace at all), limit_exceeded, disk_full (spilling). A broken file is not an error:
-    // what could not be read is counted in `about().warnings`.
+    // Returns the next events, which are valid until the next call. An empty batch is the end. Errors:
+    // file_unreadable, malformed (not a trace at all), limit_exceeded, disk_full (spilling). A broken file is
+    // not an error: its unreadable parts are counted in `about().warnings`.
     [[nodiscard]] virtual Result<std::span<const Event>> next() = 0;
+    // Returns the tables of the trace, as far as it has been read.
     [[nodiscard]] virtual const Trace& about() const = 0;
 };
 
-// Takes the batches that a Source gave, then `finish` once.
+// A Sink takes the batches of a Source in order, and then `finish` once.
 class Sink {
   public:
     virtual ~Sink() = default;
+    // `about` holds the tables of the trace. Errors: those of the sink, such as disk_full.
     [[nodiscard]] virtual Result<void> take(std::span<const Event> batch, const Trace& about) = 0;
     [[nodiscard]] virtual Result<void> finish(const Trace& about) = 0;
 };
 
-// Pulls everything from `source` into `sink`.
+// Reads `source` to its end into `sink`, and finishes it. Errors: those of both.
 [[nodiscard]] Result<void> copy(Source& source, Sink& sink);
 
-// A Source of events that are in memory. They may come in any order and need only start, end, name, lane,
-// device and kind: they are sorted, numbered and nested (parent, depth), and qualified if `path` is 0.
+// Returns a source of events that are in memory. They may come in any order and need only start, end, name,
+// lane, device and kind: they are sorted, numbered and nested (parent, depth), and qualified if `path` is 0.
 [[nodiscard]] std::unique_ptr<Source> from_memory(Trace about, std::vector<Event> events);
 
 struct Collected {
     Trace about;
     std::vector<Event> events;
 };
-[[nodiscard]] Result<Collected> collect(Source& source);  // small traces and tests
+// Reads `source` to its end into memory, for small traces and tests.
+[[nodiscard]] Result<Collected> collect(Source& source);
 
 }  // namespace viridian::trace

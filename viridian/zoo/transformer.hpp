@@ -6,18 +6,19 @@
 
 namespace viridian::zoo {
 
-// The published sizes of a network.
+// TransformerShape holds the published sizes of a network.
 struct TransformerShape {
     std::int64_t layers = 12;
-    std::int64_t hidden = 768;
+    std::int64_t hidden = 768;     // width of a token
     std::int64_t positions = 512;  // longest sequence
     std::int64_t vocabulary = 30522;
-    double epsilon = 1e-12;
-    static constexpr std::int64_t head = 64;
+    double epsilon = 1e-12;                   // of layer normalisation
+    static constexpr std::int64_t head = 64;  // width of a head
     [[nodiscard]] std::int64_t heads() const { return hidden / head; }
 };
 
-// The network under construction. `name` is the name of the new node or weight.
+// Transformer is the network under construction. In all functions `name` is the name of the new node or
+// weight. A weight or constant that was made before under the same name is used again.
 class Transformer {
   public:
     // Begins a network of the shape `published`, changed by the layers, width and sequence of the options.
@@ -28,27 +29,35 @@ class Transformer {
     [[nodiscard]] const TransformerShape& shape() const { return shape_; }
     [[nodiscard]] graph::Graph& graph() { return graph_; }
 
-    // A new input of token numbers or flags, i64 [batch, sequence].
+    // Adds an input of token numbers or flags, i64 [batch, sequence].
     graph::ValueId tokens(const std::string& name);
+    // Add a weight with mean 0 and the standard deviation `deviation`, a scalar constant, and a vector of
+    // integers.
     graph::ValueId weight(const std::string& name, graph::Dims dims, double deviation);
     graph::ValueId scalar(const std::string& name, float value);
     graph::ValueId integers(const std::string& name, const graph::Dims& values);
-    // The constant positions 0 … sequence − 1, i64 [1, sequence].
+    // Adds the constant positions 0 … sequence − 1, i64 [1, sequence].
     graph::ValueId position_ids(const std::string& name);
 
+    // Adds the lookup of `ids` in `table`.
     graph::ValueId embedding(const std::string& name, graph::ValueId table, graph::ValueId ids);
-    // x · W + b over the last axis. `gain` scales the variance that W keeps.
+    // Adds x · W + b over the last axis, which has `from` entries before and `to` after. W has the standard
+    // deviation gain / √from.
     graph::ValueId linear(const std::string& name, graph::ValueId x, std::int64_t from, std::int64_t to,
                           double gain = 1);
     graph::ValueId layer_norm(const std::string& name, graph::ValueId x, std::int64_t width);
     graph::ValueId gelu(const std::string& name, graph::ValueId x);       // x/2 · (1 + erf(x/√2))
     graph::ValueId tanh_gelu(const std::string& name, graph::ValueId x);  // its approximation by tanh
-    // Splits [batch, sequence, hidden] into [batch, sequence, heads, head] and transposes it by `order`.
+    // Splits `x`, [batch, sequence, hidden], into [batch, sequence, heads, head] and transposes it by
+    // `order`.
     graph::ValueId split_heads(const std::string& name, graph::ValueId x, const graph::Dims& order);
+    // Turns `x`, [batch, heads, sequence, head], into [batch, sequence, hidden].
     graph::ValueId merge_heads(const std::string& name, graph::ValueId x);
-    // The tanh of a linear map of the first token (BERT's pooler).
+    // Adds the tanh of a linear map of the first token of `x` (BERT's pooler).
     graph::ValueId pool_first(const std::string& name, graph::ValueId x);
 
+    // Makes `outputs` the network's outputs under these names, infers every type and returns the graph.
+    // Errors: those of infer_types.
     Result<graph::Graph> finish(std::vector<std::pair<graph::ValueId, std::string>> outputs) &&;
 
     [[nodiscard]] std::int64_t batch() const { return batch_; }
@@ -56,7 +65,7 @@ class Transformer {
 
   private:
     Transformer(const TransformerShape& shape, std::uint64_t seed) : shape_(shape), weights_(seed) {}
-    // The value made before under this name, or a new one.
+    // Returns the value that was made before under this name, or the new one that `make()` returns.
     template <class Make>
     graph::ValueId once(const std::string& name, Make make);
 

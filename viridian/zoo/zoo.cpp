@@ -6,7 +6,7 @@ namespace viridian::zoo {
 namespace {
 
 struct Listed {
-    Entry entry;
+    Network entry;
     Result<graph::Graph> (*build)(const Options&);
 };
 
@@ -32,8 +32,8 @@ constexpr Listed list[] = {
 
 }  // namespace
 
-std::vector<Entry> entries() {
-    std::vector<Entry> all;
+std::vector<Network> networks() {
+    std::vector<Network> all;
     for (const Listed& listed : list) all.push_back(listed.entry);
     return all;
 }

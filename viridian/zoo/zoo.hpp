@@ -10,7 +10,7 @@
 
 namespace viridian::zoo {
 
-// What can be chosen about a network.
+// Options holds the choices about a network.
 struct Options {
     std::int64_t batch = 1;
     std::uint64_t seed = 0;
@@ -21,8 +21,8 @@ struct Options {
     std::int64_t hidden = 0;  // width of a token; every 64 make a head
 };
 
-// One network of the zoo.
-struct Entry {
+// A Network is one row of the zoo's list.
+struct Network {
     std::string_view name;
     std::string_view description;
     std::string_view source;  // the paper
@@ -30,7 +30,8 @@ struct Entry {
     bool transformer = false;
 };
 
-[[nodiscard]] std::vector<Entry> entries();
+// Return all networks, and their names.
+[[nodiscard]] std::vector<Network> networks();
 [[nodiscard]] std::vector<std::string_view> names();
 
 // Builds the network `name`. Errors: missing_entry for an unknown name, invalid_argument for options out of

@@ -12,7 +12,7 @@
 
 namespace viridian::account {
 
-using OperationId = std::uint32_t;
+using OperationId = std::uint32_t;  // number of an operation of one device (operations.hpp)
 
 struct Leaf {
     Nanoseconds start = 0;
@@ -21,19 +21,26 @@ struct Leaf {
     std::uint32_t weight = 1;  // share among concurrent leaves; 1 everywhere means equal shares
 };
 
+// Sweep is the concept of a class that can be driven over leaves. It has three calls:
+//
+// - `advance(time)` moves to `time`, which never goes back. No leaf began or ended since the time before.
+// - `enter(operation, weight, first)` begins a leaf at the present time and returns a number for it. `weight`
+//   is the leaf's share among concurrent leaves. `first` is true for the first leaf of an instance, and false
+//   if an operator goes on after a callee.
+// - `leave(number)` ends, at the present time, the leaf for which `enter` returned `number`.
 template <class T>
 concept Sweep = requires(T sweep, Nanoseconds time, OperationId operation, std::uint32_t number, bool first) {
-    sweep.advance(time);                                                       // nothing changes until `time`
-    { sweep.enter(operation, number, first) } -> std::same_as<std::uint32_t>;  // weight, is a new instance
-    sweep.leave(number);                                                       // what `enter` gave
+    sweep.advance(time);
+    { sweep.enter(operation, number, first) } -> std::same_as<std::uint32_t>;
+    sweep.leave(number);
 };
 
-// Ends of what is active, earliest first.
+// Ends is a heap of the times at which active leaves end, earliest first.
 class Ends {
   public:
     struct End {
         Nanoseconds time;
-        std::uint32_t what;
+        std::uint32_t what;  // the leaf, as its owner numbers it
     };
     [[nodiscard]] bool empty() const { return heap_.empty(); }
     [[nodiscard]] const End& top() const { return heap_.front(); }
@@ -53,7 +60,7 @@ class Ends {
     std::vector<End> heap_;
 };
 
-// Drives `sweep` over `leaves`, which are sorted by start.
+// Drives `sweep` over `leaves`, which are sorted by start, and ends all of them.
 template <Sweep T>
 void sweep_leaves(std::span<const Leaf> leaves, T& sweep) {
     Ends ends;

@@ -16,12 +16,13 @@ class Nesting {
   public:
     explicit Nesting(T& sweep) : sweep_(&sweep) {}
 
-    // `operation` and `weight` are used only if the event is work.
+    // Takes the next event; events come in order of time. `operation` and `weight` belong to its leaf and are
+    // used only if the event is work.
     void add(const trace::Event& event, OperationId operation, std::uint32_t weight) {
         close_until(event.start);
         if (event.end < event.start || event.kind >= trace::Kind::overhead) return;
         if (event.lane >= lanes_.size()) lanes_.resize(std::size_t{event.lane} + 1);
-        std::vector<Entry>& lane = lanes_[event.lane];
+        std::vector<Frame>& lane = lanes_[event.lane];
         while (!lane.empty() && lane.back().end <= event.start && lane.back().instance != event.parent)
             lane.pop_back();
         const std::uint32_t above = find(lane, event.parent);
@@ -37,6 +38,7 @@ class Nesting {
         ends_.push({event.end, mine});
         if (event.instance != 0) lane.push_back({event.instance, event.end, mine});
     }
+    // Ends all leaves that are still open. Call once, after the last event.
     void finish() { close_until(INT64_MAX); }
 
   private:
@@ -50,13 +52,14 @@ class Nesting {
         std::uint32_t callees = 0;  // while any runs, this one waits
         State state = State::closed;
     };
-    struct Entry {  // of a lane's stack: which open work stands behind an instance
+    struct Frame {  // an entry of a lane's stack: the open work that belongs to an instance
         trace::InstanceId instance;
         Nanoseconds end;
         std::uint32_t work;
     };
 
-    std::uint32_t find(const std::vector<Entry>& lane, trace::InstanceId instance) const {
+    // Returns the open work of `instance`, or `none`.
+    std::uint32_t find(const std::vector<Frame>& lane, trace::InstanceId instance) const {
         if (instance == 0) return none;
         for (auto entry = lane.rbegin(); entry != lane.rend(); ++entry)
             if (entry->instance == instance) return entry->work;
@@ -71,6 +74,7 @@ class Nesting {
         free_.pop_back();
         return index;
     }
+    // Ends the leaves that end at or before `time`.
     void close_until(Nanoseconds time) {
         while (!ends_.empty() && ends_.top().time <= time) {
             const Ends::End end = ends_.pop();
@@ -82,7 +86,7 @@ class Nesting {
             if (done.callees == 0) free_.push_back(end.what);
         }
     }
-    // One callee of `caller` is done.
+    // Counts one callee of `caller` as done. If it was the last, the caller's own leaf goes on.
     void release(std::uint32_t caller) {
         Open& one = open_[caller];
         if (--one.callees > 0) return;
@@ -96,7 +100,7 @@ class Nesting {
     Ends ends_;
     std::vector<Open> open_;
     std::vector<std::uint32_t> free_;
-    std::vector<std::vector<Entry>> lanes_;
+    std::vector<std::vector<Frame>> lanes_;
 };
 
 }  // namespace viridian::account

@@ -25,7 +25,7 @@ OperationId Operations::of(const trace::Event& event) {
 
 Operation Operations::describe(OperationId operation, const trace::Trace& about,
                                std::string_view device) const {
-    const Entry& entry = entries_[operation];
+    const Identity& entry = entries_[operation];
     Operation out;
     out.name = entry.path != 0 ? about.qualified(entry.path) : std::string(about.names[entry.name]);
     out.parent = entry.path != 0 ? about.qualified(about.paths.parent(entry.path)) : "";

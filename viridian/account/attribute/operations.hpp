@@ -10,15 +10,17 @@ namespace viridian::account {
 
 class Operations {
   public:
+    // Returns the number of the operation to which `event` belongs, a new one if it is the first.
     OperationId of(const trace::Event& event);
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
-    // Everything but seconds, count and energy.
+    // Returns names, kind, pass and stream of `operation`. Seconds, count and energy are left empty. `about`
+    // is the trace and `device` the device's name.
     [[nodiscard]] Operation describe(OperationId operation, const trace::Trace& about,
                                      std::string_view device) const;
     [[nodiscard]] trace::NameId type(OperationId operation) const { return entries_[operation].type; }
 
   private:
-    struct Entry {
+    struct Identity {
         trace::PathId path = 0;
         trace::NameId name = 0, type = 0;
         trace::Kind kind = trace::Kind::operation;
@@ -26,8 +28,8 @@ class Operations {
         trace::LaneId lane = 0;
         bool several_lanes = false;
     };
-    std::vector<Entry> entries_;
-    std::vector<std::uint32_t> by_path_;  // 3 passes a path; 0 is none, else id + 1
+    std::vector<Identity> entries_;
+    std::vector<std::uint32_t> by_path_;  // three passes per path; 0: none, else id + 1
     std::unordered_map<std::uint64_t, OperationId> unqualified_;
 };
 

@@ -10,12 +10,12 @@
 
 namespace viridian::account {
 
-struct Share {                // what one operation received
+struct Share {                // the part that one operation received
     std::uint64_t count = 0;  // instances
     Nanoseconds active = 0;   // summed over instances
     Exact energy = 0;
-    // Bounds that no attribution can leave: energy of segments that it filled alone, of all segments that it
-    // touched.
+    // Bounds that hold for every attribution: `low` is the energy of the segments that the operation filled
+    // alone, `high` the energy of all segments that it touched.
     Exact low = 0;
     Exact high = 0;
 };
@@ -24,21 +24,24 @@ struct Attribution {
     std::vector<Share> shares;  // by OperationId
     Exact idle = 0;             // between leaves
     Exact unattributed = 0;     // before the first leaf, after the last, in gaps
-    Exact residual = 0;         // signed misfit of a method that does not conserve
-    Exact meter_total = 0;
+    Exact residual = 0;         // signed misfit of a method whose parts do not add up to the total
+    Exact meter_total = 0;      // the meter's own total
     Nanoseconds uncovered = 0;  // active time without any power reading
 
-    // Zero if every joule has exactly one owner.
+    // Returns the sum of all parts minus the meter's total. It is zero if every joule has exactly one owner.
     [[nodiscard]] Exact imbalance() const;
 };
 
 class Overlap {
   public:
+    // `curve` is the device's power; it must outlive this object.
     explicit Overlap(const PowerCurve& curve);
 
+    // The calls of a sweep (leaf.hpp).
     void advance(Nanoseconds time);
     std::uint32_t enter(OperationId operation, std::uint32_t weight, bool first);
     void leave(std::uint32_t slot);
+    // Returns the shares. Every leaf must have left.
     [[nodiscard]] Attribution finish() &&;
 
   private:
@@ -51,23 +54,23 @@ class Overlap {
     };
     struct Detail {
         Share share;
-        std::size_t touched = SIZE_MAX;  // last step that it touched
+        std::size_t touched = SIZE_MAX;  // last segment that it touched
     };
     void begin_segment();
     void end_segment();
-    void touch(OperationId operation);
-    void spend(Exact energy);
+    void touch(OperationId operation);  // adds the present segment to the operation's upper bound
+    void spend(Exact energy);           // gives the energy to the active leaves, or to idle or unattributed
 
     const PowerCurve* curve_;
     EnergyIntegral integral_;
     SegmentRate rate_;
-    std::size_t at_ = 0;  // the current step
+    std::size_t at_ = 0;  // the current segment
     Nanoseconds now_ = INT64_MIN;
-    Exact spent_ = 0;     // of the current step
-    bool edges_ = false;  // something entered or left inside the current step
-    Exact level_ = 0;     // W
-    Exact carry_ = 0;
-    std::uint64_t weights_ = 0;
+    Exact spent_ = 0;            // energy of the current segment that is given out
+    bool edges_ = false;         // a leaf entered or left inside the current segment
+    Exact level_ = 0;            // W(now)
+    Exact carry_ = 0;            // remainder of the last division
+    std::uint64_t weights_ = 0;  // k(now)
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> free_, active_;
     std::vector<Detail> details_;

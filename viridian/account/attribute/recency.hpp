@@ -15,16 +15,19 @@ struct PowerReading {
     Watts power;
 };
 
-// The mean power of each segment, known from the time of its second reading on.
+// Returns the mean power of each segment of `curve`, at the time of the segment's end.
 [[nodiscard]] std::vector<PowerReading> power_readings(const PowerCurve& curve);
 
 class Recency {
   public:
+    // `readings` are in order of time, `meter_total` is the meter's energy, and `tick` the length of a tick.
     Recency(std::vector<PowerReading> readings, Exact meter_total, Nanoseconds tick = 1000);
 
+    // The calls of a sweep (leaf.hpp). Weights are not used.
     void advance(Nanoseconds time);
     std::uint32_t enter(OperationId operation, std::uint32_t weight, bool first);
     void leave(std::uint32_t slot);
+    // Returns the shares. Every leaf must have left.
     [[nodiscard]] Attribution finish() &&;
 
   private:
@@ -39,19 +42,19 @@ class Recency {
         OperationId operation = 0;
         Nanoseconds start = 0;
     };
-    [[nodiscard]] Nanoseconds floor(Nanoseconds time) const;
-    void run(Nanoseconds time);
+    [[nodiscard]] Nanoseconds floor(Nanoseconds time) const;  // the tick in which `time` lies
+    void run(Nanoseconds time);                               // charges the ticks before `time`
 
     std::vector<PowerReading> readings_;
     Nanoseconds tick_;
-    Nanoseconds real_ = 0;  // where the sweep is
-    Nanoseconds now_ = 0;   // the tick that has been charged up to
+    Nanoseconds real_ = 0;  // time of the sweep
+    Nanoseconds now_ = 0;   // ticks before this time are charged
     bool started_ = false;
-    std::size_t next_ = 0;  // reading not yet in force
-    double power_ = 0.0;
-    double level_ = 0.0;
-    std::uint64_t distinct_ = 0;
-    Ends ends_;  // delayed leaves, by operation
+    std::size_t next_ = 0;        // first reading that is not yet in force
+    double power_ = 0.0;          // W, of the reading in force
+    double level_ = 0.0;          // J that one name would have received if it had always been active
+    std::uint64_t distinct_ = 0;  // active names
+    Ends ends_;                   // delayed leaves, by operation
     std::vector<Active> operations_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> free_;

@@ -12,22 +12,25 @@ namespace viridian::account {
 
 class BaseSeconds {
   public:
-    // Counts only inside segments that are not gaps. `curve` is on the clock of the leaves already.
+    // Counts only inside segments of `curve` that are not gaps. `curve` is on the clock of the leaves and
+    // must outlive this object.
     BaseSeconds(const PowerCurve& curve, const Drift& drift);
 
+    // The calls of a sweep (leaf.hpp). Weights are not used.
     void advance(Nanoseconds time);
     std::uint32_t enter(OperationId operation, std::uint32_t weight, bool first);
     void leave(std::uint32_t slot);
 
+    // The sums of one operation.
     struct Of {
-        std::uint64_t count = 0;
-        double active = 0.0;          // instance-seconds where power is known
-        Nanoseconds wall = 0;         // all instance time
+        std::uint64_t count = 0;      // instances
+        double active = 0.0;          // seconds over all instances while the power is known
+        Nanoseconds wall = 0;         // time over all instances
         std::vector<double> by_knot;  // seconds of base, weighted by knot; one entry without drift
     };
-    std::vector<Of> operations;
-    std::vector<double> idle;  // seconds without leaves between leaves, by knot
-    Nanoseconds uncovered = 0;
+    std::vector<Of> operations;  // by OperationId
+    std::vector<double> idle;    // seconds without leaves between leaves, by knot
+    Nanoseconds uncovered = 0;   // time with leaves but without known power
     [[nodiscard]] Nanoseconds begin() const { return begin_; }  // of the first leaf
     [[nodiscard]] Nanoseconds end() const { return end_; }      // of the last leaf
 

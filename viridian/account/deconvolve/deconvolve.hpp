@@ -10,10 +10,10 @@
 namespace viridian::account {
 
 struct Deconvolution {
-    bool trusted = false;  // the gate's verdict
-    std::string verdict;   // in one sentence
+    bool trusted = false;  // the fit may be used
+    std::string verdict;   // the reason, in one sentence
     Sensor sensor;
-    Attribution attribution;         // low and high are 95 % intervals
+    Attribution attribution;         // `low` and `high` are the ends of 95 % intervals
     std::vector<double> kind_watts;  // above the base
     Watts base;
     double held_out = 0.0;  // misfit on windows not fitted, relative to a constant power
@@ -22,17 +22,18 @@ struct Deconvolution {
 
 struct DeconvolveOptions {
     Search search;
-    std::size_t most_kinds = 768;  // rarer ones share one
+    std::size_t most_kinds = 768;  // of operation; those that ran least share the last kind
 };
 
-// `leaves` are sorted by their start; `operations` is one more than the largest OperationId. `curve` is the
-// power of the device, the sum of its channels, and gives the totals. `readings` is the sensor's own series
-// if it reports a power, nullptr for a counter.
+// Fits the watts and returns the joules of each operation. `leaves` are sorted by their start; `operations`
+// is one more than the largest OperationId. `curve` is the power of the device, the sum of its channels, and
+// gives the totals. `readings` is the sensor's own series if it reports a power, nullptr for a counter. If
+// there are too few readings, the result is not trusted and its attribution is empty.
 [[nodiscard]] Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
                                        const PowerCurve& curve, const meter::Series* readings,
                                        const DeconvolveOptions& options = {});
 
-// The bytes of memory that a fit will need.
+// Returns the bytes of memory that a fit will need.
 [[nodiscard]] std::size_t deconvolve_bytes(std::uint64_t leaves, std::uint64_t windows, std::uint64_t kinds);
 
 }  // namespace viridian::account

@@ -17,14 +17,18 @@ struct Drift {
     double spacing_ns = 0.0;
     std::size_t knots = 0;
 
-    struct At {  // weights of the two knots around an instant
+    struct At {  // an instant as a mix of `knot` and the knot after it
         std::size_t knot = 0;
-        double left = 0.0, right = 0.0;
+        double left = 0.0, right = 0.0;  // their weights, which add up to 1
     };
-    [[nodiscard]] At at(double time_ns) const;  // since `begin`
+    // Returns the mix at `time_ns` after `begin`. There must be knots.
+    [[nodiscard]] At at(double time_ns) const;
 };
+// Returns a drift with a knot about every ten seconds, at most 33 in all, or without knots if the span is
+// shorter than thirty seconds.
 [[nodiscard]] Drift make_drift(Nanoseconds begin, Nanoseconds end);
 
+// Columns gives the index of each unknown.
 struct Columns {
     std::size_t kinds = 0, knots = 0, slopes = 0;  // slopes: 0, 1 (shift) or 2 (shift, window)
     [[nodiscard]] std::size_t kind(std::size_t k) const { return 1 + k; }
@@ -33,7 +37,8 @@ struct Columns {
     [[nodiscard]] std::size_t size() const { return 1 + kinds + knots + slopes; }
 };
 
-struct Row {  // sparse
+// A Row is one window's equation: sparse coefficients, and the mean power that they have to explain.
+struct Row {
     std::vector<std::size_t> columns;
     std::vector<double> values;
     double watts = 0.0;  // less `Design::centre_watts`
@@ -53,12 +58,13 @@ struct Row {  // sparse
 };
 
 struct Design {
-    const Occupancy* occupancy = nullptr;
+    const Occupancy* occupancy = nullptr;  // must outlive the design
     Drift drift;
-    double centre_watts = 0.0;  // what coefficients of the base are relative to
+    double centre_watts = 0.0;  // the coefficient of the base is relative to this
 
-    // Calls `take(index, row)` for every window that lies within the trace at this sensor. `theta`: the
-    // coefficients at which slopes are taken; empty for no slope columns.
+    // Calls `take(index, row)` for every window that lies within the trace if `sensor` made the readings.
+    // `slopes` is the number of slope columns (0 to 2), and `theta` holds the coefficients at which slopes
+    // are taken; it may be empty without slopes.
     void visit(std::span<const Window> windows, const Sensor& sensor, std::span<const double> theta,
                std::size_t slopes, const std::function<void(std::size_t, const Row&)>& take) const;
     [[nodiscard]] Columns columns(std::size_t slopes) const {
@@ -66,7 +72,7 @@ struct Design {
     }
 };
 
-// The sums X'X, X'y, y'y over some windows.
+// Normal holds the sums X'X, X'y and y'y over some windows, which are all that a fit needs.
 struct Normal {
     Symmetric xx;
     std::vector<double> xy;
@@ -75,8 +81,9 @@ struct Normal {
 
     explicit Normal(std::size_t size = 0) : xx(size), xy(size) {}
     void add(const Row& row);
-    void add(const Normal& other, double factor);
-    [[nodiscard]] double misfit(std::span<const double> theta) const;  // sum of squared residuals
+    void add(const Normal& other, double factor);  // 1 adds the other's windows, -1 removes them
+    // Returns the sum of squared residuals for the coefficients `theta`.
+    [[nodiscard]] double misfit(std::span<const double> theta) const;
 };
 
 }  // namespace viridian::account

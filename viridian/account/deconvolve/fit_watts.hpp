@@ -11,21 +11,24 @@ struct WattsFit {
     Fit fit;
     double held_out = 1.0;    // squared error on held-out windows, relative to a constant power
     double dropped = 0.0;     // part of the windows that was left out
-    double idle_noise = 1.0;  // squared misfit of the half with more idle time, relative to the other half
+    double idle_noise = 1.0;  // squared misfit of the windows with more idle time, relative to the other half
 
-    // The standard deviation of an energy that is linear in the fit's coefficients, with these weights: the
-    // larger of the model's own and the one that the scatter between blocks of windows shows.
+    // Returns the standard deviation of an energy (J) that is linear in the fit's coefficients, with these
+    // `weights`. It is the larger of two: that of the model and that shown by the scatter between blocks of
+    // windows.
     [[nodiscard]] double deviation_of(const std::vector<double>& weights) const;
 
-    std::vector<std::vector<double>> block_scores;
-    double block_correction = 1.0;
+    std::vector<std::vector<double>> block_scores;  // per block: sum of row × residual, for that scatter
+    double block_correction = 1.0;                  // for the few blocks and the unknowns that were fitted
 };
 
-// `sensor`: as `identify` found it. `windows` have at least 24 entries.
+// Returns the fit. `sensor` is the result of `identify`, `windows` has at least 24 entries, and `mean` is
+// their mean power.
 [[nodiscard]] WattsFit fit_watts(const Design& design, std::span<const Window> windows, const Sensor& sensor,
                                  Watts mean);
 
-// Parts into which the windows are divided to be held out; `deconvolve_bytes` counts a matrix for each.
+// The number of parts into which the windows are divided to be held out. `deconvolve_bytes` counts a matrix
+// for each.
 inline constexpr std::size_t held_out_folds = 5;
 
 }  // namespace viridian::account

@@ -6,8 +6,9 @@
 
 namespace viridian::account {
 
-// `leaves` are sorted by their start. `kind_of` gives the kind of each operation. `curve` is the power on the
-// meter's own clock, not moved by the sensor's shift.
+// Returns the attribution. `leaves` are sorted by their start, `kind_of` gives the kind of each operation,
+// and `watts` is the fit for `design`. `curve` is the power on the meter's own clock, not moved by the
+// sensor's shift.
 [[nodiscard]] Attribution fitted_shares(std::span<const Leaf> leaves, std::span<const std::uint32_t> kind_of,
                                         const PowerCurve& curve, const Design& design, const WattsFit& watts);
 

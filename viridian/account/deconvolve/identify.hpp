@@ -9,21 +9,21 @@
 namespace viridian::account {
 
 struct Search {
-    Seconds widest{0.05};  // shifts from -widest to +widest, for means plus one period
-    std::size_t coarse_windows = 1500;
-    std::size_t fine_windows = 20000;
+    Seconds widest{0.05};               // shifts from -widest to +widest are tried, for means plus one period
+    std::size_t coarse_windows = 1500;  // windows used for the grid
+    std::size_t fine_windows = 20000;   // windows used for the last steps
 };
 
 struct Identified {
     Sensor sensor;
-    double misfit = 0.0;             // W^2 per window there
-    double typical = 0.0;            // median misfit over the grid: what a wrong shift leaves
-    bool at_edge = false;            // the best lies at the end of the range searched
+    double misfit = 0.0;             // W^2 per window, at that shift
+    double typical = 0.0;            // median misfit over the grid, as a wrong shift leaves it
+    bool at_edge = false;            // the best shift lies at the end of the range searched
     std::optional<double> rival_ns;  // another shift that explains the readings almost as well
 };
 
-// `start` holds what is known of the sensor; its window is 0 if nothing is known. It comes back unchanged if
-// there are too few windows to tell anything.
+// Returns the sensor. `start` holds its known properties; its window is 0 if that is not known. If there are
+// too few windows to tell anything, `start` is returned unchanged.
 [[nodiscard]] Identified identify(const Design& design, std::span<const Window> windows, Sensor start,
                                   const Search& search);
 

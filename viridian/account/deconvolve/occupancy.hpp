@@ -16,26 +16,30 @@ class Occupancy {
     // idleness, when no leaf is active.
     Occupancy(std::span<const Leaf> leaves, std::span<const std::uint32_t> kind_of, std::uint32_t kinds);
 
+    // An Edge is one instant at which a leaf begins or ends.
     struct Edge {
-        Nanoseconds time;  // since `origin`
+        Nanoseconds time;  // since the first leaf began
         std::uint32_t kind;
-        std::int32_t sign;
+        std::int32_t sign;  // 1: begins, -1: ends
     };
     [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
     [[nodiscard]] std::uint32_t kinds() const { return kinds_; }
     [[nodiscard]] Nanoseconds begin() const { return origin_; }  // of the first leaf
     [[nodiscard]] Nanoseconds end() const { return origin_ + (edges_.empty() ? 0 : edges_.back().time); }
+    // Returns an upper estimate of the bytes of memory that an index of `leaves` leaves takes.
     [[nodiscard]] static std::size_t bytes(std::size_t leaves) { return leaves * 40; }
 
-    // Walks along time; near and ascending seeks are cheap, any are allowed.
+    // A Cursor answers questions about one instant. It may seek any time; near and ascending seeks are cheap.
     class Cursor {
       public:
         explicit Cursor(const Occupancy& occupancy);
         void seek(Nanoseconds time);
-        // Instance-nanoseconds of each kind until the sought time, since `begin`.
+        // Returns the nanoseconds for which instances of `kind` were active from `begin` to the sought time,
+        // summed over instances.
         [[nodiscard]] std::int64_t until(std::uint32_t kind) const {
             return active_[kind] * time_ - balance_[kind];
         }
+        // Returns how many instances of `kind` are active at the sought time.
         [[nodiscard]] std::int64_t active(std::uint32_t kind) const { return active_[kind]; }
 
       private:

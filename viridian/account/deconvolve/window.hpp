@@ -10,20 +10,22 @@
 namespace viridian::account {
 
 struct Window {
-    Nanoseconds end = 0;
-    Nanoseconds length = 0;  // 0: the sensor's
+    Nanoseconds end = 0;     // time of the reading
+    Nanoseconds length = 0;  // 0: that of the sensor
     double watts = 0.0;
 };
 
 struct Sensor {
     bool counter = true;
-    double window_ns = 0.0;  // of a mean; of a counter its median step, for the record
+    double window_ns = 0.0;  // length of a mean; a counter's median step, for the record
     double shift_ns = 0.0;   // lag and clock offset together: they cannot be told apart
     double shift_deviation_ns = 0.0;
     double period_ns = 0.0;  // median time between readings that differ
 };
 
-[[nodiscard]] std::vector<Window> windows_of(const PowerCurve& curve);      // counters
-[[nodiscard]] std::vector<Window> windows_of(const meter::Series& series);  // powers: readings that changed
+// Return the windows of a counter's curve (one per segment that is not a gap) and of a power's readings (one
+// per reading that differs from the one before it).
+[[nodiscard]] std::vector<Window> windows_of(const PowerCurve& curve);
+[[nodiscard]] std::vector<Window> windows_of(const meter::Series& series);
 
 }  // namespace viridian::account

@@ -12,9 +12,12 @@ namespace viridian::account {
 
 class Placement {
   public:
+    // Reads `log`, which must outlive this object.
     explicit Placement(const meter::PowerLog& log);
+    // Returns true if the machine has one package or the log says nothing about threads.
     [[nodiscard]] bool empty() const { return packages_ < 2 || threads_.empty(); }
-    // "cpu:1", or null if the thread is not known. Times must ascend for each thread.
+    // Returns the device ("cpu:1") on which `thread` was at `time_ns` (Unix time), or nullptr if that is not
+    // known. Times must ascend for each thread.
     [[nodiscard]] const std::string* device_of(std::int64_t thread, std::int64_t time_ns);
 
   private:

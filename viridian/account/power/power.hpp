@@ -7,14 +7,15 @@
 namespace viridian::account {
 
 struct Power {
-    PowerCurve curve;
-    std::vector<meter::Series> series;  // counted
-    std::string provenance;
-    Exact others = 0;
-    bool estimated = false;
+    PowerCurve curve;                   // of the device, without other processes
+    std::vector<meter::Series> series;  // the counted channels
+    std::string provenance;             // "measured:powercap"
+    Exact others = 0;                   // energy of other processes, which was taken off
+    bool estimated = false;             // a channel is an estimate
 };
 
-// Uses only each `keep_each`-th reading, to find out what precision costs (ASSS).
+// Returns the power of `device`, which is empty if no channel of `log` measures it. Readings are moved back
+// by `meter_shift`. Only each `keep_each`-th reading is used, to find out what precision costs (ASSS).
 [[nodiscard]] Power power_of(const meter::PowerLog& log, std::string_view device, Nanoseconds meter_shift,
                              int keep_each = 1);
 

@@ -1,14 +1,16 @@
 #pragma once
-// Divides the joules of a CPU package among processes, as EFLECT does (SMARAGDINE uses it): the recorded
-// process tree gets its share of all busy jiffies on that package, in each stretch of time. A thread counts
-// for the CPU on which it ran when the ticks were recorded, so migration is followed. Jiffies are 10 ms
-// long, so shares are formed over at least 100 ms.
+// Divides the joules of a CPU package between the recorded process tree and all other processes, as EFLECT
+// does (SMARAGDINE uses it). In each stretch of time the tree's part is its busy jiffies on that package
+// divided by the busy jiffies of all processes there (`busy_ticks` in the power log). A thread's jiffies
+// count for the package on which it was when they were read, so migration is followed. A jiffy is 10 ms long,
+// so each stretch has at least 100 ms.
 #include "viridian/account/power/power_types.hpp"
 
 namespace viridian::account {
 
-// Takes the other processes' part out of `curve` and returns it. If the log has no busy_ticks of this device,
-// all is kept. A stretch in which nobody was busy is idle power: it is kept.
+// Takes the part of other processes out of `curve`, the power of `device` ("cpu:0"), and returns that part's
+// energy. It keeps everything and returns 0 if `log` has no busy_ticks of the device. It keeps stretches in
+// which no process was busy, because their power is idle power.
 [[nodiscard]] Exact keep_process_share(PowerCurve& curve, const meter::PowerLog& log,
                                        std::string_view device);
 

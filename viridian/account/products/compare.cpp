@@ -23,14 +23,14 @@ double correlation(std::span<const double> a, std::span<const double> b) {
     return aa > 0.0 && bb > 0.0 ? ab / std::sqrt(aa * bb) : 0.0;
 }
 
-Comparison compare(const std::vector<Entry>& first, const std::vector<Entry>& second) {
-    std::map<std::string, std::pair<const Entry*, const Entry*>> names;
+Comparison compare(const std::vector<FootprintRow>& first, const std::vector<FootprintRow>& second) {
+    std::map<std::string, std::pair<const FootprintRow*, const FootprintRow*>> names;
     Comparison out;
-    for (const Entry& entry : first) {
+    for (const FootprintRow& entry : first) {
         names[entry.name].first = &entry;
         out.total_first += entry.energy;
     }
-    for (const Entry& entry : second) {
+    for (const FootprintRow& entry : second) {
         names[entry.name].second = &entry;
         out.total_second += entry.energy;
     }
@@ -61,24 +61,24 @@ Comparison compare(const std::vector<Entry>& first, const std::vector<Entry>& se
     return out;
 }
 
-std::vector<Entry> mean_footprint(const std::vector<std::vector<Entry>>& runs) {
+std::vector<FootprintRow> mean_footprint(const std::vector<std::vector<FootprintRow>>& runs) {
     struct Moments {
-        Entry sum;
+        FootprintRow sum;
         double squares = 0.0;
     };
     std::map<std::string, Moments> names;
     const auto n = static_cast<double>(runs.size());
-    for (const std::vector<Entry>& run : runs)
-        for (const Entry& entry : run) {
+    for (const std::vector<FootprintRow>& run : runs)
+        for (const FootprintRow& entry : run) {
             Moments& moments = names[entry.name];
             moments.sum.energy += entry.energy;
             moments.sum.seconds += entry.seconds;
             moments.sum.count += entry.count;
             moments.squares += entry.energy.value * entry.energy.value;
         }
-    std::vector<Entry> out;
+    std::vector<FootprintRow> out;
     for (auto& [name, moments] : names) {
-        Entry mean = moments.sum;
+        FootprintRow mean = moments.sum;
         mean.name = name;
         mean.energy = moments.sum.energy / n;
         mean.seconds = moments.sum.seconds / n;
@@ -91,7 +91,7 @@ std::vector<Entry> mean_footprint(const std::vector<std::vector<Entry>>& runs) {
         out.push_back(mean);
     }
     std::stable_sort(out.begin(), out.end(),
-                     [](const Entry& a, const Entry& b) { return a.energy > b.energy; });
+                     [](const FootprintRow& a, const FootprintRow& b) { return a.energy > b.energy; });
     return out;
 }
 

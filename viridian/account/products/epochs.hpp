@@ -15,13 +15,13 @@ struct Epoch {
 
 // The name of the time between two bounds. A trace shows steps by itself; it shows epochs only if the
 // program marked them.
-enum class Unit : std::uint8_t { epoch, step };
-[[nodiscard]] std::string_view name_of(Unit unit);
+enum class Period : std::uint8_t { epoch, step };
+[[nodiscard]] std::string_view name_of(Period period);
 
 // An Outline is the result of a first pass over a trace.
 struct Outline {
     std::string bounds;  // the name of what bounds the epochs or steps: "epoch", "ProfilerStep"; empty: none
-    Unit unit = Unit::epoch;
+    Period period = Period::epoch;
     std::vector<Epoch> epochs;  // or steps
     std::string block;          // the repeated block that ran longest: "bert/encoder/layer_*"; empty: none
     std::string first;          // its first one: "bert/encoder/layer_0"
@@ -34,14 +34,15 @@ struct Outline {
 // (`Optimizer.zero_grad#SGD.zero_grad`). `wanted` asks for events of one name, whatever they are. Errors:
 // those of the source.
 [[nodiscard]] Result<Outline> outline(trace::Source& source, std::string_view wanted = "");
-// "begin_ns,end_ns" lines in time order, as a client of the monitor writes them. Errors: malformed.
+// Reads epochs from lines of "begin_ns,end_ns" in time order, as a client of the monitor writes them. `name`
+// stands for the file in errors. Errors: malformed.
 [[nodiscard]] Result<std::vector<Epoch>> parse_epochs(std::string_view text, std::string_view name);
 
 struct EpochPoint {
     Seconds elapsed;  // middle of the bin
     Watts mean, deviation;
-    std::size_t epochs = 0;           // that have a reading here
-    double first = 0.0, other = 0.0;  // parts of the time in which the first, another repeated block ran
+    std::size_t epochs = 0;           // epochs that have a reading here
+    double first = 0.0, other = 0.0;  // parts of the time in which the first, or another, repeated block ran
 };
 
 struct EpochPower {
@@ -53,12 +54,13 @@ struct EpochPower {
 };
 
 struct EpochOptions {
-    Nanoseconds bin = 0;  // 0: the meter's own period, at most 500 bins an epoch
-    Nanoseconds meter_shift = 0;
+    Nanoseconds bin = 0;          // width of a bin; 0: the meter's own period. An epoch has at most 500 bins.
+    Nanoseconds meter_shift = 0;  // known lag of the meter behind the trace
 };
 
-// One result per device of the log that has power. Errors: those of the source; missing_entry if no epoch has
-// power.
+// Returns the power over an average epoch of `outline`, one result for each device of `log` that has power.
+// It reads `source`, the trace from which the outline was made, once more. Errors: those of the source;
+// missing_entry if no epoch has a power reading.
 [[nodiscard]] Result<std::vector<EpochPower>> epoch_power(trace::Source& source, const meter::PowerLog& log,
                                                           const Outline& outline,
                                                           const EpochOptions& options = {});

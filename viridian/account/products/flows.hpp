@@ -7,8 +7,8 @@
 
 namespace viridian::account {
 
-// `flows` between nodes by name, in any order -> flows between names that `accounting` knows, whole names or
-// the layers that they are in. Flows within one name are left out.
+// Returns `flows`, which lead from node to node of a model and come in any order, as flows between names that
+// `accounting` knows: whole names, or the layers in which they are. Flows within one name are left out.
 [[nodiscard]] std::vector<Flow> match_flows(const std::vector<Flow>& flows, const Accounting& accounting);
 
 }  // namespace viridian::account

@@ -73,18 +73,18 @@ void fold(const Node& node, const std::string& path,
     for (const auto& [name, child] : folded.children) fold(child, path + name + "/", renamed);
 }
 
-std::vector<Entry> sorted(std::map<std::string, Entry> entries) {
-    std::vector<Entry> out;
+std::vector<FootprintRow> sorted(std::map<std::string, FootprintRow> entries) {
+    std::vector<FootprintRow> out;
     for (auto& [name, entry] : entries) {
         entry.name = name;
         out.push_back(std::move(entry));
     }
     std::stable_sort(out.begin(), out.end(),
-                     [](const Entry& a, const Entry& b) { return a.energy > b.energy; });
+                     [](const FootprintRow& a, const FootprintRow& b) { return a.energy > b.energy; });
     return out;
 }
 
-void add(Entry& entry, const Joules& energy, const Joules& low, const Joules& high, Seconds seconds,
+void add(FootprintRow& entry, const Joules& energy, const Joules& low, const Joules& high, Seconds seconds,
          std::uint64_t count) {
     entry.energy += energy;
     entry.low += low;
@@ -100,8 +100,8 @@ std::string tensor_name(const Operation& operation) {
     return moved ? "gradient/" + operation.name : operation.name;
 }
 
-std::vector<Entry> tensor_footprint(const Accounting& accounting) {
-    std::map<std::string, Entry> entries;
+std::vector<FootprintRow> tensor_footprint(const Accounting& accounting) {
+    std::map<std::string, FootprintRow> entries;
     for (const Operation& operation : accounting.operations)
         if (operation.energy)
             add(entries[tensor_name(operation)], operation.energy->value, operation.energy->low,
@@ -132,13 +132,13 @@ std::string Fold::operator()(const std::string& name) const {
     return out;
 }
 
-std::vector<Entry> summarized_footprint(const Accounting& accounting) {
-    const std::vector<Entry> tensors = tensor_footprint(accounting);
+std::vector<FootprintRow> summarized_footprint(const Accounting& accounting) {
+    const std::vector<FootprintRow> tensors = tensor_footprint(accounting);
     std::vector<std::string> names;
-    for (const Entry& entry : tensors) names.push_back(entry.name);
+    for (const FootprintRow& entry : tensors) names.push_back(entry.name);
     const Fold fold(names);
-    std::map<std::string, Entry> entries;
-    for (const Entry& entry : tensors)
+    std::map<std::string, FootprintRow> entries;
+    for (const FootprintRow& entry : tensors)
         add(entries[fold(entry.name)], entry.energy, entry.low, entry.high, entry.seconds, entry.count);
     return sorted(std::move(entries));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Makes from a result of accounting the tables that SMARAGDINE defines (§3.3): the tensor energy footprint
+// Makes the tables that SMARAGDINE defines (§3.3) from a result of accounting: the tensor energy footprint
 // (TEF: the energy of every qualified name), its summary with repeated blocks folded into one (STEF for
 // energy, STPF for power), the energy of every level of the hierarchy (the diagram EDD), and the totals of
 // the forward and backward pass.
@@ -7,25 +7,27 @@
 
 namespace viridian::account {
 
-struct Entry {
+struct FootprintRow {
     std::string name;
-    Joules energy, low, high;
+    Joules energy, low, high;  // `low` and `high` are the interval of `energy`
     Seconds seconds;
     std::uint64_t count = 0;
     [[nodiscard]] Watts watts() const { return seconds.value > 0 ? energy / seconds : Watts(0); }
 };
 
-// The qualified name; backward work is in the layer `gradient`, as in the paper (§5.3.3):
-// "gradient/bert/encoder/...".
+// Returns the qualified name of `operation`. Backward work is put into the layer `gradient`, as in the paper
+// (§5.3.3): "gradient/bert/encoder/...".
 [[nodiscard]] std::string tensor_name(const Operation& operation);
-// The footprint by energy, largest first; devices are added up.
-[[nodiscard]] std::vector<Entry> tensor_footprint(const Accounting& accounting);
+// Returns the footprint, largest energy first. Energies of one name on several devices are added up.
+[[nodiscard]] std::vector<FootprintRow> tensor_footprint(const Accounting& accounting);
 
-// Blocks that repeat under one parent, told by their numbers (layer_0, layer_1; 0, 1, 2) and by what is in
-// them (half of it must agree), become one: "bert/encoder/layer_0/x" -> "bert/encoder/transformer/x", and
-// any other "block_3" -> "block_*". Works on every level; names of tensors keep their numbers.
+// Fold renames the blocks that repeat under one parent to one name. Blocks repeat if their names differ only
+// in the number at the end (layer_0, layer_1; 0, 1, 2) and at least half of what they hold agrees:
+// "bert/encoder/layer_0/x" becomes "bert/encoder/transformer/x", and any other "block_3" becomes "block_*".
+// It works on every level. Names of tensors keep their numbers.
 class Fold {
   public:
+    // Finds the repeated blocks in `names`, which are all names of a footprint.
     explicit Fold(const std::vector<std::string>& names);
     [[nodiscard]] std::string operator()(const std::string& name) const;
 
@@ -33,23 +35,26 @@ class Fold {
     std::vector<std::pair<std::string, std::string>> renamed_;  // folded parent + part -> folded part; sorted
 };
 
-[[nodiscard]] std::vector<Entry> summarized_footprint(const Accounting& accounting);
+// Returns the footprint with folded names, largest energy first.
+[[nodiscard]] std::vector<FootprintRow> summarized_footprint(const Accounting& accounting);
 
-// A box of the diagram EDD: the energy of a name with all that is in it, and its `share` of its parent's.
-// Pass "" means both passes; `forward` and `backward` tell them apart.
+// A Box is one box of the diagram EDD: the energy of a name with everything below it, and its part of the
+// energy of its parent.
 struct Box {
-    std::string name;    // whole
-    std::string label;   // last part
-    std::string parent;  // "" at the top
-    bool composite = false;
-    Joules energy, forward, backward;
-    double share = 0.0;
+    std::string name;                  // whole
+    std::string label;                 // last part
+    std::string parent;                // "" at the top
+    bool composite = false;            // other boxes lie in it
+    Joules energy, forward, backward;  // of all work, of the forward and of the backward pass
+    double share = 0.0;                // part of the parent's energy; at the top, part of the total
 };
+// Returns all boxes, by name. `pass` chooses the work of one pass; "" means all work.
 [[nodiscard]] std::vector<Box> diagram(const Accounting& accounting, std::string_view pass = "");
 
 struct Passes {
     Joules forward, backward, unknown;
 };
+// Returns the energy of each pass.
 [[nodiscard]] Passes by_pass(const Accounting& accounting);
 
 }  // namespace viridian::account

@@ -89,7 +89,7 @@ class BoundFinder {
         if (best == nullptr) return;
         const bool optimizer = out.bounds.starts_with("Optimizer.step#");
         out.epochs = optimizer ? between_ends(best->epochs) : best->epochs;
-        out.unit = best->rank > BoundRank::epoch || optimizer ? Unit::step : Unit::epoch;
+        out.period = best->rank > BoundRank::epoch || optimizer ? Period::step : Period::epoch;
     }
 
   private:
@@ -149,7 +149,7 @@ void find_block(const std::map<std::string, Nanoseconds>& time_of, Outline& out)
 
 }  // namespace
 
-std::string_view name_of(Unit unit) { return unit == Unit::epoch ? "epoch" : "step"; }
+std::string_view name_of(Period period) { return period == Period::epoch ? "epoch" : "step"; }
 
 Result<Outline> outline(trace::Source& source, std::string_view wanted) {
     BoundFinder bounds(wanted);

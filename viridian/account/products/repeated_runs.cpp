@@ -32,7 +32,7 @@ RepeatedRuns repeated_runs(const std::vector<Accounting>& runs) {
     bool any = false;
     for (const Accounting& run : runs) {
         double sum = 0.0;
-        for (const Entry& entry : summarized_footprint(run)) {
+        for (const FootprintRow& entry : summarized_footprint(run)) {
             Values& values = names[entry.name];
             values.joules.push_back(entry.energy.value);
             values.watts.push_back(entry.watts().value);

@@ -6,19 +6,21 @@
 
 namespace viridian::account {
 
-inline constexpr std::size_t enough_runs = 5;  // below it, spreads are hardly known
+// With fewer runs than this, spreads are hardly known.
+inline constexpr std::size_t enough_runs = 5;
 
 struct Spread {
     double mean = 0.0, deviation = 0.0, least = 0.0, most = 0.0;  // deviation: of the sample, n - 1
     std::size_t count = 0;
 };
+// Returns the spread of `values`.
 [[nodiscard]] Spread spread_of(const std::vector<double>& values);
 
 struct RepeatedEntry {
     std::string name;
-    Spread joules;  // over all runs: one that lacks the name used nothing for it
-    Spread watts;   // over the runs that have it
-    std::size_t runs = 0;
+    Spread joules;         // over all runs; a run that lacks the name counts as 0 J
+    Spread watts;          // over the runs that have the name
+    std::size_t runs = 0;  // runs that have the name
 };
 
 struct RepeatedRuns {
@@ -27,6 +29,7 @@ struct RepeatedRuns {
     Provenance provenance;  // the weakest of all
 };
 
+// Summarises the accountings of several runs of one program.
 [[nodiscard]] RepeatedRuns repeated_runs(const std::vector<Accounting>& runs);
 [[nodiscard]] Json to_json(const Spread& spread);
 

@@ -7,7 +7,8 @@
 
 namespace viridian::account {
 
-// The median relative error over kinds.
+// Returns the median relative error over the kinds of operation. `series` holds the readings of `sensor` for
+// the program `truth`, which was made from `scenario`.
 [[nodiscard]] double error_floor(const SyntheticProgram& truth, const meter::Series& series,
                                  const SensorModel& sensor, const Scenario& scenario);
 

@@ -20,12 +20,13 @@ struct Scenario {
     double power_jitter = 0.0;  // relative, each instance
     double time_jitter = 0.01;  // relative, each instance
     Watts drift{0};             // of the base, over the run
-    Watts noise{1};             // of each reading's mean power
-    Seconds shift{0.0004};      // readings show what was that much earlier
+    Watts noise{1};             // standard deviation of each reading's mean power
+    Seconds shift{0.0004};      // readings show the power of that much earlier
     double dropped = 0.0;       // part of the events that the trace lost
     std::uint64_t seed = 1;
 };
 
+// Return the two scenarios of the selftest.
 [[nodiscard]] Scenario calm();   // 1 W noise, 60 s
 [[nodiscard]] Scenario rough();  // 5 % power jitter, 15 W drift, 1.3 ms shift, two streams, 300 s
 
@@ -38,15 +39,17 @@ struct SyntheticProgram {
     std::vector<double> cumulative;  // J
 };
 
+// Makes a program from `scenario`. Equal seeds give equal programs.
 [[nodiscard]] SyntheticProgram synthesize(const Scenario& scenario);
 
 struct SensorModel {
     std::string name;
     meter::Kind kind = meter::Kind::energy_uj;
     Nanoseconds period = 1'000'000;
-    Nanoseconds window = 0;  // average_uw: the mean of that long before
+    Nanoseconds window = 0;  // average_uw: a reading is the mean power over this time before it
 };
 
+// Returns the models of all sensors, and plays the program `truth` through one of them.
 [[nodiscard]] std::vector<SensorModel> sensor_models();  // 1, 4, 20 ms counters; 25 of 100 ms; 100 ms mean
 [[nodiscard]] meter::Series measure(const SyntheticProgram& truth, const SensorModel& sensor,
                                     const Scenario& scenario);

@@ -32,16 +32,20 @@ std::string find_note(const char* at, std::size_t size) {
     return "";
 }
 
-// The first object is the program itself.
+// Our code is in the object one of whose segments holds this function: the program, or the shared library.
 int visit(dl_phdr_info* object, std::size_t, void* found) {
+    const auto here = reinterpret_cast<ElfW(Addr)>(&find_note);
+    bool ours = false;
+    std::string text;
     for (int i = 0; i < object->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = object->dlpi_phdr[i];
-        if (segment.p_type != PT_NOTE) continue;
-        std::string text =
-            find_note(reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr), segment.p_filesz);
-        if (!text.empty()) *static_cast<std::string*>(found) = std::move(text);
+        const ElfW(Addr) begin = object->dlpi_addr + segment.p_vaddr;
+        ours = ours || (segment.p_type == PT_LOAD && here >= begin && here - begin < segment.p_memsz);
+        if (segment.p_type == PT_NOTE && text.empty())
+            text = find_note(reinterpret_cast<const char*>(begin), segment.p_filesz);
     }
-    return 1;
+    if (ours) *static_cast<std::string*>(found) = std::move(text);
+    return ours ? 1 : 0;
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace viridian {
 
-// How often so far the system took a processor away from a thread of this process that had work to do:
-// involuntary context switches, getrusage(2). What a hypervisor takes is not seen.
+// Returns how often the system has taken a processor away from a thread of this process that had work to do,
+// since the process began: its involuntary context switches, getrusage(2). Time that a hypervisor takes is
+// not seen.
 [[nodiscard]] std::int64_t preemptions();
 
 }  // namespace viridian

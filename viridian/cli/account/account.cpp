@@ -69,8 +69,7 @@ Result<void> keep_answer(Answer& answer, const std::string& file) {
     const bool has_page = file.ends_with(".json") || file.ends_with(".html");
     const std::string stem = has_page ? file.substr(0, file.size() - 5) : file;
     const std::string result_file = has_page ? stem + ".json" : file;
-    VIRIDIAN_TRY(
-        write_file(result_file, answer.json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
+    VIRIDIAN_TRY(write_file(result_file, json_dump(answer.json, 1) + "\n"));
     answer.text += fmt::format("wrote {}\n", result_file);
     if (!has_page) return {};
     VIRIDIAN_TRY(const std::string page, report::page(answer.json));

@@ -1,12 +1,14 @@
 #pragma once
-// Declares the subcommands of `viridian account`, one source file each, and what they share: reading results
-// and writing answers.
+// Declares the subcommands of `viridian account`, which have one source file each, and the functions that
+// they share: reading results of accounting and writing answers.
 #include "viridian/account/result.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/cli/subcommands.hpp"
 
 namespace viridian::cli {
 
+// Each of these adds the options of a subcommand to `app` and returns its action (command.hpp). The first is
+// `viridian account` itself, without a subcommand.
 Action define_account_run(App app);
 Action define_account_selftest(App app);
 Action define_account_diff(App app);
@@ -15,22 +17,28 @@ Action define_account_top(App app);
 Action define_account_epochs(App app);
 Action define_account_overhead(App app);
 
+// Reads the result of accounting in the JSON file `path`. Errors: those of reading; malformed, mismatch
+// (another schema).
 [[nodiscard]] Result<account::Accounting> load_accounting(const std::string& path);
 
-// An experiment: one result, several (`a.json,b.json`), or a folder's results (its .json files with the
-// accounting schema, by name). Errors: those of reading; missing_entry (a folder without any).
+// An Experiment is one or several results of accounting that are treated as runs of one program.
 struct Experiment {
-    std::string name;
+    std::string name;  // of the file or folder
     std::vector<account::Accounting> runs;
 };
+// Reads the experiment `where`: a file, several files (`a.json,b.json`), or a folder, whose results are its
+// .json files with the accounting schema, in the order of their names. Errors: those of load_accounting;
+// missing_entry (a folder without results).
 [[nodiscard]] Result<Experiment> load_experiment(const std::string& where);
 
-// A result as JSON with its products (summary, diagram, passes), and as text.
+// Returns `result` as JSON with its products (summary, diagram, passes), and as text with the `top`
+// operations of most energy.
 [[nodiscard]] Answer account_answer(const account::Accounting& result, std::size_t top);
 
-// Writes a result as the user asked with `-o FILE`, and adds to the answer's text which files were written. A
-// name that ends in .json or .html gives both the JSON and the page, as FILE.json and FILE.html; any other
-// name gives the JSON alone; an empty one gives nothing. Errors: those of writing.
+// Writes the JSON of `answer` to `file`, as the user asks with `-o FILE`, and adds the names of the written
+// files to the answer's text. A name that ends in .json or .html gives both the JSON and the page, as
+// FILE.json and FILE.html; any other name gives the JSON alone; an empty one gives nothing. Errors: those of
+// report::page and of writing.
 [[nodiscard]] Result<void> keep_answer(Answer& answer, const std::string& file);
 
 }  // namespace viridian::cli

@@ -14,7 +14,7 @@ struct AccountDiffOptions {
     std::size_t top = 15;
 };
 
-using Footprint = std::vector<account::Entry>;
+using Footprint = std::vector<account::FootprintRow>;
 
 Footprint mean_of(const std::vector<Footprint>& runs) {
     return runs.size() == 1 ? runs[0] : account::mean_footprint(runs);

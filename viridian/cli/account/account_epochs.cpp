@@ -56,7 +56,7 @@ Result<Answer> run_account_epochs(const AccountEpochsOptions& options) {
         VIRIDIAN_TRY(const std::string text, read_file(options.epochs));
         VIRIDIAN_TRY(outline.epochs, account::parse_epochs(text, options.epochs));
         outline.bounds = options.epochs;
-        outline.unit = account::Unit::epoch;
+        outline.period = account::Period::epoch;
     }
     if (outline.epochs.empty())
         return fail(ErrorCode::missing_entry,
@@ -75,13 +75,13 @@ Result<Answer> run_account_epochs(const AccountEpochsOptions& options) {
                    {"power", options.power},
                    {"bounds", outline.bounds},
                    {"epochs", outline.epochs.size()},
-                   {"unit", name_of(outline.unit)},
+                   {"unit", name_of(outline.period)},
                    {"block", outline.block},
                    {"first", outline.first},
                    {"devices", Json::array()}};
     answer.text =
         fmt::format("{} {}s, bounded by `{}`; repeated block: {}\n", outline.epochs.size(),
-                    name_of(outline.unit), outline.bounds, outline.block.empty() ? "none" : outline.block);
+                    name_of(outline.period), outline.bounds, outline.block.empty() ? "none" : outline.block);
     for (const account::EpochPower& power : powers) {
         answer.json["devices"].push_back(to_json(power));
         double sum = 0.0;

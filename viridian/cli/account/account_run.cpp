@@ -84,7 +84,7 @@ std::string device_text(const account::Device& device) {
     return text + "\n";
 }
 
-std::string table(const std::vector<account::Entry>& entries, std::size_t top) {
+std::string table(const std::vector<account::FootprintRow>& entries, std::size_t top) {
     std::string text =
         fmt::format("{:>10}  {:>23}  {:>9}  {:>9}  {}\n", "joules", "[low, high]", "watts", "count", "name");
     for (std::size_t i = 0; i < entries.size() && i < top; ++i)
@@ -94,9 +94,9 @@ std::string table(const std::vector<account::Entry>& entries, std::size_t top) {
     return text;
 }
 
-Json to_json(const std::vector<account::Entry>& entries) {
+Json to_json(const std::vector<account::FootprintRow>& entries) {
     Json out = Json::array();
-    for (const account::Entry& entry : entries)
+    for (const account::FootprintRow& entry : entries)
         out.push_back({{"name", entry.name},
                        {"joules", entry.energy.value},
                        {"low", entry.low.value},
@@ -219,6 +219,7 @@ Action define_account_run(App app) {
     app.add_option("--meter-shift", options->meter_shift_ms, "Known lag of the meter, milliseconds");
     app.add_option("--max-shift", options->max_shift_ms,
                    "deconvolve searches shifts up to this, milliseconds")
+        .check(in_range(0.0, 60'000.0))
         .capture_default_str();
     app.add_option("--weights", options->weights,
                    "JSON table name or type -> weight, for sharing among concurrent leaves");

@@ -12,16 +12,17 @@ namespace viridian::cli {
 struct Check {
     std::string name;
     bool works = false;
-    std::string finding;
-    std::string next_step;
-    std::vector<std::string> details = {};
+    std::string finding;                    // the result in one sentence
+    std::string next_step;                  // the command that would help, or ""
+    std::vector<std::string> details = {};  // further lines
 };
 
-// The instructions that kernels use.
+// Checks the instruction sets that kernels use.
 [[nodiscard]] std::vector<Check> check_processor(const Machine& machine);
 
-// Whether kernels can be recorded; `parameters` is what the driver says in /proc/driver/nvidia/params.
-// Tracing is open to everybody since CUDA 10.2 (CUPTI, "Limitations"); counters are not.
+// Checks whether GPU kernels can be recorded. `found` is the result of probing CUPTI, and `parameters` the
+// content of /proc/driver/nvidia/params. Since CUDA 10.2 tracing is open to everybody, but performance
+// counters are not (CUPTI, "Limitations").
 [[nodiscard]] Check check_cupti(const trace::cupti::Probe& found, std::string_view parameters);
 
 }  // namespace viridian::cli

@@ -5,7 +5,7 @@
 
 namespace viridian::cli {
 
-// The model, the cost database, and the files of `inputs` (as --inputs takes them: NAME=FILE, FILE or
+// Returns the model, the cost database, and the files of `inputs` (as --inputs takes them: NAME=FILE, FILE or
 // FOLDER).
 [[nodiscard]] std::vector<Path> files_read(const session::ModelOptions& options,
                                            const std::vector<std::string>& inputs);

@@ -1,5 +1,6 @@
 #pragma once
-// Declares the options that every command on a model takes.
+// Declares the options that commands on a model share. Each function adds options to a command; their values
+// are stored in `options`, which must outlive parsing.
 #include "viridian/cli/command.hpp"
 #include "viridian/session/open.hpp"
 
@@ -7,7 +8,7 @@ namespace viridian::cli {
 
 using session::ModelOptions;
 
-// Adds MODEL, --dim, --batch, --as and --threads, and sets the cost database's place in the user's cache
+// Adds MODEL, --dim, --batch, --as and --threads, and sets the path of the cost database to the user's cache
 // folder.
 void add_model_options(App app, ModelOptions& options);
 // Adds --db, --allow, --meter and --no-pin.

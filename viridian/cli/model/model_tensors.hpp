@@ -5,26 +5,30 @@
 
 namespace viridian::cli {
 
-// One tensor per graph input. `files` are any of
-//   NAME=FILE     that input,
-//   FILE          the input whose name a .pb holds; else the first that fewest files are for so far, after
-//                 those named,
-//   FOLDER        every .npy and .pb in it, in the order of the names (input_2 before input_10): a data
-//                 set of ONNX's tests, where input_N is the N-th input, or files named after their inputs.
-// Without any file inputs are seeded. Errors: missing_entry (an input without a file), invalid_argument (no
-// such input, a second file for one), mismatch (type or shape), those of onnx::read_tensor_file.
+// Returns one tensor per graph input. Each entry of `files` is one of
+//
+// - NAME=FILE: FILE is for the input NAME.
+// - FILE: a .pb file that holds the name of an input is for that input. Any other file is for the first
+//   input among those with the fewest files so far. Files that name their input come first.
+// - FOLDER: every .npy and .pb file in it is for the input after which it is named. The name input_N stands
+//   for the N-th input, counted from 0, as in the data sets of ONNX's tests. Other files are left out.
+//
+// If `files` is empty, the inputs are pseudo-random, from `seed`. Errors: missing_entry (an input without a
+// file), invalid_argument (no such input, a second file for one), mismatch (type or shape), those of
+// onnx::read_tensor_file.
 [[nodiscard]] Result<std::vector<graph::Tensor>> model_inputs(const graph::Graph& graph,
                                                               const std::vector<std::string>& files,
                                                               std::uint64_t seed);
 
-// Several sets: the k-th file for an input is its tensor in set k. Errors: those above; invalid_argument
-// where inputs have different numbers of files.
+// Returns several sets of inputs: the k-th file for an input is its tensor in set k. Errors: those above;
+// invalid_argument if inputs have different numbers of files.
 [[nodiscard]] Result<std::vector<std::vector<graph::Tensor>>> model_input_sets(
     const graph::Graph& graph, const std::vector<std::string>& files);
 
-// FOLDER/NAME.npy for every output (.pb where NumPy has no such type), in the outputs' order.
+// Returns the file of every output, in the outputs' order: FOLDER/NAME.npy, or .pb if NumPy lacks the type.
 [[nodiscard]] std::vector<Path> output_files(const graph::Graph& graph, const Path& folder);
-// Into those files; their paths.
+// Writes `outputs` into those files, creates `folder` if it is missing, and returns the paths. Errors:
+// file_not_writable; those of onnx::write_tensor_file.
 [[nodiscard]] Result<std::vector<Path>> write_outputs(const graph::Graph& graph,
                                                       const std::vector<graph::Tensor>& outputs,
                                                       const Path& folder);

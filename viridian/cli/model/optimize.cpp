@@ -81,7 +81,6 @@ Result<Answer> run_optimize(const OptimizeCommand& command) {
                                     : optimize_recorded(command, options, files, listener);
 }
 
-// These would be ignored.
 Result<void> refuse_beside_recorded(const App& app) {
     std::string given;
     for (const char* name :
@@ -102,11 +101,9 @@ Command optimize_command() {
                 add_cost_options(app, command->model);
                 add_search_options(app, command->search);
                 app.get_option("MODEL").required(false);  // --list-rules needs none
-                app.add_option(
-                    "-o,--output", command->output,
-                    "The .onnx to write, in f32; .plan.json, .certificate.json and .html go beside "
-                    "it, and .bf16.onnx (operators in bf16) and .bf16-weights.onnx (weights alone; "
-                    "runs in ONNX Runtime) where the plan uses bf16");
+                app.add_option("-o,--output", command->output,
+                               "The .onnx to write, in f32. Plan, certificate and page go beside it; and, if "
+                               "the plan uses bf16, models in bf16");
                 app.add_option("--recorded", command->recorded,
                                "Plan with the prices of this file, and time nothing (docs/cost.md)");
                 app.add_option("--record", command->record, "Write the prices that the search asked for");

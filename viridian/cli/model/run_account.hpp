@@ -6,8 +6,10 @@
 
 namespace viridian::cli {
 
-// Runs the plan for two seconds or more (`seconds` is one run's), every meter of this machine sampled (or the
-// one called `meter`), and writes the account to `file` with a page beside it.
+// Runs `planned` on `inputs` for about two seconds or more and at least ten times; `seconds` is the time of
+// one run. Meanwhile it samples the meter called `meter`, or every meter of this machine if that is empty.
+// Writes the account to `file` as `keep_answer` does (cli/account/account.hpp). Errors: those of the meters,
+// of running, of accounting and of writing.
 [[nodiscard]] Result<Answer> account_runs(const optimize::PlannedModel& planned,
                                           const std::vector<graph::Tensor>& inputs, double seconds,
                                           const std::string& meter, const std::string& file);

@@ -19,7 +19,7 @@ struct ZooOptions {
 Answer list_networks() {
     Answer answer;
     answer.json = {{"schema", "viridian.zoo/1"}, {"networks", Json::array()}};
-    for (const viridian::zoo::Entry& entry : viridian::zoo::entries()) {
+    for (const viridian::zoo::Network& entry : viridian::zoo::networks()) {
         answer.json["networks"].push_back({{"name", entry.name},
                                            {"description", entry.description},
                                            {"source", entry.source},
@@ -75,10 +75,13 @@ Command zoo_command() {
                 app.add_option("--seed", options->network.seed, "Seed of the weights").capture_default_str();
                 app.add_flag("--keep-batch-norm", options->network.keep_batch_norm,
                              "Leave batch normalisation unfolded");
-                app.add_option("--sequence", options->network.sequence, "Transformers: tokens (128)");
-                app.add_option("--layers", options->network.layers, "Transformers: layers (as published)");
+                app.add_option("--sequence", options->network.sequence, "Transformers: tokens (128)")
+                    .check(positive_number());
+                app.add_option("--layers", options->network.layers, "Transformers: layers (as published)")
+                    .check(positive_number());
                 app.add_option("--hidden", options->network.hidden,
-                               "Transformers: width, a multiple of 64 (as published)");
+                               "Transformers: width, a multiple of 64 (as published)")
+                    .check(positive_number());
                 return [options] { return run_zoo(*options); };
             }};
 }

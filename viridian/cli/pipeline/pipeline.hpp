@@ -12,8 +12,10 @@
 
 namespace viridian::cli {
 
-// The options that define a pipeline: profile or device model, schedule, and what a profile cannot say.
-// Values that the user did not give are negative or 0.
+// PipelineOptions holds the options that define a pipeline: its profile or device model, its schedule, and
+// values that replace or complete those of the profile. An optional value that the user did not give is
+// negative or 0. Times are in seconds, powers in watts, energies in joules, sizes in bytes;
+// `pipeline_options.cpp` describes each option.
 struct PipelineOptions {
     std::string profile, device, schedule = "1f1b";
     int stages = 4;
@@ -25,6 +27,7 @@ struct PipelineOptions {
     double activation = -1, weights = -1, memory = -1;
     double switch_latency = -1, switch_energy = -1, dwell = -1;
 
+    // Add the options to a command; this object must outlive parsing.
     void add_profile_options(App app);
     void add_schedule_options(App app);
 };
@@ -35,18 +38,23 @@ struct LoadedPipeline {
     pipeline::Network network;
     std::vector<std::string> notes;  // sentences about what was assumed
 };
+// Reads the profile `file`, or makes one of the device model if `file` is empty, and applies the options to
+// it. Errors: those of reading; invalid_argument (neither is given, or a value is not usable).
 [[nodiscard]] Result<pipeline::Profile> load_profile(const PipelineOptions& options, const std::string& file);
-// The pipeline of the options. Its dependencies, order and memory are checked, and that it cannot deadlock.
+// Returns the pipeline of the options. Its dependencies, order and memory are checked. Errors: those of
+// load_profile, make_schedule, make_network and check_memory.
 [[nodiscard]] Result<LoadedPipeline> load_pipeline(const PipelineOptions& options);
-// The pipeline of the options with a given schedule.
+// Returns the pipeline of the options with a given schedule.
 [[nodiscard]] Result<LoadedPipeline> load_pipeline(const PipelineOptions& options,
                                                    pipeline::Schedule schedule);
 
-// The options that bound the time of an iteration: --deadline SECONDS, --slowdown PERCENT, or --straggler
-// SECONDS, the time at which another pipeline ends, for which this one waits.
+// DeadlineOptions holds the options that bound the time of an iteration. They are --deadline SECONDS,
+// --slowdown PERCENT, and --straggler SECONDS, the time at which another pipeline ends, for which this one
+// waits.
 struct DeadlineOptions {
     double deadline = 0, slowdown = 0, straggler = 0;
     void add(App app);
+    // Returns the deadline for `network`. Without any of the options it is the shortest possible time.
     [[nodiscard]] pipeline::Nanoseconds resolve(const pipeline::Network& network) const;
 };
 

@@ -24,7 +24,7 @@ Result<pipeline::Written> convert_layout(const ConvertOptions& o, const std::str
         if (o.to == layout) return pipeline::Written{pipeline::write_megatron_layout(list) + "\n", {}};
         Json json = {{"schema", "viridian.pipeline-stages/1"}, {"stages", Json::array()}};
         for (const std::string& stage : list) json["stages"].push_back(stage);
-        return pipeline::Written{json.dump(1) + "\n", {}};
+        return pipeline::Written{json_dump(json, 1) + "\n", {}};
     }
     VIRIDIAN_TRY(const Json json, parse_json(text, o.input));
     std::vector<std::string> list;

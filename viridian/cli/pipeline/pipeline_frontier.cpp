@@ -63,7 +63,7 @@ Result<void> write_files(const FrontierOptions& o, Answer& answer) {
         VIRIDIAN_TRY(write(o.html, page));
     }
     if (!o.output.empty()) {
-        VIRIDIAN_TRY(write(o.output, answer.json.dump(1) + "\n"));
+        VIRIDIAN_TRY(write(o.output, json_dump(answer.json, 1) + "\n"));
     }
     return {};
 }

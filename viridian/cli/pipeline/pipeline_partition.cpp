@@ -76,7 +76,7 @@ Result<Answer> partition(const PartitionOptions& o) {
     }
     profile.provenance = {Provenance::Kind::estimated, "device model " + device.name};
     VIRIDIAN_TRY(check_and_sort(profile));
-    VIRIDIAN_TRY(write_file(o.output, to_json(profile).dump(1) + "\n"));
+    VIRIDIAN_TRY(write_file(o.output, json_dump(to_json(profile), 1) + "\n"));
     answer.text += fmt::format("  wrote {} (clocks from the {} model: estimates)\n", o.output, device.name);
     return answer;
 }

@@ -63,7 +63,7 @@ Result<Answer> summary(const PlanOptions& o, const LoadedPipeline& loaded,
         evaluate(loaded.network, clocks.assignment.duration, clocks.assignment.gap);
     const Joules energy = total_energy(loaded.network, clocks.assignment, timing.makespan);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    const pipeline::Assignment maximum = at_levels(loaded.network, maximum_levels(loaded.network));
+    const pipeline::ClockAssignment maximum = at_levels(loaded.network, maximum_levels(loaded.network));
     const pipeline::Nanoseconds full = evaluate(loaded.network, maximum.duration).makespan;
     const Joules most = total_energy(loaded.network, maximum, full);
     Answer answer;
@@ -121,13 +121,8 @@ Result<Answer> plan(const PlanOptions& o) {
                                         Seconds(o.quantum), o.clocks == "whole"};
     VIRIDIAN_TRY(pipeline::PlannerAnswer clocks,
                  planner.plan({loaded.schedule, loaded.profile, loaded.network}, request));
-    const pipeline::SwitchPrice price{pipeline::to_nanoseconds(loaded.profile.switch_latency),
-                                      loaded.profile.switch_energy,
-                                      pipeline::to_nanoseconds(loaded.profile.dwell)};
-    if (!price.free() && !clocks.assignment.level.empty())
-        price_switches(loaded.network, clocks.assignment, price);
-    else if (!price.free())
-        loaded.notes.push_back("changes of clock are not priced in this plan; give --planner switching");
+    if (const std::string note = price_switches(loaded.profile, loaded.network, clocks); !note.empty())
+        loaded.notes.push_back(note);
     if (o.order == "search") {  // the relaxation of this order bounds this order only
         clocks.exact = false;
         clocks.bound = any_order_bound(loaded.schedule, loaded.profile, loaded.network, request.deadline);
@@ -137,17 +132,12 @@ Result<Answer> plan(const PlanOptions& o) {
         make_plan_result({loaded.schedule, loaded.profile, loaded.network, o.planner,
                           o.deadline.straggler > 0 ? o.deadline.resolve(loaded.network) : 0},
                          clocks);
-    if (price.energy.value > 0)
-        for (const pipeline::RankResult& rank : result.ranks) {
-            const Joules changes = price.energy * static_cast<double>(rank.clock_switches);
-            result.energy += changes;
-            result.unit_energy += changes;
-        }
+    add_switch_energy(loaded.profile, result);
     result.notes = loaded.notes;
     Answer answer{to_json(result), plan_text(result), 0};
     VIRIDIAN_TRY(draw(o, loaded, result, answer));
     if (!o.output.empty()) {
-        VIRIDIAN_TRY(write_file(o.output, answer.json.dump(1) + "\n"));
+        VIRIDIAN_TRY(write_file(o.output, json_dump(answer.json, 1) + "\n"));
         answer.text += fmt::format("  wrote {}\n", o.output);
     }
     return answer;

@@ -48,7 +48,7 @@ Result<Answer> simulate(const SimulateOptions& o) {
     if (o.disturbance.jitter > 0 || !o.stragglers.empty()) {
         pipeline::Disturbance disturbance = o.disturbance;
         VIRIDIAN_TRY(disturbance.straggler, straggler_factors(o.stragglers, loaded.network.ranks()));
-        const pipeline::Assignment maximum = at_levels(loaded.network, maximum_levels(loaded.network));
+        const pipeline::ClockAssignment maximum = at_levels(loaded.network, maximum_levels(loaded.network));
         const auto run = simulate_disturbed(loaded.network, clocks.assignment, disturbance);
         const auto full = simulate_disturbed(loaded.network, maximum, disturbance);
         answer.json["disturbed"] = {

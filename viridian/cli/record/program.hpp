@@ -12,21 +12,22 @@
 
 namespace viridian::cli {
 
-// Starts `command` with `environment` ("NAME=value" each). `output_to_error` sends its standard output to
-// ours for errors, because an answer in JSON needs the other. Errors: invalid_argument if it cannot be
-// started.
+// Starts `command` with `environment` ("NAME=value" each) and returns its process id. If `output_to_error`,
+// its standard output goes to our standard error, because our standard output is for an answer in JSON.
+// Errors: invalid_argument if it cannot be started.
 [[nodiscard]] Result<pid_t> start_program(const std::vector<std::string>& command,
                                           const std::vector<std::string>& environment, bool output_to_error);
 
 struct TimeLimit {
-    Seconds after;
+    Seconds after;                     // the program may run this long
     Seconds grace;                     // between SIGTERM and SIGKILL
-    std::function<void()> before_end;  // called once, before the program is told
+    std::function<void()> before_end;  // is called once, before SIGTERM; may be empty
 };
 
 // Waits until the program has ended, but does not reap it, so that its times can still be read. After `limit`
-// it gets SIGTERM, so do those it started that outlive it; who is left after the grace is killed. Ctrl-C is
-// the program's meanwhile. Returns whether it was ended by us.
+// the program gets SIGTERM, and so do the processes that it started and that outlive it. Those that are left
+// after the grace are killed. We ignore Ctrl-C meanwhile, so that only the program gets it. Returns whether
+// the program was ended by us.
 [[nodiscard]] bool wait_for_end(pid_t program, const std::optional<TimeLimit>& limit);
 
 // Reaps the program. Returns its exit code, or 128 and the signal's number.

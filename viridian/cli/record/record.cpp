@@ -219,7 +219,7 @@ Result<Answer> run_record(const RecordOptions& options) {
         answer.text += "warning: " + failed->text() + "\n";
         if (answer.exit_code == 0) answer.exit_code = failed->kind() == ErrorKind::user ? 1 : 2;
     } else {
-        VIRIDIAN_TRY(write_file(Path(options.folder) / "record.json", answer.json.dump(1) + "\n"));
+        VIRIDIAN_TRY(write_file(Path(options.folder) / "record.json", json_dump(answer.json, 1) + "\n"));
     }
     answer.text += fmt::format("wrote {}\n", path.string());
     return answer;

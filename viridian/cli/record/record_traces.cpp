@@ -21,15 +21,17 @@ constexpr const char* torch_file = "torch.json.gz";
 constexpr const char* raw_prefix = "cupti.raw.";
 constexpr const char* stop_file = "cupti.stop";
 
-// Beside the program (build folder), in the bundle (the loader is the program there), in the repository.
-Result<Path> installed(const char* bundle, const char* source) {
+// Finds what other programs are given: beside the program (build folder, bundle), where it is installed, or
+// in the repository. `source` is its path there.
+Result<Path> installed(const char* name, const char* source) {
     std::error_code fault;
     const Path here = std::filesystem::read_symlink("/proc/self/exe", fault).parent_path();
-    for (const Path& candidate : {here / bundle, here.parent_path() / bundle,
-                                  here.parent_path().parent_path().parent_path() / source})
+    const Path above = here.parent_path();
+    for (const Path& candidate :
+         {here / name, above / "share/viridian" / name, above.parent_path().parent_path() / source})
         if (std::filesystem::exists(candidate, fault)) return candidate;
     return fail(ErrorCode::file_not_found, "use the bundle (`make bundle`) or the build folder",
-                "`{}` is not beside this program", bundle);
+                "`{}` is not beside this program", name);
 }
 
 // Every environment variable of ours but `name`, then `name=value`.
@@ -77,7 +79,7 @@ Result<std::vector<std::string>> traced_environment(const Tracing& tracing, cons
     for (char** one = environ; *one != nullptr; ++one) all.emplace_back(*one);
     const Path absolute = std::filesystem::absolute(folder);
     if (tracing.torch) {
-        VIRIDIAN_TRY(const Path site, installed("share/on_device/torch_site", "tools/on_device/torch_site"));
+        VIRIDIAN_TRY(const Path site, installed("on_device/torch_site", "tools/on_device/torch_site"));
         const char* known = std::getenv("PYTHONPATH");
         set(all, "PYTHONPATH",
             known != nullptr && *known != '\0' ? site.string() + ":" + known : site.string());

@@ -10,20 +10,25 @@
 
 namespace viridian::cli {
 
+// Tracing says which traces are recorded.
 struct Tracing {
     bool torch = false, cupti = false;
-    bool events = false;  // of torch: no CUPTI
+    bool events = false;  // PyTorch's profiler times work by CUDA events instead of CUPTI
     bool ends = false;    // `end_traces` will be called
 };
 
-// The whole environment as "NAME=value". Errors: file_not_found (a part of the installation is missing).
+// Returns the whole environment of the program, as "NAME=value". The program will write its traces into
+// `folder`. Errors: file_not_found (a part of the installation is missing).
 [[nodiscard]] Result<std::vector<std::string>> traced_environment(const Tracing& tracing, const Path& folder);
 
-// Before the program is ended by a signal: lets the libraries in it write all they have, at most ten seconds.
+// Lets the CUPTI libraries in the program write everything they have, and waits for that at most ten seconds.
+// Call it before the program is ended by a signal.
 void end_traces(const Tracing& tracing, const Path& folder);
 
-// Packs what the program left in `folder`; {file, events, lost} of each. `stopped`: the program was ended
-// because its time was up. Adds a warning for each trace that is missing.
+// Packs the traces that the program left in `folder`. Returns a list with `file` for each, and `events` and
+// `lost` for those of CUPTI. `stopped` means that the program was ended because its time was up. Adds to
+// `warnings` a sentence for each trace that is missing or incomplete. Errors: those of reading and writing
+// traces.
 [[nodiscard]] Result<Json> collect_traces(const Tracing& tracing, const Path& folder, bool stopped,
                                           std::vector<std::string>& warnings);
 

@@ -11,16 +11,17 @@ namespace viridian::execute::cpu {
 [[nodiscard]] Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph,
                                           const plan::Plan& plan, const plan::Step& step);
 
-// A kernel with the addresses of one run state. Other run states share the kernel.
+// A BoundStep is a kernel with the addresses of one run state. Other run states share the kernel.
 struct BoundStep {
     std::shared_ptr<const Kernel> kernel;
     std::vector<const std::byte*> inputs;
     std::vector<std::byte*> outputs;
     std::vector<const std::byte*> constants;
     std::shared_ptr<void> bindings;
-    Pointers pointers;  // into these
+    Pointers pointers;  // to the members above
 
-    // Completes the pointers. Call it once, when `inputs` and `outputs` have their final sizes.
+    // Completes the pointers; `workspace` is the scratch of the run state. Call it once, when `inputs` and
+    // `outputs` have their final sizes.
     void point(std::byte* workspace);
     // Tells the kernel's library the addresses. Call it after each change of `inputs` or `outputs`.
     void bind() const {

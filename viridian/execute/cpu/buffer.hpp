@@ -10,8 +10,8 @@
 
 namespace viridian::execute::cpu {
 
-// Memory that is filled with zeroes and aligned to 64 bytes. Large buffers lie on huge pages if the system
-// grants them. Throws bad_alloc.
+// A Buffer is memory that is filled with zeroes and aligned to 64 bytes. Large buffers lie on huge pages if
+// the system grants them. The constructor throws bad_alloc.
 class Buffer {
   public:
     Buffer() = default;
@@ -21,7 +21,7 @@ class Buffer {
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() = default;
-    // Makes a part of another buffer's memory, which lives as long as the part.
+    // Makes the `bytes` bytes from `offset` on of another buffer, whose memory lives as long as this part.
     Buffer(const Buffer& whole, std::size_t offset, std::size_t bytes)
         : data_(whole.data_, whole.data() + offset), size_(bytes) {}
     [[nodiscard]] std::byte* data() const { return data_.get(); }
@@ -32,14 +32,16 @@ class Buffer {
     std::size_t size_ = 0;
 };
 
+// A Packed is a constant in the form in which a kernel reads it.
 using Packed = std::shared_ptr<const Buffer>;
 
-// Finds packed constants that some kernel still holds by content and packing, so that equal ones are made
-// once. They lie one after the other in the order of making: kernels read them in that order, and huge pages
-// hold many.
+// PackedConstants finds packed constants that some kernel still holds, by content and packing, so that
+// equal ones are made once. They lie one after the other in the order of making: kernels read them in that
+// order, and huge pages hold many.
 class PackedConstants {
   public:
-    // In a timing nothing is computed, so contents are left out: every constant is zeroes of its size.
+    // A timing computes nothing that matters, so its contents are left out: every constant is zeroes of its
+    // size.
     enum class Contents { written, left_out };
     explicit PackedConstants(Contents contents = Contents::written) : contents_(contents) {}
 
@@ -48,6 +50,7 @@ class PackedConstants {
                         const std::function<void(std::byte*)>& make);
 
   private:
+    // Returns memory for a constant of `bytes`, behind the last one if the chunk has room.
     Packed place(std::size_t bytes);
 
     Contents contents_;

@@ -5,8 +5,8 @@
 
 namespace viridian::execute::cpu {
 
-// Makes the plan of `graph` ready to run. `consumed`: null, or the same graph, whose constants are freed as
-// they are packed. Errors: unsupported, device_failed, out_of_memory.
+// Makes the plan of `graph` ready to run. `consumed` is null, or the same graph, whose constants are freed
+// as they are packed. Errors: unsupported, device_failed, out_of_memory.
 [[nodiscard]] Result<std::unique_ptr<Executable>> prepare_plan(const Context& context,
                                                                const graph::Graph& graph,
                                                                const plan::Plan& plan,

@@ -10,33 +10,37 @@
 
 namespace viridian::execute::cpu {
 
-// Tells a kernel where one run reads and writes, in the order of the region's inputs and outputs and of
-// Kernel::constants.
+// Pointers tell a kernel where one run reads and writes, in the order of the region's inputs and outputs
+// and of Kernel::constants.
 struct Pointers {
     const std::byte* const* inputs = nullptr;
     std::byte* const* outputs = nullptr;
     const std::byte* const* constants = nullptr;
     std::byte* workspace = nullptr;  // 64-byte aligned, as large as Kernel::workspace
-    void* bindings = nullptr;        // what Kernel::make_bindings made
+    void* bindings = nullptr;        // made by Kernel::make_bindings; null if the kernel needs none
 };
 
-// Thrown by a kernel whose input it cannot take (an index out of range); the executable returns its error.
+// A kernel throws a KernelFailure if it cannot take an input (an index out of range, for example). The
+// executable returns its error.
 struct KernelFailure {
     Error error;
 };
 
-// A kernel made ready for one region. Runs on several threads may share it: a run changes nothing but what
-// its Pointers point to. What a library wants prepared for fixed addresses is in the bindings, one for each
-// of the runs that overlap.
+// A Kernel is ready to run for one region. Several threads may run it at once, because a run changes
+// nothing but what its Pointers point to. Some libraries prepare objects for fixed addresses, such as the
+// memories of oneDNN. These objects are the bindings; runs that may overlap have bindings of their own.
 struct Kernel {
-    std::function<void(const Pointers&)> run;              // allocates nothing of ours
-    std::function<std::shared_ptr<void>()> make_bindings;  // empty: the kernel needs none
-    std::function<void(const Pointers&)> bind;             // with make_bindings: call it after each change
-    std::vector<Packed> constants;
-    Bytes workspace;
+    // Computes the outputs. It allocates nothing of ours.
+    std::function<void(const Pointers&)> run;
+    // Makes the bindings of one run. The function is empty if the kernel needs none.
+    std::function<std::shared_ptr<void>()> make_bindings;
+    // Tells the bindings the addresses; called after each change of these. Empty without make_bindings.
+    std::function<void(const Pointers&)> bind;
+    std::vector<Packed> constants;  // packed weights
+    Bytes workspace;                // scratch of one run
 };
 
-// Holds what all kernels of one device share.
+// A Context holds what all kernels of one device share.
 struct Context {
     dnnl::engine engine;
     dnnl::stream stream;
@@ -45,37 +49,43 @@ struct Context {
     std::shared_ptr<PackedConstants> packed;
 };
 
-// A region of a graph, for which kernels are offered or prepared.
+// A Task is a region of a graph, for which kernels are offered or prepared.
 struct Task {
     const Context& context;
     const graph::Graph& graph;
     const plan::Region& region;
 
+    // Returns node number `i` of the region, in execution order.
     [[nodiscard]] const graph::Node& node(std::size_t i = 0) const { return graph.node(region.nodes[i]); }
     [[nodiscard]] const graph::TensorType& type(graph::ValueId id) const { return graph.value(id).type; }
     [[nodiscard]] graph::Dims dims(graph::ValueId id) const { return type(id).dims(); }
-    // Returns the position among the region's inputs, or nothing.
+    // Returns the position of value `id` among the region's inputs, or nothing if it is none of them.
     [[nodiscard]] std::optional<std::size_t> input_index(graph::ValueId id) const;
-    // Tells whether the last node's first output leaves the region. Kernels count on it. If only other
-    // outputs do (a Dropout's mask), or none, only the reference kernel is offered.
+    // Returns whether the region's first output is the first output of its last node. Most kernels rely on
+    // that. Otherwise (if only the mask of a Dropout is read, for example) the device asks only families
+    // with `any_outputs` for kernels.
     [[nodiscard]] bool reads_first_output() const;
-    [[nodiscard]] bool all_f32() const;  // every floating port and constant
-    // Returns a choice, computed directly, whose every port is plain and of its value's type. Kernels then
-    // change what they need.
+    // Returns whether every floating-point input, output and constant of the region is f32.
+    [[nodiscard]] bool all_f32() const;
+    // Returns a choice of the kernel named `kernel` that computes directly and whose every port is plain
+    // and of its value's type. Kernels then change what they need.
     [[nodiscard]] plan::Choice plain_choice(std::string kernel) const;
 };
 
-// Kernels of one kind. The name of every kernel starts with its family's.
+// A Family holds kernels of one kind. The name of every kernel starts with that of its family.
 struct Family {
     std::string_view name;  // "dnnl:conv"
+    // Returns the choices of this family for a region; none if it cannot compute the region.
     std::vector<plan::Choice> (*offers)(const Task&);
-    // `choice` was offered for a region of equal signature. Errors: unsupported.
+    // Makes the kernel of `choice` ready, which was offered for a region of equal signature. The function
+    // is null for the family of views, which have no work to do. Errors: unsupported.
     Result<Kernel> (*prepare)(const Task&, const plan::Choice&);
-    bool any_outputs = false;  // copes with regions whose first output is not read
+    bool any_outputs = false;  // the family also computes regions whose first output is not read
 };
 
 // Returns all families, best known first, the reference last.
 [[nodiscard]] std::span<const Family> families();
+// Returns the family of the kernel of this name, or null.
 [[nodiscard]] const Family* family_of(std::string_view kernel);
 
 // Returns a constant as it is, row-major and shared.

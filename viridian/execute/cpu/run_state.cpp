@@ -18,14 +18,14 @@ RunState::RunState(const std::vector<StepLayout>& layouts, std::size_t arena_byt
 }
 
 RunStates::~RunStates() {
-    for (Entry* entry = first_.load(); entry != nullptr;) {
-        const std::unique_ptr<Entry> goes(entry);
+    for (Slot* entry = first_.load(); entry != nullptr;) {
+        const std::unique_ptr<Slot> goes(entry);
         entry = goes->next.load();
     }
 }
 
-RunStates::Entry* RunStates::idle() {
-    for (Entry* entry = first_.load(std::memory_order_acquire); entry != nullptr;
+RunStates::Slot* RunStates::idle() {
+    for (Slot* entry = first_.load(std::memory_order_acquire); entry != nullptr;
          entry = entry->next.load(std::memory_order_acquire))
         if (!entry->busy.load(std::memory_order_relaxed) &&
             !entry->busy.exchange(true, std::memory_order_acquire))
@@ -33,11 +33,11 @@ RunStates::Entry* RunStates::idle() {
     return nullptr;
 }
 
-RunStates::Entry* RunStates::add(std::unique_ptr<RunState> state) {
-    auto entry = std::make_unique<Entry>();
+RunStates::Slot* RunStates::add(std::unique_ptr<RunState> state) {
+    auto entry = std::make_unique<Slot>();
     entry->state = std::move(state);
-    std::atomic<Entry*>* link = &first_;
-    for (Entry* found = nullptr; !link->compare_exchange_weak(found, entry.get(), std::memory_order_acq_rel);
+    std::atomic<Slot*>* link = &first_;
+    for (Slot* found = nullptr; !link->compare_exchange_weak(found, entry.get(), std::memory_order_acq_rel);
          found = nullptr) {
         if (found == nullptr) continue;
         link = &found->next;
@@ -48,7 +48,7 @@ RunStates::Entry* RunStates::add(std::unique_ptr<RunState> state) {
 
 std::size_t RunStates::bytes() const {
     std::size_t bytes = 0;
-    for (const Entry* entry = first_.load(); entry != nullptr; entry = entry->next.load())
+    for (const Slot* entry = first_.load(); entry != nullptr; entry = entry->next.load())
         bytes += entry->state->arena.size() + entry->state->workspace.size();
     return bytes;
 }

@@ -8,19 +8,20 @@
 
 namespace viridian::execute::cpu {
 
-// Where a step of every run state finds its inputs and outputs: bytes into the arena, or `outside` if each
-// run brings the address along.
+// A StepLayout says where a step of every run state finds its inputs and outputs: as an offset in bytes
+// into the arena, or as `outside` if each run brings the address along.
 struct StepLayout {
     static constexpr std::int64_t outside = -1;
     std::shared_ptr<const Kernel> kernel;
     std::vector<std::int64_t> inputs, outputs;
+    // Returns whether any address changes from run to run.
     [[nodiscard]] bool moves() const {
         return std::ranges::count(inputs, outside) + std::ranges::count(outputs, outside) > 0;
     }
 };
 
 struct RunState {
-    // Throws bad_alloc. Steps without an outside address are bound.
+    // Allocates the memory, and binds the steps that have no outside address. Throws bad_alloc.
     RunState(const std::vector<StepLayout>& layouts, std::size_t arena_bytes, std::size_t workspace_bytes);
 
     Buffer arena, workspace;
@@ -28,13 +29,13 @@ struct RunState {
     std::uint32_t lane = 0;  // the state's position in its list
 };
 
-// A list of run states that only grows. It takes no lock, so that a child of fork() never waits for a thread
-// that stayed behind.
+// RunStates is a list of run states that only grows. It takes no lock, so that a child of fork() never
+// waits for a thread that stayed behind.
 class RunStates {
-    struct Entry {
+    struct Slot {
         std::unique_ptr<RunState> state;
         std::atomic<bool> busy = true;
-        std::atomic<Entry*> next = nullptr;
+        std::atomic<Slot*> next = nullptr;
     };
 
   public:
@@ -43,7 +44,7 @@ class RunStates {
     RunStates(const RunStates&) = delete;
     RunStates& operator=(const RunStates&) = delete;
 
-    // A state that no other run uses, until the object goes.
+    // A Lease holds a state that no other run uses while the object lives.
     class Lease {
       public:
         // Takes the first idle state. If all are in use, `make` makes another one.
@@ -57,16 +58,16 @@ class RunStates {
         [[nodiscard]] RunState& state() const { return *entry_->state; }
 
       private:
-        Entry* entry_;
+        Slot* entry_;
     };
 
     [[nodiscard]] std::size_t bytes() const;  // arenas and scratch of all states
 
   private:
-    [[nodiscard]] Entry* idle();  // now busy; null if there is none
-    [[nodiscard]] Entry* add(std::unique_ptr<RunState> state);
+    [[nodiscard]] Slot* idle();  // now busy; null if there is none
+    [[nodiscard]] Slot* add(std::unique_ptr<RunState> state);
 
-    std::atomic<Entry*> first_ = nullptr;
+    std::atomic<Slot*> first_ = nullptr;
 };
 
 }  // namespace viridian::execute::cpu

@@ -1,8 +1,8 @@
 #pragma once
-// Enters the device's OpenMP team for the length of one call of the library. OpenMP keeps one team for each
-// calling thread. Two calling threads can have none: one that is itself inside a parallel region, and one
-// that went through fork(), whose workers stayed in the parent (libgomp would wait for them for ever). Their
-// calls run on a helper thread, which has a team of its own; that costs two wake-ups a call.
+// Enters the device's OpenMP team for the duration of one call into the library. OpenMP keeps one team for
+// each calling thread. Two kinds of calling thread can have none: one that is itself inside a parallel
+// region, and one that went through fork(), whose workers stayed in the parent (libgomp would wait for them
+// for ever). Their calls run on a helper thread, which has a team of its own; that costs two wake-ups a call.
 #include <omp.h>
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace viridian::execute::cpu {
 
-// Sets the calling thread's number of OpenMP threads, and that it is not adjusted, for as long as the object
-// lives. OpenMP keeps both settings for each thread, so other threads see no change.
+// While a ThreadCount lives, the calling thread uses `threads` OpenMP threads, and OpenMP may not adjust that
+// number. OpenMP keeps both settings for each thread, so other threads see no change.
 class ThreadCount {
   public:
     explicit ThreadCount(int threads) : threads_(omp_get_max_threads()), dynamic_(omp_get_dynamic()) {
@@ -32,7 +32,7 @@ class ThreadCount {
     int threads_, dynamic_;
 };
 
-// Tells whether a team of `threads` threads has to be a helper's.
+// Returns whether a call with `threads` threads has to run on a helper thread.
 [[nodiscard]] bool needs_helper(int threads);
 // Runs `f` on the calling thread's helper and waits for it. An exception of `f` is thrown again here.
 void call_on_helper(const std::function<void()>& f);

@@ -9,7 +9,8 @@
 
 namespace viridian::execute::cpu {
 
-// Throws KernelFailure: OpenMP started `given` threads although a kernel asked for `wanted`.
+// Throws the KernelFailure which says that OpenMP started `given` threads although a kernel asked for
+// `wanted`.
 [[noreturn]] void refuse_team(int given, int wanted);
 
 // Runs f(0) … f(threads − 1), each on its own thread; f(0) runs on the caller's. Throws KernelFailure,

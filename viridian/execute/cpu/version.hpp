@@ -5,8 +5,8 @@
 
 namespace viridian::execute::cpu {
 
-// A hash of the folders cpu/kernels and cpu/simd without comments and white space ("bd7501f1cc27"), which the
-// build computes (cmake/code_hash.cmake).
+// Returns a hash of the folders cpu/kernels and cpu/simd without comments and white space ("bd7501f1cc27"),
+// which the build computes (cmake/code_hash.cmake).
 [[nodiscard]] std::string_view kernels_version();
 
 }  // namespace viridian::execute::cpu

@@ -8,8 +8,8 @@
 
 namespace viridian::graph {
 
-// Why an operator is in its class for bf16. The lists are those of TensorFlow's automatic mixed precision for
-// bf16, of PyTorch's CPU autocast and of OpenVINO.
+// These constants say in which class for bf16 an operator is, and why. The lists are those of TensorFlow's
+// automatic mixed precision for bf16, of PyTorch's CPU autocast and of OpenVINO.
 namespace precision {
 inline constexpr Precision f32_sums = {NumericSafety::allow, "f32 sums, compute-bound"};
 inline constexpr Precision rounds_once = {NumericSafety::infer, "one rounding per element"};
@@ -29,6 +29,8 @@ inline constexpr Precision unlisted = {};
 
 using ShapeRule = Result<void> (*)(Inference&);
 
+// Makes the row of an operator of class `operator_class`. `infer` is its shape rule, `reference` its
+// reference kernel.
 constexpr OperatorRow make_row(OperatorClass operator_class, std::string_view name, Arity inputs,
                                ShapeRule infer, Reference reference, const OperatorFacts& facts) {
     OperatorRow row(facts);
@@ -40,6 +42,7 @@ constexpr OperatorRow make_row(OperatorClass operator_class, std::string_view na
     return row;
 }
 
+// The functions below make the row of an operator of the class in their name.
 constexpr OperatorRow contraction_row(std::string_view name, Arity inputs, ShapeRule infer,
                                       Reference reference, const OperatorFacts& facts = {}) {
     return make_row(OperatorClass::contraction, name, inputs, infer, reference, facts);
@@ -52,7 +55,7 @@ constexpr OperatorRow elementwise_row(std::string_view name, Arity inputs, Shape
                                       Reference reference, const OperatorFacts& facts = {}) {
     return make_row(OperatorClass::elementwise, name, inputs, infer, reference, facts);
 }
-// The facts of most operators that move elements and compute nothing.
+// These are the facts of most operators that move elements and compute nothing.
 inline constexpr OperatorFacts moving = {.precision = precision::only_moves, .elements = Elements::moved};
 constexpr OperatorRow movement_row(std::string_view name, Arity inputs, ShapeRule infer, Reference reference,
                                    const OperatorFacts& facts = moving) {

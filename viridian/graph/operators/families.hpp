@@ -1,6 +1,6 @@
 #pragma once
-// The families of operators. A family file defines one of these functions, which returns the rows of its
-// operators. A new family adds its name twice here, and nowhere else.
+// This header lists the families of operators. A family file defines one of these functions, which returns
+// the rows of its operators. A new family adds its name twice here, and nowhere else.
 #include <span>
 
 #include "viridian/graph/operators/row.hpp"

@@ -1,6 +1,7 @@
 #pragma once
-// The operators of ai.onnx that code outside their family file names. Operators that no rule or kernel names
-// need no line here. tests/graph/operator_row_test.cpp checks that each constant has the name of a row.
+// This header names the operators of ai.onnx that code outside their family file uses. Operators that no
+// rule or kernel names need no line here. tests/graph/operator_row_test.cpp checks that each constant has
+// the name of a row.
 #include "viridian/graph/operator.hpp"
 
 namespace viridian::graph::op {

@@ -12,12 +12,12 @@
 
 namespace viridian::graph {
 
-// Class of an operator in the sense of SUBSTATION (section III), except that movement is a class of its own
-// here instead of a kind of element-wise operator (docs/method.md, 6).
+// An OperatorClass is the class of an operator in the sense of SUBSTATION (section III), except that
+// movement is a class of its own here instead of a kind of element-wise operator (docs/method.md, 6).
 enum class OperatorClass : std::uint8_t { contraction, normalization, elementwise, movement, control };
 
-// Whether an operator may run in bf16 inside a network that was f32. The four classes are the lists of
-// TensorFlow's automatic mixed precision (docs/method.md, 7).
+// NumericSafety says whether an operator may run in bf16 inside a network that was f32. The four classes
+// are the lists of TensorFlow's automatic mixed precision (docs/method.md, 7).
 enum class NumericSafety : std::uint8_t {
     allow,  // a contraction with f32 sums: safe, and where the time goes
     infer,  // rounds once per element: safe unless a denied operator amplified its inputs
@@ -25,14 +25,14 @@ enum class NumericSafety : std::uint8_t {
     deny,   // amplifies relative errors, jumps or counts: f32 only
 };
 
-// The class of an operator together with the reason for it, which reports print. An operator that no
-// published list contains stays in f32, as TensorFlow does.
+// A Precision is the safety of an operator together with the reason for it, which reports print. An
+// operator that no published list contains stays in f32, as TensorFlow does.
 struct Precision {
     NumericSafety safety = NumericSafety::deny;
     std::string_view reason = "in none of the published lists";
 };
 
-// How the elements of the outputs follow from the elements of the inputs.
+// Elements says how the elements of the outputs follow from the elements of the inputs.
 enum class Elements : std::uint8_t {
     computed,  // none of the relations below is promised
     // Each output element is one function of one element of each input; inputs broadcast as numpy does.
@@ -45,9 +45,9 @@ enum class Elements : std::uint8_t {
     moved,  // each output element is an element of an input or a fill value, unchanged
 };
 
-// When an operator computes each sample by itself, where a sample is a slice along axis 0 of the first input
-// and of every output. The other inputs are parameters, equal for all samples. Pointwise operators always do,
-// so that their rows need not say it.
+// Samples says when an operator computes each sample by itself. A sample is a slice along axis 0 of the
+// first input and of every output. The other inputs are parameters, equal for all samples. Pointwise
+// operators always compute samples by themselves, so that their rows need not say it.
 enum class Samples : std::uint8_t {
     mixed,         // not promised, or promised for some nodes that rewrite/batch_flow.cpp recognises
     apart,         // always, unless the node is in training mode or has several outputs
@@ -56,7 +56,7 @@ enum class Samples : std::uint8_t {
     behind_added,  // when input 1 lists axes, and axis 0 of the output is not among them
 };
 
-// The ONNX operator sets that can write an operator in its newest meaning.
+// OperatorSets say which ONNX operator sets can write an operator in its newest meaning.
 inline constexpr int oldest_operator_set = 17;      // the oldest one that Viridian writes
 inline constexpr int no_operator_set = 0x7fffffff;  // no operator set can
 struct OperatorSets {
@@ -64,26 +64,28 @@ struct OperatorSets {
     int bf16 = oldest_operator_set;  // the operator takes bfloat16 inputs from this set on
 };
 
-// The number of inputs or outputs that an operator takes.
+// An Arity is the number of inputs or outputs that an operator takes.
 struct Arity {
     int least = 1;
     int most = 1;  // `unbounded` for variadic
 };
 inline constexpr int unbounded = 1 << 20;
 
-// A node with the types of its inputs and outputs, all of them known: what the counting functions read.
+// An Operation is a node with the types of its inputs and outputs, all of them known. The counting
+// functions read it.
 struct Operation {
     const Node& node;
     std::span<const TensorType> inputs;  // the element type of an absent input is undefined
     std::span<const TensorType> outputs;
 };
 
+// An Axis is one loop: its extent, and whether the result sums over it.
 struct Axis {
     std::int64_t size = 1;
     bool reduced = false;
 };
-// The loops that an operation runs over. Two operations may fuse when their loops agree up to reduced axes
-// (docs/method.md, 6).
+// An IterationSpace lists the loops that an operation runs over. Two operations may fuse when their loops
+// agree up to reduced axes (docs/method.md, 6).
 using IterationSpace = std::vector<Axis>;
 
 // An Inference is what a shape rule reads and writes. Shapes may be partial. The rule sets the output types
@@ -98,11 +100,12 @@ class Inference {
     [[nodiscard]] const TensorType& input(std::size_t i) const { return inputs_[i]; }
     [[nodiscard]] ElementType element(std::size_t i) const { return inputs_[i].element; }
     [[nodiscard]] const std::optional<Shape>& shape(std::size_t i) const { return inputs_[i].shape; }
-    // The value of input i if it is a constant, else null.
+    // Returns the value of input i if it is a constant, else null.
     [[nodiscard]] const Tensor* constant(std::size_t i) const {
         return i < constants_.size() ? constants_[i] : nullptr;
     }
 
+    // Sets the type of an output.
     void set(std::size_t output, ElementType element, std::optional<Shape> shape);
     [[nodiscard]] const std::vector<TensorType>& outputs() const { return outputs_; }
 
@@ -113,7 +116,7 @@ class Inference {
     std::vector<TensorType> outputs_;
 };
 
-// The facts of a row that have a default: a family file names only those that differ.
+// OperatorFacts are the facts of a row that have a default: a family file names only those that differ.
 struct OperatorFacts {
     std::string_view domain = {};  // "" is ai.onnx
     Arity outputs = {1, 1};
@@ -144,7 +147,7 @@ struct OperatorRow : OperatorFacts {
     Reference reference;                          // the reference kernel: slow and plain
 };
 
-// The row of the operator, or null if there is none. "ai.onnx" and "" are the same domain.
+// Returns the row of the operator, or null if there is none. "ai.onnx" and "" are the same domain.
 [[nodiscard]] const OperatorRow* find_operator(std::string_view domain, std::string_view name);
 [[nodiscard]] inline const OperatorRow* find_operator(const Node& node) { return node.op.row(); }
 // Returns all rows, family by family.

@@ -4,6 +4,8 @@
 
 namespace viridian::graph {
 
+// These make the errors of a shape rule: mismatch for a wrong shape, malformed for a wrong attribute.
+// `message` and `arguments` are those of fmt::format.
 template <class... Arguments>
 [[nodiscard]] Error wrong_shape(fmt::format_string<Arguments...> message, Arguments&&... arguments) {
     return fail(ErrorCode::mismatch, "check the model's shapes", message,
@@ -36,7 +38,7 @@ template <class... Arguments>
 [[nodiscard]] inline bool differ(const Dimension& a, const Dimension& b) {
     return a.known() && b.known() && a.value() != b.value();
 }
-// Returns the one of two equal dimensions of which more is known.
+// Returns that one of two equal dimensions of which more is known.
 [[nodiscard]] inline const Dimension& better(const Dimension& a, const Dimension& b) {
     return a.known() || (!a.symbol().empty() && !b.known()) ? a : b;
 }
@@ -45,6 +47,7 @@ template <class... Arguments>
 [[nodiscard]] Result<std::optional<Shape>> matmul_shape(const Inference& inference, std::size_t a,
                                                         std::size_t b);
 
+// Returns the product of `dims`.
 [[nodiscard]] std::int64_t product(std::span<const std::int64_t> dims);
 // Returns the loops over every element of output 0, and over sums of these sizes.
 [[nodiscard]] IterationSpace summed_over(const Operation& operation, std::span<const std::int64_t> sizes);

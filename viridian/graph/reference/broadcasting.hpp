@@ -18,7 +18,8 @@ namespace viridian::graph {
 
 // Sets outputs[0], of element type `result`, to f(a, b) element by element, where a and b are the first two
 // inputs. `f` accepts two scalars and two integers; u64 elements are std::uint64_t, all other integers are
-// std::int64_t.
+// std::int64_t. Errors: mismatch (shapes that do not broadcast, or only one operand is floating), and those
+// of make_array.
 template <class Scalar, class Function>
 Result<void> broadcast_elements(Call<Scalar>& call, ElementType result, Function f) {
     const Array<Scalar>& a = *call.input(0);

@@ -5,7 +5,7 @@
 
 namespace viridian::graph {
 
-// How one axis is resampled. Members after `scale` are attributes of Resize.
+// A Resampling says how one axis is resampled. Members after `scale` are attributes of Resize.
 struct Resampling {
     std::int64_t length = 1;     // cells before
     std::int64_t resized = 1;    // cells after
@@ -19,7 +19,7 @@ struct Resampling {
     bool antialias = false;
 };
 
-// An input cell and its weight in the sum.
+// A Tap is an input cell and its weight in the sum.
 struct Tap {
     std::int64_t cell;
     double weight;
@@ -30,6 +30,7 @@ struct Tap {
 // Returns the input cells of output cell x, clamped to the axis, with their weights.
 [[nodiscard]] std::vector<Tap> taps_of(const Resampling& axis, std::int64_t x);
 
+// A ResizedAxis is an axis of a tensor, with its resampling.
 struct ResizedAxis {
     std::int64_t axis;
     Resampling how;

@@ -1,11 +1,14 @@
 #pragma once
-// These functions serve operators that only move elements: strided views, elements taken by index, and axes.
+// These functions serve operators that only move elements. They compute the indices of strided views, take
+// elements by index, and bring axes into a common form.
 #include <optional>
 
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::graph {
 
+// These return the number of elements of a tensor of dimensions `dims`, and the distance in elements
+// between neighbours along each axis.
 [[nodiscard]] std::int64_t product(const Dims& dims);
 [[nodiscard]] Dims row_major_strides(const Dims& dims);
 // Returns the flat source index of every element of a view that has `dims` and `strides` and starts at
@@ -15,7 +18,9 @@ namespace viridian::graph {
 
 // AroundAxis sees a tensor as three axes [outer, size, inner], the middle one being `axis`.
 struct AroundAxis {
+    // Splits `dims` at `axis`, which is in range.
     AroundAxis(const Dims& dims, std::int64_t axis);
+    // Returns the flat index of the element at [o, i, j].
     [[nodiscard]] std::size_t at(std::int64_t o, std::int64_t i, std::int64_t j) const {
         return static_cast<std::size_t>((o * size + i) * inner + j);
     }
@@ -29,7 +34,7 @@ struct AroundAxis {
 [[nodiscard]] std::optional<Dims> constant_integers(const Inference& inference, std::size_t i);
 // Returns the rank of input i if it is known.
 [[nodiscard]] std::optional<std::int64_t> rank_of(const Inference& inference, std::size_t i);
-// Returns the number of elements of input i, a vector, if it is known.
+// Returns the length of input i if it is a vector whose length is known and at most 64.
 [[nodiscard]] std::optional<std::int64_t> length_of(const Inference& inference, std::size_t i);
 
 // Sets y[i] = x[from[i]]. If from[i] is -1, y[i] is the first element of `fill`, or zero without one.

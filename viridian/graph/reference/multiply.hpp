@@ -5,7 +5,7 @@
 
 namespace viridian::graph {
 
-// A matrix inside an array: element (i, j) is at data[i · row + j · column].
+// A Matrix lies inside an array: element (i, j) is at data[i · row + j · column].
 template <class Scalar>
 struct Matrix {
     const Scalar* data;
@@ -13,17 +13,18 @@ struct Matrix {
     std::int64_t column;
 };
 
-// Which matrices numpy's matmul of [batch_a…, m, k] and [batch_b…, k, n] multiplies when batches broadcast. A
-// vector is one row on the left and one column on the right.
+// Products say which matrices numpy's matmul of [batch_a…, m, k] and [batch_b…, k, n] multiplies when
+// batches broadcast. A vector is one row on the left and one column on the right.
 struct Products {
     std::int64_t m, n, k;
     Dims a_batch, b_batch;
     std::vector<std::int64_t> from_a, from_b;  // per product, the index of the matrix on each side
 };
-// Errors: mismatch (batches that do not broadcast).
+// Returns the products of operands with dimensions `a` and `b`. Errors: mismatch (batches that do not
+// broadcast).
 [[nodiscard]] Result<Products> products_of(Dims a, Dims b);
 
-// The type of the sums: double for float, and modulo 2^64 for integers.
+// ProductSum is the type of the sums: double for float, and modulo 2^64 for integers.
 template <class Scalar>
 using ProductSum =
     std::conditional_t<std::is_same_v<Scalar, std::int64_t>, std::uint64_t, Accumulator<Scalar>>;

@@ -36,7 +36,7 @@ struct Array {
     }
 };
 
-// The type in which kernels sum: double for float.
+// Accumulator is the type in which kernels sum: double for float.
 template <class Scalar>
 using Accumulator = std::conditional_t<std::is_same_v<Scalar, float>, double, Scalar>;
 
@@ -46,8 +46,8 @@ auto visit(const Array<Scalar>& array, Function f) {
     return array.floating() ? f(array.real) : f(array.integer);
 }
 
-// The most elements that a reference kernel holds in one array. Shapes from a file may ask for more than the
-// memory holds.
+// This is the largest number of elements that a reference kernel holds in one array. Shapes from a file may
+// ask for more than the memory holds.
 inline constexpr std::int64_t reference_limit = std::int64_t{1} << 31;
 
 // Returns a zero array whose size depends on the inputs. Errors: limit_exceeded, malformed (a negative
@@ -61,6 +61,7 @@ template <class Scalar>
     return Array<Scalar>(type, std::move(dims));
 }
 
+// Rounding says whether values are rounded to their element type.
 enum class Rounding {
     declared,  // every value is rounded to its element type when it is stored, as ONNX defines
     none,      // values keep the precision of the scalar, for certifying rewrites
@@ -82,14 +83,14 @@ struct Call {
     Result<std::vector<Array<Scalar>>> run_body(std::size_t body, std::vector<Array<Scalar>> arguments) const;
 };
 
-// A reference kernel in its three scalar types.
+// A Reference is a reference kernel in its three scalar types.
 struct Reference {
     Result<void> (*f32)(Call<float>&) = nullptr;
     Result<void> (*f64)(Call<double>&) = nullptr;
     Result<void> (*field)(Call<PrimeField>&) = nullptr;  // null unless polynomial
 };
 
-// Make a Reference from a generic lambda without captures, `[](auto& call) -> Result<void> { … }`.
+// These make a Reference from a generic lambda without captures, `[](auto& call) -> Result<void> { … }`.
 template <class Kernel>
 constexpr Reference real_kernel(Kernel) {
     return {[](Call<float>& call) { return Kernel{}(call); },
@@ -102,7 +103,7 @@ constexpr Reference polynomial_kernel(Kernel) {
             [](Call<PrimeField>& call) { return Kernel{}(call); }};
 }
 
-// The scalar type of a call inside such a lambda.
+// scalar_of is the scalar type of a call inside such a lambda.
 template <class CallType>
 struct ScalarOf;
 template <class Scalar>

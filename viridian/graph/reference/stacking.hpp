@@ -29,6 +29,7 @@ class Stack {
         for (const Dimension& d : type.shape.value_or(Shape{}))
             entry_.push_back(std::max<std::int64_t>(d.value(), 0));
     }
+    // Appends an entry. Errors: mismatch (another type or shape than the first), limit_exceeded.
     [[nodiscard]] Result<void> push(const Array<Scalar>& entry) {
         if (entries_.empty()) {
             element_ = entry.type;
@@ -45,6 +46,7 @@ class Stack {
         return {};
     }
     void reverse() { std::reverse(entries_.begin(), entries_.end()); }
+    // Returns the stacked entries.
     [[nodiscard]] Array<Scalar> finish() && {
         Dims dims = entry_;
         dims.insert(dims.begin(), static_cast<std::int64_t>(entries_.size()));

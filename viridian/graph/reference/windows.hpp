@@ -7,6 +7,7 @@ namespace viridian::graph {
 // A Grid numbers the cells of a box in row-major order.
 struct Grid {
     explicit Grid(Dims extents);
+    // Returns the coordinates of a cell.
     [[nodiscard]] Dims position(std::int64_t cell) const;
     Dims extents;
     std::int64_t count = 1;
@@ -21,12 +22,14 @@ struct Windows {
     // Reads the attributes of `node` with the defaults of ONNX. Errors: malformed (wrong lengths or signs).
     static Result<Windows> of(const Node& node, Shape kernel);
 
-    // Returns the output extent along spatial axis `axis` for an input extent; unknown if that is unknown.
+    // Returns the output extent along spatial axis `axis` for the extent `input`; unknown if
+    // `input` or the kernel's extent is unknown.
     // Errors: mismatch (the window does not fit).
     [[nodiscard]] Result<Dimension> output(std::size_t axis, const Dimension& input) const;
     // Returns the number of padding cells before the first element, with auto_pad resolved.
     [[nodiscard]] std::int64_t begin(std::size_t axis, std::int64_t input, std::int64_t output) const;
-    // Returns, for every pair (output cell, kernel cell), the input cell, or -1 in the padding.
+    // Returns, for every cell of the output `to` and every cell of the kernel in turn, the input cell of
+    // `from` that the window reads there, or -1 if it lies in the padding.
     [[nodiscard]] std::vector<std::int64_t> cells(const Grid& from, const Grid& to,
                                                   const Grid& kernel_grid) const;
 };

@@ -10,7 +10,7 @@ namespace viridian::graph {
 template <class T>
 inline constexpr bool integral = std::is_integral_v<std::remove_cvref_t<T>>;
 
-// `value` as an integer. What no integer holds becomes the nearest one; NaN becomes 0.
+// Returns `value` as an integer. A number that no integer holds becomes the nearest one; NaN becomes 0.
 template <class Number>
 constexpr std::int64_t to_integer(Number value) {
     if constexpr (std::is_floating_point_v<Number>) {
@@ -21,6 +21,7 @@ constexpr std::int64_t to_integer(Number value) {
     return static_cast<std::int64_t>(value);
 }
 
+// Returns f(a, b), modulo 2^64 if the arguments are integers.
 template <class T, class Function>
 constexpr T modulo_word(T a, T b, Function f) {
     if constexpr (integral<T>)
@@ -37,7 +38,7 @@ inline constexpr auto minus = [](auto a, auto b) -> decltype(a) {
 inline constexpr auto times = [](auto a, auto b) -> decltype(a) {
     return modulo_word(a, b, [](auto x, auto y) { return x * y; });
 };
-// If an argument is NaN, so is the result, as in numpy.
+// These return the lesser and the greater argument. If an argument is NaN, so is the result, as in numpy.
 inline constexpr auto lesser = [](auto a, auto b) { return a != a ? a : b != b ? b : b < a ? b : a; };
 inline constexpr auto greater = [](auto a, auto b) { return a != a ? a : b != b ? b : a < b ? b : a; };
 

@@ -16,16 +16,17 @@ struct FieldCharacter {
     Channel channel;
     StampKind stamp = StampKind::asking;
     std::optional<Renewals> renewals;  // none: the value hardly ever changed
-    Response response;                 // lag: since the renewal, or the stamp if that says the renewal
+    Response response;                 // its lag counts from the renewal
     double idle_watts = 0.0;           // mean in the longest stretch without load, its beginning left out
     double counter_ratio = 0.0;        // integral of this power field over the counter's joules; 0: unknown
-    double counter_doubt = 0.0;        // of the ratio, from the ends of the span
-    std::int64_t resolution_uj = 0;    // counters: greatest common divisor of the steps
-    std::int64_t cost_ns = 0, cost_p99_ns = 0;
+    double counter_doubt = 0.0;        // error of the ratio, from the ends of the span
+    std::int64_t resolution_uj = 0;    // of counters: greatest common divisor of the steps
+    std::int64_t cost_ns = 0, cost_p99_ns = 0;  // time of one read: median and 99th percentile
     std::uint64_t reads = 0;
 };
 
-// Errors: mismatch if log and load do not overlap by at least a second.
+// Characterises each field of `log`, which was recorded while `load` ran. Errors: mismatch if log and load do
+// not overlap by at least a second.
 [[nodiscard]] Result<std::vector<FieldCharacter>> characterise(const ProbeLog& log,
                                                                std::span<const LoadStep> load);
 

@@ -1,7 +1,7 @@
 #pragma once
-// ProbeLog holds what was seen while a meter was read as fast as it answers: only the moments when a value
-// changed, each with the times of the two readings around it, and what reading cost. Its file is CSV
-// `seen_ns,not_before_ns,stamp_ns,field,value` (docs/meter.md).
+// ProbeLog is the record of a meter that was read as fast as it answers. It holds only the moments when a
+// value changed, each with the times of the two readings around it, and the time that a read took. Its file
+// is CSV `seen_ns,not_before_ns,stamp_ns,field,value` (docs/meter.md).
 #include <span>
 
 #include "viridian/base/file.hpp"
@@ -21,7 +21,7 @@ struct ProbeField {
     Channel channel;  // its meter names the field: "nvml:average"
     std::uint64_t reads = 0;
     std::uint64_t stamps = 0;  // different stamps seen
-    std::int64_t cost_ns = 0;  // of one read: median
+    std::int64_t cost_ns = 0;  // median time of one read
     std::int64_t cost_p99_ns = 0;
     std::vector<ProbeReading> readings;  // by time
 };
@@ -31,17 +31,18 @@ struct ProbeLog {
     std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-// The load on a device from a moment on: 0 is none, 1 is all of it.
+// A LoadStep is the load on a device from a moment on: 0 is none, 1 is all of it.
 struct LoadStep {
     std::int64_t time_ns = 0;
     double load = 0.0;
     bool operator==(const LoadStep&) const = default;
 };
 
+// Write and read the file. `name` stands for it in errors. Errors: malformed, with the line's number. More
+// than 1000 fields are malformed too.
 [[nodiscard]] std::string text_of(const ProbeLog& log);
-// Errors: malformed, with the line's number; limit_exceeded (more than 1000 fields).
 [[nodiscard]] Result<ProbeLog> parse_probe_log(std::string_view text, std::string_view name);
-// CSV `time_ns,load`, by time. Errors: malformed.
+// Reads a load log of two steps or more: CSV `time_ns,load`, in order of time. Errors: malformed.
 [[nodiscard]] Result<std::vector<LoadStep>> parse_load(std::string_view text, std::string_view name);
 
 }  // namespace viridian::meter

@@ -9,15 +9,15 @@
 namespace viridian::meter {
 
 struct Renewals {
-    double period_ns = 0.0;
-    double low_ns = 0.0, high_ns = 0.0;  // 95 %
+    double period_ns = 0.0;              // between renewals
+    double low_ns = 0.0, high_ns = 0.0;  // 95 % interval of the period
     double jitter_ns = 0.0;              // median deviation from a strict beat
-    bool limited = false;                // faster than it was asked: `period_ns` is the asking's
-    std::vector<double> times_ns;        // of each reading, since the first `not_before_ns`
+    bool limited = false;          // the meter is renewed faster than it was read: the period is a limit
+    std::vector<double> times_ns;  // of each reading, since the first `not_before_ns`
 };
 
-// A change is missed if a value repeats, so that gaps are whole multiples of the period. Gives nothing if
-// fewer than 10 changes were seen.
+// Finds the period of `readings`. A renewal with an equal value is not seen as a change, so the gaps between
+// changes are whole multiples of the period. Returns nothing for fewer than 10 readings.
 [[nodiscard]] std::optional<Renewals> find_renewals(std::span<const ProbeReading> readings);
 
 }  // namespace viridian::meter

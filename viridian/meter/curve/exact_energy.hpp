@@ -13,13 +13,13 @@ __extension__ typedef unsigned __int128 UInt128;
 using Nanoseconds = std::int64_t;
 using Exact = Int128;  // energy, 2^-32 uJ
 
+// Convert between exact energies, whole microjoules and joules. `microjoules` rounds to the nearest;
+// `exact_joules` needs |energy| < 1e12 J.
 constexpr Exact exact_microjoules(std::int64_t microjoules) { return Exact{microjoules} << 32; }
 constexpr Joules joules(Exact energy) { return Joules(static_cast<double>(energy) * (1e-6 / 4294967296.0)); }
-// Nearest whole microjoules.
 constexpr std::int64_t microjoules(Exact energy) {
     return static_cast<std::int64_t>((energy + (Exact{1} << 31)) >> 32);
 }
-// From a real number of joules; |energy| < 1e12 J.
 constexpr Exact exact_joules(double energy) { return static_cast<Exact>(energy * 1e6 * 4294967296.0); }
 
 }  // namespace viridian::meter

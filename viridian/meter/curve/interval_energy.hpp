@@ -17,9 +17,9 @@ namespace viridian::meter {
 
 inline constexpr double highest_watts = 20'000.0;  // no device with one counter draws more
 
-// From `before` to `after`, taking one return to zero into account if `wrap` (> 0) is known; nullopt if the
-// counter fell and no wrap explains it. One wrap is correctable, two look like one: whoever has times and
-// powers must check that the interval is short enough.
+// Returns the change of a counter from `before` to `after`. If the counter fell, one return to zero after
+// `wrap` is added; nullopt if `wrap` is 0 or does not explain the fall. Two returns look like one, so a
+// caller that knows times and powers must check that the interval is short enough.
 [[nodiscard]] constexpr std::optional<std::int64_t> counter_difference(std::int64_t before,
                                                                        std::int64_t after,
                                                                        std::int64_t wrap) {
@@ -28,28 +28,31 @@ inline constexpr double highest_watts = 20'000.0;  // no device with one counter
     return wrap - before + after;
 }
 
+// Doubt is the reason for which the energy of an interval is not certain.
 enum class Doubt : std::uint8_t {
     none,
     reset,        // the counter was reset or replaced: the energy is unknown, 0 is counted
-    silence,      // nobody read the power for long: the energy is unknown, 0 is counted
-    unseen_wrap,  // nobody read the counter for so long that it may have gone round: a lower bound
+    silence,      // the power was not read for long: the energy is unknown, 0 is counted
+    unseen_wrap,  // the counter was not read for so long that it may have gone round: a lower bound
     aliased,      // the counter moved by more than half its range, perhaps more than once: a lower bound
 };
 
-// Watts that a device drew; both 0 if nothing is known.
+// A range of the watts that a device drew; both are 0 if nothing is known.
 struct WattRange {
     double least = 0.0, most = 0.0;
 };
 
-// Learns what the device of a counter draws, over stretches of a tenth of a second or more: the powers of
-// shorter ones are too rough to judge by.
+// DrawnPower learns the power that the device of a counter draws, over stretches of a tenth of a second or
+// more. The powers of shorter stretches are too rough to judge by.
 class DrawnPower {
   public:
-    // The counter changed by `joules` in the next `seconds`. A fall or an impossible rise ends the stretch.
+    // Takes the change of the counter, `joules`, in the next `seconds`. A fall or an impossible rise ends the
+    // stretch.
     void add(double seconds, double joules);
-    // The lowest and highest power of any stretch; 0 if no stretch was long enough.
+    // Returns the lowest and highest power of any stretch; 0 if no stretch was long enough.
     [[nodiscard]] WattRange of_stretches() const { return range_; }
-    // The range of the stretches; if no stretch was long enough, the mean power of everything that was added.
+    // Returns the range of the stretches. If no stretch was long enough, both ends are the mean power of
+    // everything that was added.
     [[nodiscard]] WattRange best_known() const;
 
   private:
@@ -64,18 +67,19 @@ struct CounterInterval {
     bool wrapped = false;
 };
 
-// The energy between two readings of the counter `channel`, `seconds` apart. `silent`: longer apart than this
-// channel is usually read. `drawn`: what the device draws elsewhere.
+// Returns the energy between two readings of the counter `channel`, which are `seconds` apart. `silent` means
+// that this is longer than the channel is usually left unread. `drawn` is the power that the device draws at
+// other times.
 [[nodiscard]] CounterInterval counter_interval(const Channel& channel, std::int64_t before,
                                                std::int64_t after, double seconds, bool silent,
                                                const WattRange& drawn);
 
-// The microwatts that hold between two readings of the power `channel`: an average holds since the reading
-// before it, instants count as the mean of both ends. Readings below 0 W count as 0 W.
+// Returns the microwatts that hold between two readings of the power `channel`. An average holds since the
+// reading before it; for instantaneous powers the mean of both ends holds. Readings below 0 W count as 0 W.
 [[nodiscard]] std::int64_t power_between(const Channel& channel, std::int64_t before, std::int64_t after);
 
-// The energy of `microwatts` held for `length`. `remainder` carries what is less than a unit to the next
-// call.
+// Returns the energy of `microwatts` held for `length`. `remainder` carries the part that is less than a unit
+// to the next call.
 [[nodiscard]] Exact power_energy(std::int64_t microwatts, Nanoseconds length, UInt128& remainder);
 
 }  // namespace viridian::meter

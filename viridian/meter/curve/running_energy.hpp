@@ -1,15 +1,14 @@
 #pragma once
-// RunningEnergy adds up the energy of one channel, from its first reading on, in constant memory: what a
-// monitor that never ends keeps instead of a PowerCurve. The energy of an epoch is the difference of two
-// states, however long it lasted. Intervals whose energy is doubtful by the rules of interval_energy.hpp are
-// counted.
+// RunningEnergy adds up the energy of one channel, from its first reading on, in constant memory. A monitor
+// that never ends keeps it instead of a PowerCurve. The energy of an epoch is the difference of two states,
+// however long it lasted. Intervals whose energy is doubtful by the rules of interval_energy.hpp are counted.
 #include "viridian/meter/curve/interval_energy.hpp"
 
 namespace viridian::meter {
 
 class RunningEnergy {
   public:
-    // A channel that nobody read for this long is silent.
+    // A channel that nobody read for longer than this (ns) is silent.
     static constexpr Nanoseconds longest_silence = 5'000'000'000;
 
     explicit RunningEnergy(Channel channel) : channel_(std::move(channel)) {}
@@ -22,8 +21,9 @@ class RunningEnergy {
         std::uint64_t readings = 0;
         std::int64_t last_ns = 0;  // time of the last reading, CLOCK_MONOTONIC
     };
-    // The state at `monotonic_ns`, which is not before the last reading: a power is held from then on, and is
-    // one more doubt if it was held too long.
+    // Returns the state at `monotonic_ns`, which is not before the last reading. A power counts as constant
+    // since its last reading; if it would be held for longer than `longest_silence`, it adds a doubt and no
+    // energy.
     [[nodiscard]] State at(std::int64_t monotonic_ns) const;
     [[nodiscard]] const Channel& channel() const { return channel_; }
 

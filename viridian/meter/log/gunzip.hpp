@@ -9,7 +9,8 @@ namespace viridian::meter {
 
 [[nodiscard]] inline bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-// Errors: malformed (damaged), limit_exceeded (more than `limit` bytes when plain).
+// Returns the plain text of `bytes`. `name` stands for the file in errors. Errors: malformed (damaged),
+// limit_exceeded (more than `limit` bytes when plain).
 [[nodiscard]] Result<std::string> gunzip(std::string_view bytes, std::string_view name,
                                          std::size_t limit = std::size_t{1} << 32);
 

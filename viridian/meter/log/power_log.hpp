@@ -1,8 +1,9 @@
 #pragma once
-// Reads and writes the power log (docs/meter.md): CSV `time_ns,meter,device,scope,kind,value,window_ns`,
-// lines of metadata start with `#`. `record` writes it, `account --power` reads it, anyone can make one.
+// Reads and writes the power log (docs/meter.md): CSV `time_ns,meter,device,scope,kind,value,window_ns`, in
+// which lines of metadata start with `#`. `record` writes it, `account --power` reads it, and anyone can make
+// one.
 //
-//     # wrap_uj <meter> <device> <scope> <N>     where a counter returns to 0
+//     # wrap_uj <meter> <device> <scope> <N>     a counter returns to 0 after N microjoules
 //     # monotonic_offset_ns <N>                  Unix time minus monotonic time, at the start and each step
 #include <memory>
 #include <span>
@@ -16,12 +17,13 @@ namespace viridian::meter {
 inline constexpr std::string_view power_log_header = "time_ns,meter,device,scope,kind,value,window_ns";
 
 struct Reading {
-    std::int64_t time_ns = 0;
-    std::int64_t value = 0;
-    std::int64_t window_ns = 0;
+    std::int64_t time_ns = 0;    // Unix time
+    std::int64_t value = 0;      // in the unit of the channel's kind (sample.hpp)
+    std::int64_t window_ns = 0;  // of a mean; 0: unknown
     bool operator==(const Reading&) const = default;
 };
 
+// A Series holds all readings of one channel.
 struct Series {
     Channel channel;
     std::vector<Reading> readings;  // in time order
@@ -38,14 +40,15 @@ struct PowerLog {
     std::vector<Series> series;
     std::vector<std::string> metadata;  // comment lines not understood here, without "# "
     std::vector<Notice> warnings;
-    std::uint64_t clock_steps = 0;  // undone: times are on the clock as it was at the first reading
+    std::uint64_t clock_steps = 0;  // times when the clock was set; times are as if it had not been set
 
+    // Returns the series of a channel, or nullptr.
     [[nodiscard]] const Series* find(std::string_view device, Scope scope, Kind kind) const;
 };
 
-// The file may be gzipped. Errors: malformed (with the line's number; a cut last line is a warning),
-// file_not_found, file_unreadable, limit_exceeded. More than 1 % of readings out of order is malformed; fewer
-// are dropped and counted.
+// Reads a log from the file `path`, which may be gzipped, or from `text`. Errors: malformed (with the line's
+// number; a cut last line is a warning), file_not_found, file_unreadable, limit_exceeded. More than 1 % of
+// readings out of order is malformed; fewer are dropped and counted.
 [[nodiscard]] Result<PowerLog> read_power_log(const Path& path);
 [[nodiscard]] Result<PowerLog> parse_power_log(std::string_view text, std::string_view name);
 
@@ -53,12 +56,13 @@ struct PowerLog {
 // `add` repeats the error: what was written stays readable.
 class PowerLogWriter {
   public:
-    // Errors: file_not_writable.
+    // Creates the file and writes its header. Errors: file_not_writable.
     [[nodiscard]] static Result<PowerLogWriter> create(const Path& path);
-    // Errors: disk_full, file_not_writable.
+    // Writes `samples`, whose channels are indices into `channels`. Errors, here and below: disk_full,
+    // file_not_writable.
     [[nodiscard]] Result<void> add(const std::vector<Channel>& channels, std::span<const Sample> samples);
-    [[nodiscard]] Result<void> note(std::string_view text);  // "# text"
-    [[nodiscard]] Result<void> flush();                      // what is kept back is at most 64 KiB
+    [[nodiscard]] Result<void> note(std::string_view text);  // writes the line "# text"
+    [[nodiscard]] Result<void> flush();                      // writes the lines held in memory
 
   private:
     struct State;

@@ -12,7 +12,7 @@
 namespace viridian::meter {
 namespace {
 
-struct Entry {
+struct Sensor {
     Path file;
     Channel channel;
     std::int64_t window_ns = 0;
@@ -34,8 +34,8 @@ std::int64_t milliseconds_in(const Path& file) {
     return std::clamp<std::int64_t>(value, 0, 3'600'000);
 }
 
-std::vector<Entry> find_hwmon(const MeterPaths& paths) {
-    std::vector<Entry> found;
+std::vector<Sensor> find_hwmon(const MeterPaths& paths) {
+    std::vector<Sensor> found;
     int gpu = 0;
     std::error_code ignored;
     for (const Path& folder : sorted_folders(paths.root / "sys/class/hwmon")) {
@@ -56,9 +56,9 @@ std::vector<Entry> find_hwmon(const MeterPaths& paths) {
 }
 
 Diagnosis probe_hwmon(const MeterPaths& paths) {
-    const std::vector<Entry> found = find_hwmon(paths);
+    const std::vector<Sensor> found = find_hwmon(paths);
     if (found.empty()) return {"hwmon", false, "no AMD or Intel GPU reports power through hwmon", ""};
-    for (const Entry& entry : found)
+    for (const Sensor& entry : found)
         if (const auto file = NumberFile::open(entry.file); !file.ok())
             return {"hwmon", false, file.error().message, file.error().next_step};
     return {"hwmon", true, fmt::format("{} channels of {}", found.size(), found.front().channel.meter), ""};
@@ -66,13 +66,13 @@ Diagnosis probe_hwmon(const MeterPaths& paths) {
 
 // Errors: no_device, no_permission.
 Result<Meter> open_hwmon(const MeterPaths& paths) {
-    const std::vector<Entry> found = find_hwmon(paths);
+    const std::vector<Sensor> found = find_hwmon(paths);
     if (found.empty())
         return fail(ErrorCode::no_device, "run `viridian doctor`", "no GPU here reports power through hwmon");
     Meter meter{"hwmon", {}, {}};
     std::vector<NumberFile> files;
     std::vector<std::int64_t> windows;
-    for (const Entry& entry : found) {
+    for (const Sensor& entry : found) {
         VIRIDIAN_TRY(NumberFile file, NumberFile::open(entry.file));
         files.push_back(std::move(file));
         windows.push_back(entry.window_ns);

@@ -9,14 +9,14 @@
 namespace viridian::meter {
 namespace {
 
-struct Source {
+struct Gpu {
     NvmlGpu gpu;
     std::vector<NvmlField> fields;  // what it answers
 };
 
 struct NvmlFound {
     std::shared_ptr<NvmlLibrary> library;
-    std::vector<Source> sources;
+    std::vector<Gpu> sources;
     std::vector<std::string> refused;
 };
 
@@ -32,7 +32,7 @@ Result<NvmlFound> find_nvml(const MeterPaths& paths) {
     for (NvmlGpu& gpu : listed.gpus) {
         std::vector<Result<Sample>> samples;
         found.library->read(gpu, nvml_fields(), samples);
-        Source source{std::move(gpu), {}};
+        Gpu source{std::move(gpu), {}};
         for (std::size_t i = 0; i < samples.size(); ++i)
             if (samples[i].ok()) source.fields.push_back(nvml_fields()[i]);
         const bool silent = source.fields.empty();
@@ -63,7 +63,7 @@ std::vector<NvmlField> without_repeats(const std::vector<NvmlField>& fields) {
     return kept;
 }
 
-std::string describe(const Source& source) {
+std::string describe(const Gpu& source) {
     std::string text = source.gpu.device;
     if (!source.gpu.name.empty()) text += " " + source.gpu.name;
     for (const Scope scope : {Scope::gpu, Scope::module, Scope::memory}) {
@@ -90,7 +90,7 @@ Result<void> read_new(const NvmlFound& found, std::vector<std::int64_t>& last, s
         sample.channel = index;
         samples.push_back(sample);
     };
-    for (const Source& source : found.sources) {
+    for (const Gpu& source : found.sources) {
         read.clear();
         for (std::uint32_t i = 0; i < source.fields.size(); ++i) {  // all of a buffer, not only the newest
             if (!source.fields[i].buffer) continue;
@@ -118,7 +118,7 @@ Result<void> read_new(const NvmlFound& found, std::vector<std::int64_t>& last, s
 
 Meter meter_of(NvmlFound found, std::string name) {
     Meter meter{std::move(name), {}, {}};
-    for (const Source& source : found.sources)
+    for (const Gpu& source : found.sources)
         for (const NvmlField& field : source.fields)
             meter.channels.push_back(channel_of(source.gpu, field, meter.name));
     meter.update = Seconds(0.1);
@@ -136,7 +136,7 @@ Diagnosis probe_nvml(const MeterPaths& paths) {
     if (!found.ok()) return {"nvml", false, found.error().message, found.error().next_step, {}};
     std::size_t channels = 0;
     Diagnosis diagnosis{"nvml", true, "", "", {}};
-    for (const Source& source : found->sources) {
+    for (const Gpu& source : found->sources) {
         channels += without_repeats(source.fields).size();
         diagnosis.details.push_back(describe(source));
     }
@@ -149,16 +149,16 @@ Diagnosis probe_nvml(const MeterPaths& paths) {
 
 Result<Meter> open_nvml(const MeterPaths& paths) {
     VIRIDIAN_TRY(NvmlFound found, find_nvml(paths));
-    for (Source& source : found.sources) source.fields = without_repeats(source.fields);
+    for (Gpu& source : found.sources) source.fields = without_repeats(source.fields);
     return meter_of(std::move(found), "nvml");
 }
 
 Result<std::vector<Meter>> open_nvml_fields(const MeterPaths& paths) {
     VIRIDIAN_TRY(const NvmlFound found, find_nvml(paths));
     std::vector<Meter> meters;
-    for (const Source& source : found.sources)
+    for (const Gpu& source : found.sources)
         for (const NvmlField& field : source.fields)
-            meters.push_back(meter_of(NvmlFound{found.library, {Source{source.gpu, {field}}}, {}},
+            meters.push_back(meter_of(NvmlFound{found.library, {Gpu{source.gpu, {field}}}, {}},
                                       fmt::format("nvml:{}", field.name)));
     return meters;
 }

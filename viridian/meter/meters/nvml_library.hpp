@@ -1,7 +1,7 @@
 #pragma once
-// NvmlLibrary opens NVML at run time: the few functions used, and every power field that a GPU may have.
-// Layouts and numbers as in nvml.h (stable since NVML 5; scoped power fields since driver 530). Only reads:
-// nothing here can change a clock, a limit or a mode.
+// NvmlLibrary opens NVIDIA's library NVML at run time and reads every field of energy or power that a GPU may
+// have. The layouts and numbers are those of nvml.h (stable since NVML 5; scoped power fields since driver
+// 530). It only reads: nothing here can change a clock, a limit or a mode.
 #include <memory>
 #include <span>
 #include <string>
@@ -11,28 +11,29 @@
 
 namespace viridian::meter {
 
-// One way of asking one GPU for energy or power.
+// A NvmlField is one way of asking a GPU for energy or power.
 struct NvmlField {
     std::string_view name;  // "average", "module instant"
     Scope scope = Scope::gpu;
     Kind kind = Kind::power_uw;
-    unsigned id = 0;      // of nvmlDeviceGetFieldValues; 0: a function of its own (energy, usage, buffer)
-    bool buffer = false;  // the driver's own samples (nvmlDeviceGetSamples): all that are new at once
+    unsigned id = 0;  // for nvmlDeviceGetFieldValues; 0: it has a function of its own (energy, usage, buffer)
+    bool buffer = false;  // it is the driver's buffer of samples (nvmlDeviceGetSamples)
 };
-// Everything there is, in the order: GPU, module, memory; the counter first.
+// Returns all fields: those of the GPU, then of the module, then of the memory, each with the counter first.
 [[nodiscard]] std::span<const NvmlField> nvml_fields();
 
 struct NvmlGpu {
-    void* handle = nullptr;
-    unsigned index = 0;
-    std::string device;  // "cuda:0": NVML's order, that of the PCI bus
-    std::string name, uuid;
-    bool mig = false;
+    void* handle = nullptr;  // NVML's
+    unsigned index = 0;      // in NVML's order, which is that of the PCI bus
+    std::string device;      // "cuda:0", by that index
+    std::string name, uuid;  // "" if NVML does not tell
+    bool mig = false;        // the GPU is in MIG mode
 };
 
 class NvmlLibrary {
   public:
-    // Errors: no_device (no library, no driver), no_permission.
+    // Loads and starts NVML; `paths` may name the library. Errors: no_device (no library, no driver),
+    // no_permission.
     [[nodiscard]] static Result<std::shared_ptr<NvmlLibrary>> open(const MeterPaths& paths);
     NvmlLibrary(const NvmlLibrary&) = delete;
     NvmlLibrary& operator=(const NvmlLibrary&) = delete;
@@ -40,23 +41,24 @@ class NvmlLibrary {
 
     struct Listed {
         std::vector<NvmlGpu> gpus;
-        std::vector<std::string> refused;  // "cuda:1: Insufficient Permissions"
+        std::vector<std::string> refused;  // GPUs that cannot be used: "cuda:1: Insufficient Permissions"
     };
-    // Errors: no_device (NVML knows no GPU).
+    // Returns all GPUs. Errors: no_device (NVML knows no GPU).
     [[nodiscard]] Result<Listed> gpus() const;
 
-    // One reading per field, in microjoules or microwatts; those of nvmlDeviceGetFieldValues by one call. The
-    // stamp is the driver's if it gives one; for a buffer it is the newest. Errors: no_permission,
-    // unsupported, device_failed.
+    // Reads each of `fields` on `gpu` and appends one result per field to `samples`, in microjoules or
+    // microwatts. All fields of nvmlDeviceGetFieldValues take one call. A sample's stamp is the driver's if
+    // it gives one; for a buffer the newest sample is taken. Errors of a field: no_permission, unsupported,
+    // device_failed.
     void read(const NvmlGpu& gpu, std::span<const NvmlField> fields,
               std::vector<Result<Sample>>& samples) const;
-    // What the driver's buffer of power samples holds from after `last_ns` (its own stamps), in time order;
-    // appended, `channel` 0. Errors: those of `read`.
+    // Appends to `samples` those of the driver's buffer of power samples whose stamps (Unix time, ns) are
+    // after `last_ns`, in order of time and with `channel` 0. Errors: those of `read`.
     [[nodiscard]] Result<void> buffered(const NvmlGpu& gpu, std::int64_t last_ns,
                                         std::vector<Sample>& samples) const;
 
-    [[nodiscard]] std::string driver() const;  // "580.159.04"; "" unknown
-    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::string driver() const;  // its version, "580.159.04"; "" if unknown
+    [[nodiscard]] const std::string& path() const { return path_; }  // of the library that was loaded
 
   private:
     struct Functions;

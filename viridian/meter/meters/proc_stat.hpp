@@ -1,5 +1,5 @@
 #pragma once
-// Reads CPU time from procfs: the jiffies that each logical CPU was busy, and which package a CPU belongs to.
+// Reads CPU time from procfs: the jiffies for which each logical CPU was busy, and the package of each CPU.
 #include <vector>
 
 #include "viridian/meter/meters/read_number.hpp"
@@ -7,13 +7,13 @@
 namespace viridian::meter {
 
 struct CpuTimes {
-    std::vector<std::int64_t>
-        busy;  // jiffies by logical CPU: user, nice, system, irq, softirq (not steal, guest twice)
+    // Jiffies by logical CPU: user, nice, system, irq and softirq. Steal is left out; guest is in user.
+    std::vector<std::int64_t> busy;
     std::vector<std::int64_t> idle;  // idle and iowait
 };
 
-// `root`/proc/stat, kept open: a read costs one system call and allocates nothing after the first.
-// Errors: file_not_found, file_unreadable, malformed.
+// CpuTimesFile keeps `root`/proc/stat open. A read costs one system call and allocates nothing after the
+// first. Errors, here and below: file_not_found, no_permission, file_unreadable, malformed.
 class CpuTimesFile {
   public:
     [[nodiscard]] static Result<CpuTimesFile> open(const Path& root);
@@ -24,9 +24,11 @@ class CpuTimesFile {
     KernelFile file_;
     std::string text_;
 };
+// Reads the times once.
 [[nodiscard]] Result<CpuTimes> read_cpu_times(const Path& root);
+// Reads the times from `text`, the content of /proc/stat.
 [[nodiscard]] Result<void> parse_cpu_times(std::string_view text, CpuTimes& times);
-// Package of each logical CPU from `root`/sys/devices/system/cpu; all 0 if unknown.
+// Returns the package of each of `cpus` logical CPUs, from `root`/sys/devices/system/cpu. Unknown ones are 0.
 [[nodiscard]] std::vector<int> cpu_packages(const Path& root, std::size_t cpus);
 [[nodiscard]] std::int64_t jiffies_per_second();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads one sample of every channel that answers.
+// Reads one sample of every channel of a meter, for meters whose channels are read one after the other.
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,8 +9,10 @@
 
 namespace viridian::meter {
 
-// `read(i)` is the value of channel i now, a mean over `windows[i]` if those are given. Errors: the last
-// of the channels that do not answer; the samples of the others are there.
+// Appends to `samples` one sample for each of the `channels` channels that answers. `read(i)` returns the
+// value of channel i now, as Result<std::int64_t>. If `windows` is not empty, windows[i] is the time in
+// nanoseconds over which that value is a mean. Errors: that of the last channel that does not answer; the
+// samples of the others are there all the same.
 template <class Read>
 Result<void> read_each(std::uint32_t channels, std::vector<Sample>& samples, const Read& read,
                        std::span<const std::int64_t> windows = {}) {

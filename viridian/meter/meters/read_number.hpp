@@ -1,6 +1,6 @@
 #pragma once
-// Reads small files that the kernel renews (sysfs, procfs). The file stays open and each read starts anew;
-// once a read fails the path is opened again, so that a driver that was loaded anew is found.
+// Reads small files that the kernel renews (sysfs, procfs), as meters do thousands of times. The file stays
+// open, and each read begins at its start.
 #include <memory>
 #include <span>
 
@@ -8,11 +8,14 @@
 
 namespace viridian::meter {
 
+// KernelFile is such a file with any content. If a read fails, it opens the path again, so that it keeps
+// working after a driver was unloaded and loaded. Copies share the open file.
 class KernelFile {
   public:
-    // Errors: file_not_found, no_permission, file_unreadable.
+    // Opens `path`. Errors: file_not_found, no_permission, file_unreadable.
     [[nodiscard]] static Result<KernelFile> open(const Path& path);
-    // As much as `into` holds; the number of bytes.
+    // Reads from the start of the file as much as `into` holds. Returns the number of bytes, which is never
+    // 0. Errors: those of `open`; file_unreadable if the file is empty.
     [[nodiscard]] Result<std::size_t> read(std::span<char> into) const;
     [[nodiscard]] const Path& path() const { return *path_; }
 
@@ -22,12 +25,12 @@ class KernelFile {
     std::shared_ptr<int> file_;
 };
 
-// A file that holds one integer.
+// NumberFile is such a file that holds one integer.
 class NumberFile {
   public:
-    // Errors: file_not_found, no_permission, file_unreadable.
+    // Opens `path`. Errors: file_not_found, no_permission, file_unreadable.
     [[nodiscard]] static Result<NumberFile> open(const Path& path);
-    // Errors: those, and malformed.
+    // Reads the integer. Errors: those of `open`; malformed if the file holds something else.
     [[nodiscard]] Result<std::int64_t> read() const;
     [[nodiscard]] const Path& path() const { return file_.path(); }
 
@@ -36,7 +39,7 @@ class NumberFile {
     KernelFile file_;
 };
 
-// The first line of a small file, without spaces around it; empty if there is none.
+// Returns the first line with any text of the file `path`, without spaces around it, or "" if there is none.
 [[nodiscard]] std::string first_line(const Path& path);
 
 }  // namespace viridian::meter

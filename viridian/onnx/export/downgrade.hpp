@@ -7,14 +7,15 @@ namespace viridian::onnx {
 
 inline constexpr int oldest_written_opset = graph::oldest_operator_set;
 
-// The oldest operator set, from 17 on, that can say this node.
+// Returns the oldest operator set, from 17 on, that can say this node.
 [[nodiscard]] int needed_opset(const graph::Graph& graph, const graph::Node& node);
 
-// Rewrites the node for operator set `opset` >= needed_opset: inputs become attributes again, defaults that
-// an older set does not know are dropped; Swish, which few readers know, gets its meaning as a body.
-// Constants that are no longer read are the caller's to leave out.
+// Rewrites the node for operator set `opset` >= needed_opset: inputs become attributes again, and defaults
+// that an older set does not know are dropped. Swish below set 24, which few readers know, gets its meaning
+// as a body. The caller leaves out constants that are no longer read.
 void downgrade(const graph::Graph& graph, graph::Node& node, int opset);
 
+// Returns the ONNX IR version of files that use operator set `opset`.
 [[nodiscard]] int ir_version_of(int opset);
 
 }  // namespace viridian::onnx

@@ -10,22 +10,23 @@
 
 namespace viridian::onnx {
 
-// Receives the bytes of large constants that do not go into the model file.
+// A ConstantSink receives the bytes of large constants that do not go into the model file.
 class ConstantSink {
   public:
     virtual ~ConstantSink() = default;
-    // True if it took the bytes and filled in `proto`; otherwise they go into the model file.
+    // Returns true if it took the bytes and filled in `proto`; otherwise they go into the model file.
     virtual Result<bool> take(const graph::Tensor& tensor, TensorProto& proto) = 0;
 };
 
-// The functions of one model: what its private operators mean, for readers that do not know them.
+// Functions are the functions of one model. They say what its private operators mean, for readers that do
+// not know them.
 struct Functions {
     std::map<std::string, std::string> names;  // by operator and content
     std::set<std::string> taken;
     std::vector<FunctionProto> written;
 };
 
-// The state of one model while it is written.
+// An Exporter is the state of one model while it is written.
 struct Exporter {
     std::shared_ptr<Functions> functions = std::make_shared<Functions>();
     int opset = 17;
@@ -36,19 +37,21 @@ struct Exporter {
     std::map<std::pair<const std::byte*, std::string>, std::string> shared;  // bytes, type → name in `root`
     std::set<std::string> domains;
 
+    // Returns `name`, with a number behind it if that is in `taken`, and adds the result to `taken`.
     [[nodiscard]] static std::string fresh(std::unordered_set<std::string>& taken, std::string name);
 };
 
-// The names of a graph's values, by ValueId; "" for a value that has no name yet.
+// ValueNames are the names of the values of a graph, by ValueId; "" for a value that has no name yet.
 using ValueNames = std::vector<std::string>;
 
-// The oldest operator set from `opset` on that can express the whole graph with its bodies.
+// Returns the oldest operator set from `opset` on that can express the whole graph with its bodies.
 [[nodiscard]] int opset_for(const graph::Graph& graph, int opset);
 
+// Writes the main graph of a model into `out`. States become inputs and outputs.
 [[nodiscard]] Result<void> export_main(Exporter& exporter, const graph::Graph& graph, GraphProto& out);
 
 // Writes the nodes of `graph` into `out`. `names` holds the names of its inputs and of those outputs that
-// must have a certain name.
+// must have a certain name; `prefix` begins every new name.
 [[nodiscard]] Result<void> export_nodes(Exporter& exporter, const graph::Graph& graph, ValueNames& names,
                                         const std::string& prefix, GraphProto& out);
 // Writes the body of a node as a graph attribute. Its first inputs are explicit; the others are captured from
@@ -56,18 +59,18 @@ using ValueNames = std::vector<std::string>;
 [[nodiscard]] Result<void> export_body(Exporter& exporter, const graph::Graph& body,
                                        const std::vector<std::string>& captures, const std::string& prefix,
                                        GraphProto& out);
-// The function, in the domain `private_domain`, that says what `node` means: its one body, in operators of
-// `exporter.opset`. It is written once for all nodes of the same operator and body. `node.op` and the names
-// of its attributes are kept with the function, so that a reader of ours gets the node back. Errors:
-// broken_invariant where the node does not fit its body.
+// Returns the operator of a function, in the domain `private_domain`, that says what `node` means: its one
+// body, in operators of `exporter.opset`. The function is written once for all nodes of the same operator
+// and body. It keeps `node.op` and the names of its attributes, so that our reader gets the node back.
+// Errors: broken_invariant if the node does not fit its body.
 [[nodiscard]] Result<graph::Operator> export_function(Exporter& exporter, const graph::Node& node);
 void export_attribute(const std::string& name, const graph::Attribute& value, AttributeProto& out);
 void export_type(const graph::TensorType& type, TypeProto& out);
 
-// `from` under another name, by a node Identity.
+// Writes a node Identity that gives the value `from` the name `to` as well.
 void add_identity(const std::string& from, const std::string& to, GraphProto& out);
 
-// Gives the bytes of the model. `sink` may take constants out of it; null takes none. Errors: those of
+// Returns the bytes of the model. `sink` may take constants out of it; null takes none. Errors: those of
 // `serialize`.
 [[nodiscard]] Result<std::string> serialize_with(const graph::Graph& graph, const SaveOptions& options,
                                                  ConstantSink* sink);

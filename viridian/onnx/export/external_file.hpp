@@ -1,12 +1,14 @@
 #pragma once
-// Writes constants into a file beside the model. Large ones begin at a page, so that readers can map them.
+// An ExternalFile writes constants into a file beside the model. Large ones begin at a page, so that
+// readers can map them.
 #include "viridian/onnx/export/export.hpp"
 
 namespace viridian::onnx {
 
 class ExternalFile final : public ConstantSink {
   public:
-    // Opens the file. Constants of fewer than `from` bytes stay in the model. Errors: file_not_writable.
+    // Opens the file `path`. Constants of fewer than `from` bytes stay in the model. Errors:
+    // file_not_writable.
     static Result<ExternalFile> create(Path path, std::int64_t from);
     ExternalFile(ExternalFile&&) = default;
     ~ExternalFile() override;  // an unfinished file is removed

@@ -16,18 +16,20 @@ namespace viridian::onnx {
 
 using FunctionKey = std::array<std::string, 3>;  // domain, name, overload
 
+// A Context is the state of one model while it is read.
 struct Context {
     std::string model;  // its name, for errors
     ExternalData external;
     Unsupported unsupported;
+    // A Function is a function of the model.
     struct Function {
         const FunctionProto* proto = nullptr;
-        std::int64_t size = 0;  // what a call costs of `nodes_left`
+        std::int64_t size = 0;  // how many of `nodes_left` a call uses up
     };
     std::map<FunctionKey, Function> functions;
     std::vector<const FunctionProto*> active;  // functions being inlined, outermost first
-    std::int64_t nodes_left = 0;
-    Listener* listener = nullptr;
+    std::int64_t nodes_left = 0;               // how many nodes may still be added
+    Listener* listener = nullptr;              // may be null
 
     // Subtracts `nodes` from `nodes_left`. Errors: limit_exceeded if there were too few.
     [[nodiscard]] Result<void> spend(std::int64_t nodes);
@@ -35,6 +37,7 @@ struct Context {
 
 using Opsets = std::map<std::string, std::int64_t, std::less<>>;  // by domain; "" is ai.onnx
 
+// A Scope is the graph that nodes join, with the names that they can read.
 struct Scope {
     graph::Graph& graph;
     std::unordered_map<std::string, graph::ValueId> values;  // every name that can be read here
@@ -42,55 +45,72 @@ struct Scope {
     std::string prefix;  // of names, inside an inlined function: "call/"
     std::map<std::string, AttributeProto, std::less<>>
         arguments;                                         // the call's attributes, for `ref_attr_name`
-    std::unordered_map<std::string, std::string> renamed;  // a function's outputs by the caller's names
+    std::unordered_map<std::string, std::string> renamed;  // from a function's outputs to the caller's names
 };
 
+// Returns the operator sets that a model or function imports.
 [[nodiscard]] Opsets opsets_of(const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto>& imports);
 
-// The tensor type of a value. A type that is not held is added to `unsupported` and becomes undefined.
-// Errors: malformed for an impossible dimension.
+// Returns the tensor type of a value. A type that a graph cannot hold (a sequence, map, optional, sparse
+// tensor or unknown element type) is added to `unsupported`, and the element type stays undefined. Errors:
+// malformed for an impossible dimension, and those of graph::element_count.
 [[nodiscard]] Result<graph::TensorType> import_type(Context& context, const ValueInfoProto& info);
 
-// Reads the model in `bytes`, which lie in the mapped `file`, or elsewhere if it is null. `name` stands for
-// the model in errors.
+// Reads the model in `bytes`. `file` is the mapped file that holds them, or null if they lie elsewhere.
+// `external` gives the tensors stored outside `bytes`, `listener` may be null, and `name` stands for the
+// model in errors. Errors: limit_exceeded above 2 GiB, and those of `load` for the content of a model.
 [[nodiscard]] Result<graph::Graph> read_model(std::string_view bytes, std::string_view name,
                                               const LoadOptions& options, Listener* listener,
                                               ExternalData external, const MappedFile* file);
 
-// Imports the main graph and moves the bytes of its initialisers out of `proto`.
+// Imports the main graph and moves the bytes of its initialisers out of `proto`. Errors: malformed, and
+// those of import_constants and import_nodes.
 [[nodiscard]] Result<graph::Graph> import_graph(Context& context, GraphProto& proto, Opsets opsets);
 
-// Adds the constants of `proto` to the scope. If `take`, their bytes may be moved out of `proto`.
+// Adds the initialisers of `proto` to the scope as constants. If `take` is true, their bytes may be moved
+// out of `proto`. Errors: malformed for a missing or repeated name, and those of reading a tensor.
 [[nodiscard]] Result<void> import_constants(Context& context, Scope& scope, GraphProto& proto, bool take);
+// Adds `nodes` to the scope, producers before readers. Errors: those of node_order and import_node.
 [[nodiscard]] Result<void> import_nodes(Context& context, Scope& scope, const Nodes& nodes);
-// The value of a name that `reader` reads; `none` for "". Errors: malformed if nothing defines it.
+// Returns the value of a name that the node `reader` reads; `none` for "". Errors: malformed if nothing
+// defines it.
 [[nodiscard]] Result<graph::ValueId> find_value(const Scope& scope, const std::string& name,
                                                 const NodeProto& reader);
+// Adds one node to the scope: as a node of its operator in its newest meaning, as a constant, or as the
+// inlined nodes of a function. Operators that are not implemented are added to `context.unsupported`.
+// Errors: malformed, limit_exceeded, mismatch.
 [[nodiscard]] Result<void> import_node(Context& context, Scope& scope, const NodeProto& proto);
 
-// The attributes of a node, except graphs. Errors: malformed, unsupported.
+// Returns the attributes of a node, except its graphs. Attributes that a graph cannot hold (lists of graphs,
+// lists of tensors, types) are added to `context.unsupported`. Errors: malformed, limit_exceeded.
 [[nodiscard]] Result<graph::Attributes> import_attributes(Context& context, const Scope& scope,
                                                           const NodeProto& proto);
-// The attribute itself, or the attribute of the function's call to which it refers; null if the call has
-// none.
+// Returns `attribute`, or, if it refers to an attribute of the enclosing function, the one that the call of
+// that function gives; null if the call gives none.
 [[nodiscard]] const AttributeProto* resolve(const Scope& scope, const AttributeProto& attribute);
 
 // Imports the bodies of If, Loop or Scan. The values that they capture become further inputs of `node`.
+// Errors: malformed for a wrong number of bodies, and those of find_value and of importing a graph.
 [[nodiscard]] Result<void> import_bodies(Context& context, Scope& scope, const NodeProto& proto,
                                          graph::Node& node);
 
-// The function of the model that this node calls, or null.
+// Returns the function of the model that this node calls, or null.
 [[nodiscard]] const Context::Function* find_function(const Context& context, const NodeProto& node);
-// If `function` stands for an operator of ours (`export_function` writes such), makes `node`, which has the
-// call's inputs and attributes, a node of that operator, and returns true. Errors: malformed.
+// Restores an operator that Viridian exported as a function (`export_function`). If `function` is one of
+// these, turns `node`, which has the inputs and attributes of `call`, into a node of that operator; otherwise
+// returns false. Errors: malformed, and those of import_nodes.
 [[nodiscard]] Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& call,
                                             const FunctionProto& function, graph::Node& node);
+// Adds the nodes of `function` to the scope in place of the call. Errors: malformed (it calls itself, or
+// the call does not fit), and those of import_nodes.
 [[nodiscard]] Result<void> inline_function(Context& context, Scope& scope, const NodeProto& call,
                                            const FunctionProto& function);
 
-// The contents of a field that is newer than the message classes, in order, if its type is length-delimited.
+// Returns the contents of every field `number` of `message`, in order. It is for length-delimited fields that
+// the generated message classes are too old to know.
 [[nodiscard]] std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number);
-// The node's origin in the original network, qualified as far as the exporter says: "layer1.0/conv1".
+// Returns the names of the nodes of the original network that `node` comes from, with their module path if
+// the exporter wrote it: "layer1.0/conv1". `prefix` is the scope's prefix.
 [[nodiscard]] std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefix);
 
 }  // namespace viridian::onnx

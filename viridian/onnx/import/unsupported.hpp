@@ -1,5 +1,6 @@
 #pragma once
-// Collects everything that a model uses and Viridian does not implement, so that one error can list it all.
+// Unsupported collects everything that a model uses and Viridian does not implement, so that one error can
+// list it all.
 #include <map>
 #include <string>
 #include <vector>
@@ -11,13 +12,13 @@ namespace viridian::onnx {
 
 class Unsupported {
   public:
-    // `op` is not implemented; `node` is the name of one that uses it.
+    // Adds the operator `op`, which is not implemented; `node` is the name of a node that uses it.
     void add_operator(const graph::Operator& op, std::string node);
     void add(std::string what);  // "input `x` is a sequence"
     [[nodiscard]] bool none() const { return operators_.empty() && others_.empty(); }
 
-    // Errors: unsupported if anything was added; it names every operator with its first nodes, and everything
-    // else.
+    // Returns the error `unsupported` if anything was added. It names every operator with its first nodes,
+    // and everything else.
     [[nodiscard]] Result<void> result(std::string_view model) const;
 
   private:

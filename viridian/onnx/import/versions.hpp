@@ -13,8 +13,8 @@ namespace viridian::onnx {
 [[nodiscard]] Result<void> check_ir_version(const ModelProto& model, std::string_view name,
                                             Listener* listener);
 
-// The operator sets that a model or a function imports. `name` is the model's. Errors: malformed for an
-// impossible version, unsupported for a set of ai.onnx above `newest_opset`.
+// Returns the operator sets that a model or a function imports. `name` is the model's. Errors: malformed
+// for an impossible version, unsupported for a set of ai.onnx above `newest_opset`.
 [[nodiscard]] Result<Opsets> check_opsets(
     const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto>& imports, std::string_view name);
 

@@ -9,22 +9,23 @@
 
 namespace viridian::onnx {
 
-// The files of one model that hold external tensors.
+// ExternalData are the files of one model that hold external tensors.
 class ExternalData {
   public:
     ExternalData() = default;  // no folder: every external tensor is refused
     explicit ExternalData(Path folder) : folder_(std::move(folder)) {}
-    // No folder, but tensors in memory: a message names one by the location `in_memory` and its number as the
-    // offset.
+    // Holds tensors in memory and no folder. A message names a tensor by the location `in_memory` and its
+    // number as the offset.
     explicit ExternalData(std::vector<graph::Tensor> tensors) : tensors_(std::move(tensors)) {}
 
     static constexpr std::string_view in_memory = "viridian:memory";
-    // The tensor in memory that the message names, or null.
+    // Returns the tensor in memory that the message names, or null.
     [[nodiscard]] const graph::Tensor* tensor_of(const TensorProto& tensor) const;
 
-    // The tensor's `byte_count` bytes, shared with the mapped file. Elements that are not aligned to
-    // `alignment` bytes are copied, in all at most as many bytes as the files have. Errors: file_not_found,
-    // malformed.
+    // Returns the `byte_count` bytes of the tensor, shared with the mapped file. Elements that are not
+    // aligned to `alignment` bytes are copied, in all at most as many bytes as the files have. Errors:
+    // file_not_found, file_unreadable, malformed, unsupported (there is no folder), limit_exceeded (more
+    // copies).
     Result<std::shared_ptr<const std::byte>> bytes_of(const TensorProto& tensor, std::int64_t byte_count,
                                                       std::int64_t alignment);
 

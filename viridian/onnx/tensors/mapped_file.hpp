@@ -1,5 +1,5 @@
 #pragma once
-// Maps a file into memory, read-only. The mapping lives as long as anybody shares it.
+// A MappedFile is a file mapped into memory, read-only. The mapping lives as long as anything shares it.
 #include <cstddef>
 #include <memory>
 
@@ -9,17 +9,17 @@ namespace viridian::onnx {
 
 class MappedFile {
   public:
-    // Errors: file_not_found, file_unreadable.
+    // Maps the regular file `path`. Errors: file_not_found, file_unreadable.
     static Result<MappedFile> open(const Path& path);
 
     [[nodiscard]] std::string_view bytes() const {
         return {reinterpret_cast<const char*>(data_.get()), size_};
     }
-    // The bytes from `offset` on, which share the mapping. The caller has checked the bounds.
+    // Returns the bytes from `offset` on, which share the mapping. The caller has checked the bounds.
     [[nodiscard]] std::shared_ptr<const std::byte> at(std::size_t offset) const {
         return {data_, data_.get() + offset};
     }
-    // Removes these pages from memory until they are read again.
+    // Removes the whole pages among these `size` bytes from memory until they are read again.
     void drop(std::size_t offset, std::size_t size) const;
 
   private:

@@ -4,8 +4,8 @@
 
 namespace viridian::onnx {
 
-// The sparse constant as a dense tensor. Its indices are linear, or one row of coordinates per value.
-// Errors: malformed, limit_exceeded beyond 256 MiB in all of a model.
+// Returns the sparse constant as a dense tensor. Its indices are linear, or one row of coordinates per
+// value. Errors: malformed, limit_exceeded (more than 256 MiB in all of a model).
 [[nodiscard]] Result<graph::Tensor> dense(const ::onnx::SparseTensorProto& sparse, ExternalData& external);
 
 }  // namespace viridian::onnx

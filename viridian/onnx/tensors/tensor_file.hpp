@@ -5,17 +5,19 @@
 
 namespace viridian::onnx {
 
+// A NamedTensor is a tensor with the name that its file gives.
 struct NamedTensor {
     std::string name;  // "" if the file has none, as .npy files
     graph::Tensor tensor;
 };
 
-// Read or write a file whose extension says its format. Errors: file_not_found, file_unreadable,
-// invalid_argument (extension), malformed, unsupported (element type).
+// These read and write a file whose extension says its format. Errors: file_not_found, file_unreadable,
+// file_not_writable, invalid_argument (extension), malformed, unsupported (element type).
 [[nodiscard]] Result<NamedTensor> read_tensor_file(const Path& path);
 [[nodiscard]] Result<void> write_tensor_file(const Path& path, const NamedTensor& tensor);
 
-// Read or give the bytes of such a file; `name` stands for it in errors. Errors: malformed, unsupported.
+// These read and make the bytes of such a file; `name` stands for it in errors. Errors: malformed,
+// unsupported.
 [[nodiscard]] Result<graph::Tensor> parse_npy(std::string_view bytes, std::string_view name);
 [[nodiscard]] Result<std::string> npy_bytes(const graph::Tensor& tensor);
 [[nodiscard]] Result<NamedTensor> parse_tensor_proto(std::string_view bytes, std::string_view name);

@@ -122,10 +122,10 @@ Result<void> OptimizeFiles::write(const Optimized& result, const std::string& pa
                           options.max_error};
     const Json sidecar = sidecar_json(model, plan, request);
     VIRIDIAN_TRY(check_readable(staging.at(model_), sidecar));
-    VIRIDIAN_TRY(write_file(staging.at(plan_), sidecar.dump(1) + "\n"));
+    VIRIDIAN_TRY(write_file(staging.at(plan_), json_dump(sidecar, 1) + "\n"));
     VIRIDIAN_TRY(write_file(staging.at(page_), page));
     const Json certificate = rewrite::to_json({result.certificate, result.certified_hash});
-    VIRIDIAN_TRY(write_file(staging.at(certificate_), certificate.dump(1) + "\n"));
+    VIRIDIAN_TRY(write_file(staging.at(certificate_), json_dump(certificate, 1) + "\n"));
     std::vector<Path> written;
     for (const Path& target : {data_of(bf16_), bf16_, data_of(bf16_weights_), bf16_weights_, data_of(model_),
                                model_, plan_, page_, certificate_}) {

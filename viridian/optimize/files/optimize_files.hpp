@@ -1,7 +1,8 @@
 #pragma once
-// Writes the files of `optimize`: the model OUT.onnx, beside it its plan, page, certificate and bf16 form,
-// and the prices of --record. Names are checked before anything is measured; each file is written whole in a
-// folder beside OUT.onnx, and all take their names together at the end.
+// OptimizeFiles write the files of `optimize`: the model OUT.onnx, beside it its plan, page, certificate
+// and bf16 forms, and the prices of --record. make() checks the names before anything is measured. write()
+// first writes every file except that of --record whole into a folder beside OUT.onnx; at the end they all
+// take their names together.
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json_fwd.hpp"
 #include "viridian/base/result.hpp"
@@ -11,14 +12,18 @@ namespace viridian::optimize {
 
 class OptimizeFiles {
   public:
-    // `reads`: what the command reads, and must not replace. Errors: invalid_argument (no .onnx, two files of
-    // one name, a file it reads), file_not_writable.
+    // Derives the names from `output`, which ends in .onnx, and checks them. `record` is the file of
+    // --record, or "". With `bf16` the names of the bf16 forms are checked too. `reads` are the files that
+    // the command reads and must not replace. Errors: invalid_argument (no .onnx, two files of one name, a
+    // file that the command reads), file_not_writable.
     static Result<OptimizeFiles> make(const std::string& output, const std::string& record, bool bf16,
                                       const std::vector<Path>& reads);
 
-    // The names as the result has them under `files`; those of the bf16 models if the plan uses bf16.
+    // Returns the names for the member `files` of the result, with those of the bf16 models if the plan
+    // uses bf16.
     [[nodiscard]] Json json(const Optimized& result) const;
-    // `page` is the HTML text.
+    // Writes all files. `page` is the HTML text of the page. Errors: broken_invariant (the written model
+    // does not fit its plan), file_not_writable, disk_full, and those of onnx::save.
     [[nodiscard]] Result<void> write(const Optimized& result, const std::string& page) const;
 
   private:

@@ -15,8 +15,7 @@ Error malformed(std::string_view what) {
 
 // Of the content: spaces and the order of fields are nobody's business.
 std::string digest(const Json& sidecar) {
-    nlohmann::json sorted =
-        nlohmann::json::parse(sidecar.dump(-1, ' ', false, Json::error_handler_t::replace));
+    nlohmann::json sorted = nlohmann::json::parse(json_dump(sidecar, -1));
     sorted.erase("digest");
     return fmt::format("{:016x}", Hash{}.add(std::string_view(sorted.dump())).value());
 }

@@ -9,7 +9,7 @@ Result<void> confirm_prices(const graph::Graph& graph, Costs& costs, const searc
     constexpr int most_rounds = 6;
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     for (int round = 0; round < most_rounds; ++round) {
-        const cost::Source source = costs.source();
+        const cost::PriceSource source = costs.source();
         VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, source, solver));
         VIRIDIAN_TRY(const search::Outcome outcome, search::solve(instance, objective, solver));
         std::vector<plan::AssignedRegion> doubtful = outcome.assignment.regions;

@@ -20,7 +20,7 @@ constexpr double seconds_per_byte = 2.7e-9;
 
 }  // namespace
 
-Result<void> ask_for_all(const std::vector<graph::Graph>& graphs, const cost::Source& source) {
+Result<void> ask_for_all(const std::vector<graph::Graph>& graphs, const cost::PriceSource& source) {
     for (const graph::Graph& graph : graphs) {
         VIRIDIAN_TRY(search::Instance::of(graph, source));
     }

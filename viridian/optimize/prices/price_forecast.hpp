@@ -1,6 +1,6 @@
 #pragma once
-// Forecasts how long it takes to measure the prices that a model lacks, before they are measured and while
-// they are.
+// A PriceForecast says how long it takes to measure the prices that a model lacks, before they are measured
+// and while they are.
 #include <chrono>
 
 #include "viridian/base/json_fwd.hpp"
@@ -12,17 +12,21 @@ namespace viridian::optimize {
 
 class PriceForecast {
   public:
-    // Counts what the solvers could ask for on these graphs; measures nothing.
+    // Counts the prices that the solvers could ask for on these graphs; measures nothing. `protocol` says
+    // how long one measurement may take. Errors: those of `costs`.
     static Result<PriceForecast> make(const std::vector<graph::Graph>& graphs, profile::OnDemand& costs,
                                       const execute::TimingProtocol& protocol);
 
+    // These return how many prices are known, how many are missing, and how long these take to measure.
     [[nodiscard]] std::size_t known() const { return survey_.known.size(); }
     [[nodiscard]] std::size_t missing() const { return survey_.missing.size(); }
     [[nodiscard]] Seconds expected() const { return expected_; }
+    // These return the forecast for people, and for the member `forecast` of the result.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] Json json() const;
 
-    // With so many measured since `begin`: how many of how many, and how long the rest takes at their mean.
+    // Returns how many of how many prices are measured, and how long the rest takes at their mean.
+    // `measured` counts those since `begin`.
     [[nodiscard]] std::string progress(std::int64_t measured,
                                        std::chrono::steady_clock::time_point begin) const;
 
@@ -31,7 +35,7 @@ class PriceForecast {
     Seconds expected_, each_;
 };
 
-// Asks `source` for every price that a solver could ask for.
-Result<void> ask_for_all(const std::vector<graph::Graph>& graphs, const cost::Source& source);
+// Asks `source` for every price that a solver could ask for on `graphs`. Errors: those of `source`.
+Result<void> ask_for_all(const std::vector<graph::Graph>& graphs, const cost::PriceSource& source);
 
 }  // namespace viridian::optimize

@@ -1,7 +1,7 @@
 #pragma once
-// Proves that a plan is optimal, from nothing but the network and two solutions: the cost of the event times
-// (primal) and the lower bound that the flow gives (dual, by weak duality), both in 128-bit integers. If they
-// are equal, no plan costs less.
+// Proves that a plan is optimal, from nothing but the network and two solutions. The event times give a cost
+// (primal) and the flow gives a lower bound by weak duality (dual). Both are computed in 128-bit integers. If
+// they are equal, no plan costs less.
 #include "viridian/pipeline/exact/parametric_flow.hpp"
 
 namespace viridian::pipeline {
@@ -14,7 +14,7 @@ struct Certificate {
     [[nodiscard]] bool proves_optimal() const { return feasible && primal == dual; }
 };
 
-// Computes both sides again.
+// Computes both sides from `solution`, which belongs to `network`.
 [[nodiscard]] Certificate certify(const Network& network, const FlowSolution& solution);
 
 }  // namespace viridian::pipeline

@@ -1,6 +1,7 @@
 #pragma once
-// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990) of arcs that will become tight, latest time first. Time
-// only falls: no event may be pushed that is later than the last one taken.
+// EventQueue holds the arcs that will become tight and hands them out latest time first, for ParametricFlow.
+// It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990). Time only falls: no event may be pushed that is
+// later than the last one taken.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -17,11 +18,13 @@ struct Event {
 
 class EventQueue {
   public:
+    // No event may be later than `latest`.
     explicit EventQueue(Nanoseconds latest) : last_(latest) {}
 
     void push(Event event) { bucket_[place(event.time)].push_back(event); }
 
-    // The next event no earlier than `until` for which `holds` (others are dropped on the way), or false.
+    // Takes the next event that is no earlier than `until` and for which `holds(event)` is true, and puts it
+    // into `event`. Events that do not hold are dropped on the way. Returns false if there is none.
     template <typename Holds>
     bool pop(Nanoseconds until, const Holds& holds, Event& event) {
         while (true) {
@@ -36,13 +39,15 @@ class EventQueue {
     }
 
   private:
-    // 0: now; i: the highest bit in which it differs from now is i - 1.
+    // Returns the bucket of a time: 0 for the present time, otherwise one more than the highest bit in which
+    // it differs from the present time.
     [[nodiscard]] std::size_t place(Nanoseconds time) const {
         return static_cast<std::size_t>(
             std::bit_width(static_cast<std::uint64_t>(time) ^ static_cast<std::uint64_t>(last_)));
     }
 
-    // Spreads the first bucket that holds anything over the ones before it.
+    // Spreads the first bucket that holds anything over the buckets before it. Returns false if nothing is
+    // left that is no earlier than `until`.
     template <typename Holds>
     bool refill(Nanoseconds until, const Holds& holds) {
         for (std::size_t i = 1; i < bucket_.size(); ++i) {

@@ -9,27 +9,28 @@ namespace viridian::pipeline {
 struct FrontierPoint {
     Nanoseconds time = 0;
     Int128 cost = 0;         // attojoules above waiting
-    std::int64_t slope = 0;  // nanowatts: what a nanosecond less costs, just below this time
+    std::int64_t slope = 0;  // -dE/dT in nanowatts just below this time; 0 for the fastest point
 };
 
 struct ExactFrontier {
     std::vector<FrontierPoint> points;  // fastest first; E(T) is linear in between
     std::int64_t certified = 0;         // breakpoints whose primal and dual agree
-    Watts total_wait;
+    Watts total_wait;                   // of all ranks
 
-    // Energy with all waiting until `time` (Σ unit energies + waiting power × waiting time).
+    // Returns the energy at `point` with all waiting: Σ unit energies + waiting power × waiting time.
     [[nodiscard]] Joules energy(const FrontierPoint& point) const;
-    // The energy at any time: infinite below the fastest plan; beyond the slowest, everyone waits.
+    // Returns the energy at any `time`. It is infinite below the fastest plan; beyond the slowest plan
+    // everyone waits for the rest.
     [[nodiscard]] Joules energy_at(Nanoseconds time) const;
-    // The index of the point with the least energy; later points need more energy and more time.
+    // Returns the index of the point with the least energy. Later points need more energy and more time.
     [[nodiscard]] std::size_t cheapest() const;
 };
 
 // The most units that a network may have; larger ones are planned by tying (`tied.hpp`).
 inline constexpr int most_exact_units = 1 << 19;
 
-// The whole frontier. If `certify_each`, primal and dual are computed again at every breakpoint instead of at
-// both ends only. Errors: limit_exceeded.
+// Returns the whole frontier. If `certify_each`, primal and dual are computed again at every breakpoint,
+// otherwise at both ends only. Errors: limit_exceeded.
 [[nodiscard]] Result<ExactFrontier> exact_frontier(const Network& network, bool certify_each = true);
 
 struct ExactPlan {
@@ -38,11 +39,12 @@ struct ExactPlan {
     Certificate certificate;
 };
 
-// The plan of least energy that ends by `deadline`; 0 asks for the fastest. Errors: limit_exceeded,
-// invalid_argument when even the fastest clocks end later.
+// Returns the plan of least energy that ends by `deadline`; 0 asks for the fastest. Errors: limit_exceeded;
+// invalid_argument if even the fastest clocks end later.
 [[nodiscard]] Result<ExactPlan> exact_plan(const Network& network, Nanoseconds deadline = 0);
 
-// The time of the least total energy, waiting included: the end of the useful frontier.
+// Returns the time of the least total energy, waiting included, which is the end of the useful frontier. For
+// a network that is too large to plan exactly it returns the time of the slowest plan.
 [[nodiscard]] Nanoseconds cheapest_time(const Network& network);
 
 }  // namespace viridian::pipeline

@@ -68,7 +68,7 @@ Result<Written> write_json(const PlanFile& plan) {
                        {"micro_batches", plan.schedule.micro_batches},
                        {"split_backward", plan.schedule.split_backward},
                        {"schedule", std::move(ranks)}};
-    return Written{json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", {}};
+    return Written{json_dump(json, 1) + "\n", {}};
 }
 
 }  // namespace viridian::pipeline

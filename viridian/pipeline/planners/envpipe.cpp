@@ -22,7 +22,7 @@ PlannerAnswer envpipe(const Schedule& schedule, const Network& network, Reconfig
     const std::vector<std::uint8_t> outside = envelope(schedule, network);
     const std::vector<int> top = maximum_levels(network);
     PlannerAnswer answer;
-    Assignment& plan = answer.assignment;
+    ClockAssignment& plan = answer.assignment;
     plan = at_levels(network, unreconfigured_levels(schedule, network));
     while (true) {
         ++answer.iterations;  // one training step

@@ -1,7 +1,7 @@
 #pragma once
-// Declares the planners, which choose the clock of every unit of a pipeline. Each is one row. `exact`, its
-// rounding to whole clocks, `switching` and `tied` come from this project; the others are the methods with
-// which they are compared.
+// Declares the planners, which choose the clock of every unit of a pipeline. Each planner is one row of
+// `planners()`. `exact`, its rounding to whole clocks, `switching` and `tied` come from this project; the
+// others are the methods with which they are compared.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,16 +11,18 @@
 namespace viridian::pipeline {
 
 struct PlanRequest {
-    Nanoseconds deadline = 0;   // at most this; 0: as fast as the fastest clocks allow
-    bool straggler = false;     // everyone waits until the deadline anyway, so energy above waiting decides
-    Seconds quantum{0.001};     // Perseus: one step of time
-    bool whole_clocks = false;  // exact: one clock per unit instead of two in turn
+    Nanoseconds deadline = 0;  // the iteration ends by then; 0: as fast as the fastest clocks allow
+    // Everyone waits until the deadline anyway, so only energy above waiting counts. If false, `exact` and
+    // `switching` cut the deadline to the time of least energy.
+    bool straggler = false;
+    Seconds quantum{0.001};     // for `perseus`: one step of time
+    bool whole_clocks = false;  // for `exact`: one clock per unit instead of two in turn
 };
 
 struct PlannerAnswer {
-    Assignment assignment;
-    int iterations = 0;                      // ENVPIPE: training steps; Perseus: cuts
-    std::optional<Certificate> certificate;  // of the relaxation at the deadline
+    ClockAssignment assignment;
+    int iterations = 0;                      // training steps of ENVPIPE, cuts of Perseus
+    std::optional<Certificate> certificate;  // of the relaxation to two clocks per unit, at the deadline
     std::optional<Joules> bound;             // no plan by the deadline needs less
     bool exact = false;                      // the plan meets its bound
 };
@@ -36,33 +38,41 @@ struct PlannerRow {
     std::string summary;
     Result<PlannerAnswer> (*plan)(const PlanInput& input, const PlanRequest& request);
 };
+// Returns all planners.
 [[nodiscard]] const std::vector<PlannerRow>& planners();
-// Errors: invalid_argument with the list of names.
+// Returns the planner called `name`. Errors: invalid_argument, with the list of names.
 [[nodiscard]] Result<PlannerRow> find_planner(std::string_view name);
 
-// Every unit at its highest clock.
+// These three return per unit the index of a measured point, -1 for a unit without a clock.
+// `maximum_levels` puts every unit at its highest clock.
 [[nodiscard]] std::vector<int> maximum_levels(const Network& network);
-// Every unit at the clock with the least measured energy (the bottom of ENVPIPE's valley, §2.2).
+// `valley_levels` puts every unit at the clock of least measured energy (the bottom of ENVPIPE's valley,
+// §2.2).
 [[nodiscard]] std::vector<int> valley_levels(const Network& network);
-// The valley inside the outer envelope, full clocks on it (ENVPIPE §4.4, before any reconfiguration).
+// `unreconfigured_levels` uses the highest clocks on the outer envelope (`envelope`) and the valley inside it
+// (ENVPIPE §4.4, before any reconfiguration).
 [[nodiscard]] std::vector<int> unreconfigured_levels(const Schedule& schedule, const Network& network);
 
+// Reconfigure says which units ENVPIPE speeds up in one step, and by how much.
 enum class Reconfigure {
-    balanced,      // the slowest units of the critical path, one clock up
-    greedy,        // the last unit of the critical path below the top, straight to the top (the paper)
-    greedy_steps,  // the same, 90 MHz at a time (the published code)
+    balanced,      // the slowest units of the critical path, by one clock
+    greedy,        // the last unit of the critical path that is below the top, to the top (the paper)
+    greedy_steps,  // that unit by 90 MHz (the published code)
 };
-// ENVPIPE §4.4: reconfigures the critical path until it is the envelope, or cannot get faster.
+// Plans as ENVPIPE does (§4.4): starts from `unreconfigured_levels` and speeds up units of the critical path
+// until the envelope is critical or nothing can get faster.
 [[nodiscard]] PlannerAnswer envpipe(const Schedule& schedule, const Network& network, Reconfigure how);
 
-// Perseus (arXiv:2312.06902) as lowtime runs it: durations in whole quanta rounded down, an exponential
-// fitted to each cost, cuts of one quantum from the slowest plan; then the slowest clock that fits each
-// promised time. Errors: limit_exceeded.
+// Plans as Perseus does (arXiv:2312.06902), in the way of its library lowtime. Durations are whole multiples
+// of `quantum`, rounded down, and an exponential is fitted to each cost. From the slowest plan, cuts of one
+// quantum lead to `deadline`. Each unit then takes the slowest clock that fits its promised time. Errors:
+// limit_exceeded.
 [[nodiscard]] Result<PlannerAnswer> perseus(const Network& network, Nanoseconds deadline,
                                             Nanoseconds quantum);
 
-// Whole clocks: the exact plan rounded to the next faster clock, then slowed again where slack is left. The
-// relaxation is the bound.
+// Plans one clock per unit by rounding the exact plan: each unit takes the cheapest clock that fits the time
+// the exact plan and earlier units leave it, and then once more from the end, to use the slack that is
+// left. The exact plan is the bound. Errors: those of exact_plan.
 [[nodiscard]] Result<PlannerAnswer> whole_clocks(const Network& network, Nanoseconds deadline);
 
 }  // namespace viridian::pipeline

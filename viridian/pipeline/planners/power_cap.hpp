@@ -9,17 +9,18 @@
 namespace viridian::pipeline {
 
 struct CappedPipeline {
-    Nanoseconds time = 0;
-    Joules energy;
+    Nanoseconds time = 0;  // of one iteration
+    Joules energy;         // of one iteration
     [[nodiscard]] Watts power() const { return energy / to_seconds(time); }
 };
 struct PowerCap {
     double slowdown = 1;  // factor on every pipeline's fastest time
     std::vector<CappedPipeline> pipelines;
-    Watts power;
+    Watts power;  // of all together
 };
 
-// Errors: invalid_argument when waiting alone exceeds the cap.
+// Returns the plan of all `pipelines`, given by their exact frontiers, under the power limit `cap`. Errors:
+// invalid_argument if waiting alone takes more than `cap`.
 [[nodiscard]] Result<PowerCap> share_power(std::span<const ExactFrontier> pipelines, Watts cap);
 
 }  // namespace viridian::pipeline

@@ -102,7 +102,7 @@ class RankPlanner {
 
 }  // namespace
 
-std::int64_t price_switches(const Network& network, Assignment& plan, const SwitchPrice& price) {
+std::int64_t price_switches(const Network& network, ClockAssignment& plan, const SwitchPrice& price) {
     std::int64_t changes = 0;
     plan.gap.assign(plan.duration.size(), 0);
     for (int r = 0; r < network.ranks(); ++r) {
@@ -124,7 +124,7 @@ namespace {
 
 // A whole-clock plan, what its changes cost, and when it ends.
 struct PricedPlan {
-    Assignment assignment;
+    ClockAssignment assignment;
     Joules energy;  // by the deadline, changes included
     Nanoseconds end = 0;
 };
@@ -142,8 +142,8 @@ PricedPlan priced(const Network& network, std::vector<int> level, Nanoseconds de
 // When each unit has to end if all units start no later than the plan starts them (`early`), or if they start
 // as late as the deadline allows. In both windows the plan itself fits, and a rank may use all slack that is
 // left.
-std::vector<Nanoseconds> windows_around(const Network& network, const Assignment& plan, Nanoseconds deadline,
-                                        bool early) {
+std::vector<Nanoseconds> windows_around(const Network& network, const ClockAssignment& plan,
+                                        Nanoseconds deadline, bool early) {
     std::vector<Nanoseconds> held = plan.duration;  // a change of clock is part of the unit after it
     for (std::size_t u = 0; u < held.size(); ++u) held[u] += plan.gap[u];
     if (!early) return latest_finish(network, held, deadline);
@@ -208,6 +208,16 @@ Result<PlannerAnswer> plan_with_switches(const Network& network, Nanoseconds dea
     answer.certificate = exact.certificate;
     answer.bound = to_joules(exact.certificate.primal) + network.total_wait() * to_seconds(end);
     return answer;
+}
+
+std::string price_switches(const Profile& profile, const Network& network, PlannerAnswer& answer) {
+    const SwitchPrice price{to_nanoseconds(profile.switch_latency), profile.switch_energy,
+                            to_nanoseconds(profile.dwell)};
+    if (price.free()) return "";
+    if (answer.assignment.level.empty())
+        return "changes of clock are not priced in this plan; give --planner switching";
+    price_switches(network, answer.assignment, price);
+    return "";
 }
 
 }  // namespace viridian::pipeline

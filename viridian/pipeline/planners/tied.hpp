@@ -1,27 +1,33 @@
 #pragma once
-// Plans networks that are too large to solve exactly. The micro-batches of the steady state are tied: a
-// pipeline with few micro-batches is solved exactly, and its middle is repeated. If even that is too large,
-// slack is shared out along paths, for all units at once. In both cases the result is a target: the full
-// network is filled from front to back, no unit later than the deadline allows, and evaluated exactly.
+// Plans networks that are too large to solve exactly, by two methods, and keeps the cheaper plan. One shares
+// slack out along paths, for all units at once. The other ties the micro-batches of the steady state: it
+// solves a pipeline with few micro-batches exactly and repeats its middle; it is left out if that pipeline
+// cannot be made or is still too large. Each method gives target durations. The full network is filled with
+// them from front to back, as far as the deadline allows, and then takes the slack that is left.
 #include "viridian/pipeline/planners/planners.hpp"
 #include "viridian/pipeline/profile/profile.hpp"
 
 namespace viridian::pipeline {
 
-// `deadline` 0: the fastest. The bound is that of any order. Errors: invalid_argument below the fastest time.
+// Plans `network`, which was made from `schedule` and `profile`. A `deadline` of 0 means the shortest
+// possible time. The answer's bound is `any_order_bound`. Errors: invalid_argument if the fastest clocks end
+// after `deadline`.
 [[nodiscard]] Result<PlannerAnswer> plan_tied(const Schedule& schedule, const Profile& profile,
                                               const Network& network, Nanoseconds deadline);
 
-// Targets by sharing slack: in each round every unit takes its part, slack × own time / longest path through
-// it, so no path can overrun; what units cannot use goes to the next round.
+// Returns target durations made by sharing out slack. In each of `rounds` rounds every unit is lengthened by
+// its slack × its time / the longest path through it, so that no path ends after `deadline`. Slack that units
+// cannot use is shared in the next round.
 [[nodiscard]] std::vector<Nanoseconds> share_slack(const Network& network, Nanoseconds deadline, int rounds);
 
-// Front to back: each unit takes its target if the units after it, at their fastest, still meet the deadline.
+// Returns durations that meet `deadline`. From front to back each unit takes as much of its `target` as the
+// units after it, at their fastest, allow.
 [[nodiscard]] std::vector<Nanoseconds> fill_forward(const Network& network,
                                                     std::span<const Nanoseconds> target,
                                                     Nanoseconds deadline);
 
-// Front to back once more: each unit takes what slack its successors, as they now are, leave it.
+// Lengthens the durations from front to back: each unit takes the slack that its successors, with their
+// present durations, leave before `deadline`.
 void stretch(const Network& network, std::vector<Nanoseconds>& duration, Nanoseconds deadline);
 
 }  // namespace viridian::pipeline

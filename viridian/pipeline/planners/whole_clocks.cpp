@@ -40,7 +40,7 @@ std::vector<int> round_forward(const Network& network, const FlowSolution& exact
 
 // The same from the end: every unit may start as early as the units before it allow.
 void fill_backward(const Network& network, std::vector<int>& level, Nanoseconds deadline) {
-    const Assignment plan = at_levels(network, level);
+    const ClockAssignment plan = at_levels(network, level);
     const Timing timing = evaluate(network, plan.duration);
     std::vector<Nanoseconds> latest(level.size(), deadline);
     for (auto u = network.order.rbegin(); u != network.order.rend(); ++u) {

@@ -21,20 +21,22 @@ struct Csv {
     std::vector<std::string_view> header;
     std::vector<CsvRow> rows;
 
-    // Column of a name. Errors: missing_entry.
+    // Returns the index of the column called `wanted`. Errors: missing_entry.
     [[nodiscard]] Result<std::size_t> column(std::string_view wanted) const;
     [[nodiscard]] bool has(std::string_view wanted) const;
-    // A cell as a finite number. Errors: malformed, with file and line.
+    // Returns a cell as a finite number. Errors: malformed, with file and line.
     [[nodiscard]] Result<double> number(const CsvRow& row, std::size_t column) const;
-    // A cell as a whole number in [0, most].
+    // Returns a cell as a whole number from 0 to `most`. Errors: malformed, with file and line.
     [[nodiscard]] Result<int> whole(const CsvRow& row, std::size_t column, int most) const;
 };
 
-// Views into `text`. Errors: malformed when a row has another number of cells than the header.
+// Splits `text` into header and rows, which are views into it. `name` stands for the file in errors. Errors:
+// malformed if there is no header or a row has another number of cells.
 [[nodiscard]] Result<Csv> parse_csv(std::string_view text, std::string_view name);
 
+// Returns `text` without spaces around it.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
-// The whole of `text` as a finite number.
+// Return the whole of `text` as a finite number, or as a whole number; nothing if it is none.
 [[nodiscard]] std::optional<double> number_of(std::string_view text);
 [[nodiscard]] std::optional<std::int64_t> whole_of(std::string_view text);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Defines what a planner has to know of each stage: measured time and energy by clock, waiting power, memory
-// and transfers. Energies are those of all devices that share the stage's clock (the whole tensor-parallel
-// group).
+// Defines Profile, which holds what a planner has to know of each stage: measured time and energy by clock,
+// waiting power, memory and transfers. Energies are those of all devices that share the stage's clock (the
+// whole tensor-parallel group).
 #include <array>
 #include <span>
 #include <string>
@@ -30,8 +30,9 @@ struct StageProfile {
     Bytes weight_stash;  // the part of it kept between backward and weight (zero bubble)
     Bytes weights;       // parameters, gradients, optimiser state
     Bytes memory;        // of the device; 0: unlimited
-    std::string device;
+    std::string device;  // name, for reports
 
+    // Return the points of units of `kind`.
     [[nodiscard]] const std::vector<Point>& of(Kind kind) const {
         return points.at(static_cast<std::size_t>(kind));
     }
@@ -40,7 +41,8 @@ struct StageProfile {
 
 struct Profile {
     std::vector<StageProfile> stages;
-    // Time between stages s and s + 1, in either direction, if they are on different ranks. Empty: none.
+    // transfer[s] is the time between stages s and s + 1, in either direction, if they are on different
+    // ranks. If `transfer` is empty, transfers take no time.
     std::vector<Seconds> transfer;
     Seconds all_reduce;      // at the end of each stage's work; 0: none
     Seconds switch_latency;  // a change of clock holds the device this long
@@ -51,21 +53,23 @@ struct Profile {
     [[nodiscard]] int size() const { return static_cast<int>(stages.size()); }
 };
 
-// The rules of a usable profile: every stage has forward and backward points; times and energies positive and
-// finite; a higher clock never takes longer. Sorts points by clock.
-// Errors: malformed or missing_entry, naming stage, instruction and clock.
+// Sorts the points of every stage by clock and checks that the profile is usable: every stage has forward and
+// backward points, times and energies are positive and finite, a higher clock never takes longer, and there
+// is no transfer or one per pair of neighbouring stages.
+// Errors: malformed or missing_entry, naming stage, instruction and clock; mismatch (number of transfers).
 [[nodiscard]] Result<void> check_and_sort(Profile& profile);
 
-// Every energy and waiting power times `count`: the replicas of data parallelism, or the equal members of a
-// tensor-parallel group, which share one clock.
+// Multiplies every energy and waiting power by `count`: the number of data-parallel replicas, or of equal
+// members of a tensor-parallel group, which share one clock.
 void replicate(Profile& profile, int count);
 
-// Different devices under one clock (a tensor-parallel group of mixed GPUs): at each clock that all members
-// know, the slowest decides the time and the others wait. Errors: mismatch when they have no common clock.
+// Returns one stage for different devices under one clock (a tensor-parallel group of mixed GPUs). At each
+// clock that all `members` have, the slowest member decides the time and the others wait. Errors: mismatch if
+// they have no clock in common.
 [[nodiscard]] Result<StageProfile> share_clock(std::span<const StageProfile> members);
 
-// For zero-bubble schedules over a profile without weight rows: `share` of every backward becomes a weight
-// unit. The result is an estimate.
+// Adds weight points to a profile that has none, for zero-bubble schedules: the part `share` (0 to 1) of
+// every backward becomes a weight unit. The profile's provenance becomes `estimated`.
 void split_backward(Profile& profile, double share);
 
 }  // namespace viridian::pipeline

@@ -8,10 +8,12 @@
 namespace viridian::pipeline {
 
 [[nodiscard]] Json to_json(const Profile& profile);
-// Errors: malformed, mismatch (another schema), missing_entry. The result is checked and sorted.
+// Returns the profile that `json` holds, checked and sorted (`check_and_sort`). `name` stands for the file in
+// errors. Errors: malformed, mismatch (another schema), missing_entry.
 [[nodiscard]] Result<Profile> profile_from_json(const Json& json, std::string_view name);
 
-// Reads either format: JSON if the first character is `{`, otherwise CSV.
+// Reads `text` in either format: as JSON if its first character is `{`, otherwise as CSV. Errors: those of
+// the format.
 [[nodiscard]] Result<Profile> read_profile(std::string_view text, std::string_view name);
 
 }  // namespace viridian::pipeline

@@ -1,14 +1,15 @@
 #pragma once
-// Makes a random operator with constant weights, for the instances of the rules that fold scales and shifts
-// into it.
+// Makes a random Conv, ConvTranspose, Gemm or MatMul with constant weights. Rules that fold scales and shifts
+// into such an operator are tried on random graphs, and these graphs start with it.
 #include "viridian/rewrite/certify/random_graph.hpp"
 
 namespace viridian::rewrite {
 
+// A LinearInstance is the output of that operator, with the number and the axis of its channels.
 struct LinearInstance {
     ValueId output = ValueId::none;
     std::int64_t channels = 1;
-    std::int64_t after = 0;  // number of axes behind the channels
+    std::int64_t after = 0;  // number of axes after the channel axis
 
     // Draws the dims of a constant that is one number, or one for each channel.
     [[nodiscard]] Dims channel_dims(RandomGraph& g) const {
@@ -20,7 +21,7 @@ struct LinearInstance {
     }
 };
 
-// Draws a Conv, ConvTranspose or Gemm, or a MatMul too if `matmul`.
+// Adds a random Conv, ConvTranspose or Gemm to `g`; if `matmul` is true, it may be a MatMul too.
 LinearInstance linear_instance(RandomGraph& g, bool matmul);
 
 }  // namespace viridian::rewrite

@@ -1,6 +1,6 @@
 #pragma once
-// Builds the random graphs on which rules are certified. Extents are odd and unequal, and constants are small
-// whole numbers, so that they mean the same in double precision and in the prime field.
+// A RandomGraph builds the random graphs on which rules are certified. Extents are odd and unequal, and
+// constants are small whole numbers, so that they mean the same in double precision and in the prime field.
 #include "viridian/base/random.hpp"
 #include "viridian/rewrite/editor.hpp"
 
@@ -17,16 +17,20 @@ class RandomGraph {
     [[nodiscard]] std::int64_t extent(std::int64_t low, std::int64_t high) {
         return random_.between(low, high);
     }
+    // Draws true or false.
     [[nodiscard]] bool coin() { return random_.chance(0.5); }
     template <class T>
     [[nodiscard]] T pick(std::initializer_list<T> choices) {
         return choices.begin()[random_.below(choices.size())];
     }
+    // Draws a permutation of `rank` axes.
     [[nodiscard]] Dims permutation(std::int64_t rank);
 
+    // These add an input or a constant, and return its value.
     ValueId input(const Dims& dims);
     ValueId constant(const Dims& dims);  // of whole numbers in [-4, 4] except 0
     ValueId positive(const Dims& dims);  // of whole numbers in [1, 5]
+    // Adds a constant whose elements all are `value`.
     ValueId filled(const Dims& dims, double value);
     ValueId scalar(double value) { return filled({}, value); }
     ValueId integers(const Dims& values);  // an i64 vector

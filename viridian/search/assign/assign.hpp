@@ -6,21 +6,24 @@
 
 namespace viridian::search {
 
+// An Outcome is the assignment that a solver found, with its totals.
 struct Outcome {
     plan::Assignment assignment;
     Metrics totals;  // predicted
-    Metrics start;   // what mixes and limits were relative to; zero if nothing was
-    // Values with too many sets of formats, for which only direct conversions were considered.
+    Metrics start;   // totals of the starting plan; zero if the objective refers to none
+    // `restricted_values` is the number of values that had too many sets of formats, so that not all ways
+    // to convert them were considered.
     std::size_t restricted_values = 0;
 };
 
-// Solves an instance by `options.solver`; an instance can be solved under any number of objectives.
-// Errors: the solver's, among them unsupported if it cannot minimise the objective or no assignment exists,
-// and cancelled; missing_entry if its plan does not keep the objective's limit.
+// Solves `instance` by `options.solver`; an instance can be solved under any number of objectives. Errors:
+// those of the solver, such as unsupported (it cannot minimise `objective`, or no assignment exists) and
+// cancelled; missing_entry if its plan does not keep the limit of `objective`.
 [[nodiscard]] Result<Outcome> solve(const Instance& instance, const Objective& objective,
                                     const AssignOptions& options = {});
 
-// One additive problem, exactly. Errors: unsupported if no assignment exists; cancelled.
+// Solves the one additive problem that `weights` define, to proof or until the time limit of
+// `options.exact`. Errors: unsupported if no assignment exists; cancelled if none was found in time.
 [[nodiscard]] Result<Outcome> solve_additive(const Instance& instance, const Weights& weights,
                                              const AssignOptions& options);
 

@@ -4,23 +4,28 @@
 
 namespace viridian::search {
 
-// Does what frameworks do: every node alone, by the first kernel that the library offers.
+// Does what frameworks do: it covers the graph by single nodes and gives each the first kernel that the
+// library offers and that does not work in place. Errors: unsupported (a node has no kernel of its own, or
+// the first kernels do not fit together).
 [[nodiscard]] Result<Outcome> solve_first(const Instance& instance);
 
-// EAGO, Algorithm 2: starts from the first choices and takes any better assignment that differs in at most
-// `distance` regions, until there is none. It covers the graph by the largest regions, because the paper's
-// engine fuses beforehand.
+// Implements EAGO, Algorithm 2: it starts from the first choices and takes any better assignment that
+// differs in at most `distance` regions, until there is none or `limits` end the search. `start` holds the
+// totals that mixes and limits refer to. It covers the graph by the largest regions, because the paper's
+// engine fuses beforehand. Errors: unsupported (the first choices do not fit together).
 [[nodiscard]] Result<Outcome> solve_greedy(const Instance& instance, const Objective& objective,
                                            const Metrics& start, std::size_t distance,
                                            const SolveOptions& limits);
 
-// Does the same from another solution's regions and choices.
+// Does the same, starting from the regions and choices of `from`.
 [[nodiscard]] Result<Outcome> improve(const Instance& instance, const Outcome& from,
                                       const Objective& objective, const Metrics& start, std::size_t distance,
                                       const SolveOptions& limits);
 
-// SUBSTATION VI-A: single-source shortest paths through (region, format), path by path in depth-first order;
-// edges back into what is settled (residuals) are ignored, and converted afterwards.
+// Implements SUBSTATION, section VI-A: it finds single-source shortest paths through pairs of region and
+// format, path by path in depth-first order. Edges back into regions that are settled (residuals) are
+// ignored, and their values are converted afterwards. Errors: unsupported (the kernels found do not fit
+// together).
 [[nodiscard]] Result<Outcome> solve_shortest_path(const Instance& instance, const Weights& weights);
 
 }  // namespace viridian::search

@@ -2,7 +2,8 @@
 
 namespace viridian::search {
 
-CachedSource::CachedSource(const cost::Source& source, std::function<bool()> stop) : stop_(std::move(stop)) {
+CachedSource::CachedSource(const cost::PriceSource& source, std::function<bool()> stop)
+    : stop_(std::move(stop)) {
     cached_.choices = [this, &source](const graph::Graph& graph,
                                       const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
         std::string key = plan::signature(graph, region);

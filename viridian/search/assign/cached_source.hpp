@@ -1,5 +1,9 @@
 #pragma once
-// Asks a source once for each kind of region, because a search meets the same regions in hundreds of graphs.
+// CachedSource asks another source once for each kind of region and of conversion, because a search meets the
+// same ones in hundreds of graphs. Choices are kept by the region's signature and by which of its inputs die
+// there, conversions by shape and formats; errors are not kept. If `stop` returns true, a price that is not
+// known yet is the error `cancelled`, because asking for it may take seconds. One thread uses the object;
+// `source` must outlive it.
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -8,23 +12,22 @@
 
 namespace viridian::search {
 
-// Answers are kept by the region's signature and by which of its inputs die there; errors are not kept. If
-// `stop` says so, an unknown price is the error `cancelled` instead of a question that may take seconds.
-// Used by one thread; `source` must outlive it.
 class CachedSource {
   public:
-    explicit CachedSource(const cost::Source& source, std::function<bool()> stop = {});
+    explicit CachedSource(const cost::PriceSource& source, std::function<bool()> stop = {});
     CachedSource(const CachedSource&) = delete;
     CachedSource& operator=(const CachedSource&) = delete;
-    [[nodiscard]] const cost::Source& source() const { return cached_; }
+    // Returns a source that answers from the cache. It refers to this object.
+    [[nodiscard]] const cost::PriceSource& source() const { return cached_; }
 
   private:
+    // Returns the error `cancelled` if `stop` says so.
     [[nodiscard]] Result<void> may_ask() const;
 
     std::function<bool()> stop_;
     std::unordered_map<std::string, std::vector<cost::PricedChoice>> choices_;
     std::unordered_map<std::string, cost::Price> conversions_;
-    cost::Source cached_;
+    cost::PriceSource cached_;
 };
 
 }  // namespace viridian::search

@@ -37,7 +37,7 @@ struct ChosenPrice {
 
 class CloseChoices {
   public:
-    CloseChoices(const graph::Graph& graph, const cost::Source& source, double margin)
+    CloseChoices(const graph::Graph& graph, const cost::PriceSource& source, double margin)
         : source_(source), graph_(graph), factor_(1 + margin), found_(graph) {}
 
     Result<std::vector<AssignedRegion>> of(const std::vector<Region>& regions,
@@ -120,7 +120,7 @@ class CloseChoices {
         return {};
     }
 
-    const cost::Source& source_;
+    const cost::PriceSource& source_;
     const graph::Graph& graph_;
     double factor_;
     Gatherer found_;
@@ -132,7 +132,7 @@ class CloseChoices {
 
 Result<std::vector<AssignedRegion>> close_choices(const graph::Graph& graph,
                                                   const std::vector<Region>& regions,
-                                                  const cost::Source& source,
+                                                  const cost::PriceSource& source,
                                                   const plan::Assignment& assignment, double margin) {
     return CloseChoices(graph, source, margin).of(regions, assignment);
 }

@@ -15,9 +15,9 @@ namespace viridian::search {
 //  - the cheapest cut of a chosen region into smaller ones of `regions`, compared with its price.
 // Prices outside the region (conversions, what formats cost elsewhere) are not weighed: they add to both
 // sides or decide by more than noise. Each pair of signature and choice is listed once, with its price.
-// The assignment must come from a solver, which fills in the prices. Errors: the source's.
+// The assignment must come from a solver, which fills in the prices. Errors: those of `source`.
 [[nodiscard]] Result<std::vector<plan::AssignedRegion>> close_choices(
-    const graph::Graph& graph, const std::vector<plan::Region>& regions, const cost::Source& source,
+    const graph::Graph& graph, const std::vector<plan::Region>& regions, const cost::PriceSource& source,
     const plan::Assignment& assignment, double margin = 0.03);
 
 }  // namespace viridian::search

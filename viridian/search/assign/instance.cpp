@@ -62,14 +62,14 @@ bool moves_nothing(const plan::Choice& choice) {
 
 }  // namespace
 
-Result<Instance> Instance::of(const graph::Graph& graph, const cost::Source& source,
+Result<Instance> Instance::of(const graph::Graph& graph, const cost::PriceSource& source,
                               const AssignOptions& options) {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     return make(graph, regions, source, options.boundary, options.keep_f32);
 }
 
 Result<Instance> Instance::make(const graph::Graph& graph, std::span<const plan::Region> regions,
-                                const cost::Source& source, const Boundary& boundary,
+                                const cost::PriceSource& source, const Boundary& boundary,
                                 std::span<const NodeId> keep_f32) {
     Instance out;
     out.graph_ = &graph;
@@ -97,8 +97,8 @@ const Flow* Instance::flow(ValueId value) const {
     return at == no_flow ? nullptr : &flows_[at];
 }
 
-Result<void> Instance::gather_candidates(std::span<const plan::Region> regions, const cost::Source& source,
-                                         std::span<const NodeId> keep_f32) {
+Result<void> Instance::gather_candidates(std::span<const plan::Region> regions,
+                                         const cost::PriceSource& source, std::span<const NodeId> keep_f32) {
     std::vector<bool> exact = plan::f32_nodes(*graph_);
     for (const NodeId node : keep_f32) exact[index(node)] = true;
     for (const plan::Region& region : regions) {
@@ -232,7 +232,7 @@ plan::Conversion Instance::conversion(const Flow& flow, FormatId from, FormatId 
     return {flow.value, format(from), format(to), price->second};
 }
 
-Result<void> Instance::price_conversions(const cost::Source& source) {
+Result<void> Instance::price_conversions(const cost::PriceSource& source) {
     std::vector<std::set<FormatId>> made(flows_.size()), wanted(flows_.size());
     for (std::size_t f = 0; f < flows_.size(); ++f) {
         if (flows_[f].given) made[f].insert(*flows_[f].given);

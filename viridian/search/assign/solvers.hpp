@@ -9,20 +9,21 @@ namespace viridian::search {
 struct SolverRow {
     std::string_view name;
     std::string_view summary;  // for help texts
-    // Says before anything is priced whether it can minimise the objective. Errors: unsupported.
+    // Checks, before anything is priced, whether the solver can minimise `objective`. Errors: unsupported.
     Result<void> (*can)(const Objective& objective);
-    // Totals of `start` are what the objective is relative to. Errors: unsupported if no assignment is
-    // found, cancelled.
+    // Returns the best assignment that the solver found. `start` holds the totals that the objective is
+    // relative to. Errors: unsupported if no assignment is found, cancelled.
     Result<Outcome> (*solve)(const Instance& instance, const Objective& objective, const Metrics& start,
                              const AssignOptions& options);
 };
 extern const SolverRow first_solver;
 
+// Returns all solvers, `exact` first.
 [[nodiscard]] std::span<const SolverRow* const> solvers();
-// Errors: invalid_argument, with the list of names.
+// Returns the solver of this name. Errors: invalid_argument, with the list of names.
 [[nodiscard]] Result<const SolverRow*> find_solver(std::string_view name);
 [[nodiscard]] std::string solver_names();  // "exact, greedy, shortest-path or first"
-// For a row's `can`: minimises any objective.
+// Accepts every objective. Solvers that minimise any of them have it as their `can`.
 [[nodiscard]] Result<void> solves_all(const Objective& objective);
 
 }  // namespace viridian::search

@@ -3,7 +3,7 @@
 // Edge-wise reparametrisation moves costs between a variable and its edges, which changes no assignment's
 // value: the sum of all minima then is a lower bound at any time (sequential tree-reweighted message
 // passing, TRW-S: Kolmogorov, PAMI 2006; in the form of "A new look at reweighted message passing", PAMI
-// 2015). States that no better assignment can use are taken out.
+// 2015). States that no better assignment can use are removed.
 #include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
@@ -12,20 +12,23 @@ class Bounded {
   public:
     explicit Bounded(const Problem& problem);
 
-    // False once no finite assignment is left.
+    // Returns false once no assignment is left that is finite and below the limit of tighten().
     [[nodiscard]] bool feasible() const { return feasible_; }
+    // Returns a lower bound of the assignments that are left; infinity if there is none.
     [[nodiscard]] double bound() const { return feasible_ ? constant_ : infinite; }
 
-    // Passes forth and back until the bound gains less than `gain` (relative) or `passes` are done; after
-    // each, takes out states whose own bound reaches `limit`.
+    // Moves costs forth and back until that raises the bound by no more than the share `gain`, or `passes`
+    // times. After each time, removes the states whose own bound reaches `limit`.
     void tighten(std::size_t passes, double gain, double limit);
-    // Takes out states for which another is never worse (dominance, or "dead-end elimination").
+    // Removes states for which another state of the variable is never worse (dominance, or "dead-end
+    // elimination").
     void remove_dominated();
-    // fix() leaves one state of the variable, exclude() all others.
+    // fix() removes all other states of the variable; exclude() removes this state.
     void fix(Variable variable, State state);
     void exclude(Variable variable, State state);
 
-    // The problem that is left, with the costs as they were moved; its values lack constant().
+    // Returns the problem that is left, with the costs as they were moved. The value of its assignments
+    // lacks constant().
     [[nodiscard]] Problem remaining() const;
     [[nodiscard]] double constant() const { return constant_; }
     // Returns states of the problem this was made from, given those of remaining().
@@ -33,10 +36,13 @@ class Bounded {
 
     [[nodiscard]] std::size_t size() const { return costs_.size(); }
     [[nodiscard]] std::size_t states(Variable v) const { return costs_[v].size(); }
-    // Guesses a good assignment, in states of remaining(): variable by variable, each given those before it.
+    // Returns a good assignment, in states of remaining(). It is chosen variable by variable, each given
+    // those before it.
     [[nodiscard]] std::vector<State> guess() const;
-    // Returns where to branch: an undecided variable whose best states differ most, and its best state.
+    // Returns where to branch: an undecided variable with many edges whose two best states differ much, and
+    // its best state.
     [[nodiscard]] std::pair<Variable, State> branch() const;
+    // Returns about how much memory the object takes, in bytes.
     [[nodiscard]] std::size_t bytes() const;
 
   private:
@@ -44,11 +50,15 @@ class Bounded {
         Variable a = 0, b = 0;
         Matrix cost;
     };
+    // Moves costs along all edges, in the order of the variables or, without `forth`, against it.
     void pass(bool forth);
+    // Moves the least cost of every variable and edge into the constant.
     void collect_minima();
+    // Returns the cost of each state with the least costs of its edges, by variable and state.
     [[nodiscard]] std::vector<std::vector<double>> marginals() const;
-    // Takes out states by flag, then all that lost their last partner on some edge.
+    // Removes the states that `dead` marks, then all that lost their last partner on some edge.
     void remove(std::vector<std::vector<bool>> dead);
+    // Shrinks the tables to the states that `dead` does not mark.
     void compact(const std::vector<std::vector<bool>>& dead);
 
     double constant_ = 0;

@@ -6,7 +6,8 @@
 
 namespace viridian::search {
 
-// Returns the best found and a proven bound when time is up. Deterministic, except for when time runs out.
+// Returns the best assignment found. If the time limit of `options` ends the search, its proven bound may
+// lie below its value. The result is deterministic unless time runs out.
 [[nodiscard]] Solution branch_and_bound(const Problem& problem, const SolveOptions& options);
 
 }  // namespace viridian::search

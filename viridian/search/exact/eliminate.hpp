@@ -8,6 +8,7 @@
 
 namespace viridian::search {
 
+// An EliminationOrder is an order of elimination, with its cost.
 struct EliminationOrder {
     std::vector<Variable> order;
     double entries = 0;     // sum over all tables
@@ -18,7 +19,8 @@ struct EliminationOrder {
 // Returns the cheapest of three greedy orders: by smallest table, by fewest and by lightest fill edges.
 [[nodiscard]] EliminationOrder elimination_order(const Problem& problem);
 
-// Returns the optimum; its states are empty if every assignment is infinite.
+// Returns the optimum that eliminating the variables in this `order` finds. Its states are empty if every
+// assignment is infinite.
 [[nodiscard]] Solution eliminate(const Problem& problem, std::span<const Variable> order);
 
 }  // namespace viridian::search

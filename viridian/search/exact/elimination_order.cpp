@@ -23,8 +23,8 @@ class Orderer {
         const auto count = static_cast<Variable>(problem_.size());
         std::vector<double> current(count);
         std::vector<bool> gone(count, false);
-        using Entry = std::pair<double, Variable>;
-        std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
+        using Candidate = std::pair<double, Variable>;
+        std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> heap;
         const auto push = [&](Variable v) {
             current[v] = score(v);
             heap.emplace(current[v], v);

@@ -16,6 +16,7 @@ using State = std::uint32_t;
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
+// A Matrix holds costs, row by row.
 class Matrix {
   public:
     Matrix() = default;
@@ -43,6 +44,7 @@ class Matrix {
     std::vector<double> entries_;
 };
 
+// A Problem is a list of variables, with a cost for each of their states, and of edges between them.
 class Problem {
   public:
     struct Edge {
@@ -50,9 +52,11 @@ class Problem {
         Matrix cost;            // rows: states of a
     };
 
+    // Adds a variable with one state for each of `costs`, and returns its number.
     Variable add_variable(std::vector<double> costs);
     void add_cost(Variable variable, State state, double cost) { costs_[variable][state] += cost; }
-    // Rows: states of `a`. Adds to what is there.
+    // Adds `cost`, whose rows are the states of `a` and whose columns are those of `b`, to the edge between
+    // the two. Makes the edge if there is none.
     void add_cost(Variable a, Variable b, const Matrix& cost);
 
     [[nodiscard]] std::size_t size() const { return costs_.size(); }
@@ -66,8 +70,10 @@ class Problem {
     std::map<std::pair<Variable, Variable>, std::size_t> edge_of_;
 };
 
+// Returns the sum of all costs if every variable has its entry of `states`.
 [[nodiscard]] double value(const Problem& problem, std::span<const State> states);
 
+// A Solution is an assignment of a problem, with its value.
 struct Solution {
     std::vector<State> states;  // one per variable; empty if nothing finite was found
     double value = infinite;

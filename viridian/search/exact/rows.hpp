@@ -6,18 +6,18 @@
 
 namespace viridian::search::rows {
 
-// out[r] = least entry of row r.
+// Sets out[r] to the least entry of row r.
 void row_minima(const double* matrix, std::size_t rows, std::size_t columns, double* out);
-// out[c] = least entry of column c.
+// Sets out[c] to the least entry of column c.
 void column_minima(const double* matrix, std::size_t rows, std::size_t columns, double* out);
-// matrix(r, c) += factor · amounts[r]
+// Adds factor · amounts[r] to every entry of row r.
 void add_to_rows(double* matrix, std::size_t rows, std::size_t columns, const double* amounts, double factor);
-// matrix(r, c) += factor · amounts[c]
+// Adds factor · amounts[c] to every entry of column c.
 void add_to_columns(double* matrix, std::size_t rows, std::size_t columns, const double* amounts,
                     double factor);
-// out[i] = before[i] + Σ rows[k][i]
+// Sets out[i] to before[i] + Σ rows[k][i] for every i below `count`.
 void add(const double* before, std::span<const double* const> rows, std::size_t count, double* out);
-// out[r] = min over i of before[i] + Σ matrices[k](r, i)
+// Sets out[r] to the least before[i] + Σ matrices[k](r, i) over all columns i.
 void least_sums(const double* before, std::span<const double* const> matrices, std::size_t rows,
                 std::size_t columns, double* out);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Solves an abstract problem to proof; if time runs out, it returns the best found and a proven lower bound
-// (docs/search.md). This is what the solver `exact` stands on.
+// (docs/search.md). The solver `exact` rests on it.
 #include <functional>
 
 #include "viridian/base/units.hpp"
@@ -8,6 +8,7 @@
 
 namespace viridian::search {
 
+// SolveOptions limit the memory and time of a solver.
 struct SolveOptions {
     double most_entries = 1e8;  // largest tables of dynamic programming
     Seconds time_limit{10};     // for branch and bound, and for labels
@@ -15,8 +16,9 @@ struct SolveOptions {
     std::function<bool()> cancelled;
 };
 
-// The states are empty if every assignment is infinite, in which case the bound is infinite too, or if none
-// was found in time. Deterministic, except for when time runs out.
+// Returns the best assignment found. Its states are empty if every assignment is infinite, in which case
+// the bound is infinite too, or if none was found in time. The result is deterministic unless time runs
+// out.
 [[nodiscard]] Solution solve_exact(const Problem& problem, const SolveOptions& options = {});
 
 }  // namespace viridian::search

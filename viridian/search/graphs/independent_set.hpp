@@ -7,8 +7,8 @@
 
 namespace viridian::search {
 
-// `gains` are above zero, in falling order; `clash[a][b]` is symmetric. Returns the positions of the gains
-// taken, ascending. Deterministic.
+// Returns the positions of the gains taken, ascending. `gains` are above zero, in falling order;
+// clash[a][b] is symmetric, and true if a and b exclude each other. The result is deterministic.
 [[nodiscard]] std::vector<std::size_t> independent_set(const std::vector<double>& gains,
                                                        const std::vector<std::vector<bool>>& clash);
 

@@ -62,7 +62,7 @@ bool LocalEstimate::possible(const Objective& objective, const AssignOptions& op
     return options.solver == &exact_solver && !objective.limit;
 }
 
-LocalEstimate::LocalEstimate(const Graph& graph, const Outcome& outcome, const cost::Source& source,
+LocalEstimate::LocalEstimate(const Graph& graph, const Outcome& outcome, const cost::PriceSource& source,
                              const Objective& objective, const AssignOptions& options, int radius)
     : graph_(graph),
       outcome_(outcome),

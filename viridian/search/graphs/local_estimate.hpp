@@ -1,8 +1,8 @@
 #pragma once
-// Estimates what a rewrite changes of the cost from the nodes around it alone. They are assigned by
-// themselves before and after, with the formats that the whole graph's assignment has at their edge, and the
-// difference is added to the whole graph's cost. A format further away might change too, so the graphs that
-// matter are assigned as a whole afterwards (strategy.hpp).
+// A LocalEstimate estimates by how much a rewrite changes the cost, from the nodes around it alone. These
+// are assigned by themselves before and after, with the formats that the assignment of the whole graph has
+// at their edge, and the difference is added to the whole graph's cost. A format further away might change
+// too, so the graphs that matter are assigned as a whole afterwards (strategy.hpp).
 #include <map>
 
 #include "viridian/search/assign/solvers.hpp"
@@ -11,28 +11,34 @@ namespace viridian::search {
 
 class LocalEstimate {
   public:
-    // `graph` is assigned by `outcome`. `radius` is how many steps around a change are assigned anew. All
-    // arguments must outlive it. Objectives with a limit are not supported.
-    LocalEstimate(const graph::Graph& graph, const Outcome& outcome, const cost::Source& source,
+    // Estimates for graphs made from `graph`, which `outcome` assigns. Nodes within `radius` steps of a
+    // change are assigned anew. All arguments must outlive the object. Objectives with a limit are not
+    // supported.
+    LocalEstimate(const graph::Graph& graph, const Outcome& outcome, const cost::PriceSource& source,
                   const Objective& objective, const AssignOptions& options, int radius);
 
-    // Whether estimates can be had at all: the solver is exact, and the objective has no limit.
+    // Returns whether estimates are possible: the solver is exact, and the objective has no limit.
     [[nodiscard]] static bool possible(const Objective& objective, const AssignOptions& options);
 
-    // The objective of `after`, which was made from the graph. Errors: those of Instance::of and solve.
+    // Returns the estimated objective of `after`, which was made from the graph. Errors: those of
+    // Instance::of and solve.
     Result<double> of(const graph::Graph& after);
 
   private:
     using Inside = std::vector<bool>;  // by node slot
+    // Returns the nodes of the graph near those that are `gone` and those that `fresh` nodes of `after`
+    // read.
     [[nodiscard]] Inside neighbourhood(const graph::Graph& after, const Inside& gone,
                                        const Inside& fresh) const;
+    // Returns the totals of the nodes `inside`, assigned as a graph of their own.
     Result<Metrics> assign_part(const graph::Graph& graph, const graph::Uses& uses,
                                 const Inside& inside) const;
+    // Returns the format that the assignment gives to the value.
     [[nodiscard]] plan::Format format_of(const graph::Graph& graph, graph::ValueId value) const;
 
     const graph::Graph& graph_;
     const Outcome& outcome_;
-    const cost::Source& source_;
+    const cost::PriceSource& source_;
     const Objective& objective_;
     AssignOptions options_;
     int radius_ = 0;

@@ -9,8 +9,8 @@
 namespace viridian::search {
 
 // Returns a hash for each node slot; two are equal if operators, attributes, types and wiring are equal
-// within `steps` edges around the node, whatever constants hold (Weisfeiler and Leman's colours). Zero for
-// dead nodes.
+// within `steps` edges around the node, whatever constants hold (Weisfeiler and Leman's colours). The hash
+// of a dead node is zero.
 [[nodiscard]] std::vector<std::uint64_t> neighbourhood_hashes(const graph::Graph& graph,
                                                               const graph::Uses& uses, int steps);
 

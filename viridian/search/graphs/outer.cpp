@@ -48,7 +48,7 @@ namespace {
 
 // Says whether changes of the whole network pay; the time and graphs that this takes come off the budget.
 Result<bool> whole_changes_pay(const graph::Graph& graph, std::vector<RewrittenGraph> changes,
-                               const cost::Source& source, const Objective& objective,
+                               const cost::PriceSource& source, const Objective& objective,
                                OuterOptions& options) {
     OuterOptions alone = options;
     alone.method = OuterMethod::none;
@@ -63,7 +63,7 @@ Result<bool> whole_changes_pay(const graph::Graph& graph, std::vector<RewrittenG
 
 }  // namespace
 
-Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& source,
+Result<OuterResult> outer_search(const graph::Graph& graph, const cost::PriceSource& source,
                                  const Objective& objective, const OuterOptions& given) {
     OuterOptions options = given;
     bool whole = false;

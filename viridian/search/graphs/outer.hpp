@@ -6,18 +6,20 @@
 // away from the cheapest in its queue, and keeps those that cost less than α times the best. `joint` looks at
 // every place of the graph by itself, several substitutions deep, then takes the cheapest set of changes that
 // do not touch each other; when nothing is left it backtracks from there, and from all that it met on the
-// way. A graph that was met before, by structural hash, is not priced again. Deterministic, except for when
-// time runs out.
+// way. A graph that was met before, by structural hash, is not priced again. The search is deterministic
+// unless time runs out.
 #include "viridian/rewrite/rewrite.hpp"
 #include "viridian/search/assign/assign.hpp"
 
 namespace viridian::search {
 
+// OuterMethod names these two methods; `none` searches no other graphs.
 enum class OuterMethod { joint, backtracking, none };
 [[nodiscard]] std::string_view name_of(OuterMethod method);
-// Errors: invalid_argument, with the list.
+// Returns the method of this name. Errors: invalid_argument, with the list.
 [[nodiscard]] Result<OuterMethod> parse_outer_method(std::string_view name);
 
+// OuterProgress says how far a search has come.
 struct OuterProgress {
     std::size_t graphs = 0;   // assigned so far
     std::size_t waiting = 0;  // in the queue
@@ -25,16 +27,19 @@ struct OuterProgress {
     Seconds seconds;          // since the search began
 };
 
-// How graphs on the way are priced.
+// Pricing says how graphs on the way are priced.
 enum class Pricing {
     local,  // assigns the nodes near a substitution anew (local_estimate.hpp); the whole graph if that
             // promises a new best, and when the search goes on from it
     whole,  // assigns every graph as a whole
 };
 
+// EndedBy says why a search ended: nothing was left to try, the budget of graphs or of time was used up, or
+// the user cancelled it.
 enum class EndedBy { exhausted, graphs, time, cancelled };
 [[nodiscard]] std::string_view name_of(EndedBy reason);
 
+// OuterOptions are what a caller may decide about a search.
 struct OuterOptions {
     OuterMethod method = OuterMethod::joint;
     double alpha = 1.05;
@@ -51,6 +56,7 @@ struct OuterOptions {
     std::function<void(const graph::Graph&, const Outcome&)> visited;  // every graph, assigned as a whole
 };
 
+// An OuterResult is the best graph found, with its assignment and how it was found.
 struct OuterResult {
     graph::Graph graph;
     Outcome outcome;
@@ -64,10 +70,10 @@ struct OuterResult {
     std::size_t crowded_out = 0;              // graphs dropped because too many cheaper ones waited
 };
 
-// `graph` should be simplified; otherwise rules that always pay are found on the way. Mixes and limits are
-// relative to the given graph's plan by the solver `first`, unless options.assign.start says otherwise.
-// Errors: those of the first assignment, and of the source.
-[[nodiscard]] Result<OuterResult> outer_search(const graph::Graph& graph, const cost::Source& source,
+// Searches from `graph`, which should be simplified; otherwise rules that always pay are found on the way.
+// Mixes and limits are relative to the plan of the given graph by the solver `first`, unless
+// options.assign.start says otherwise. Errors: those of the first assignment, and of `source`.
+[[nodiscard]] Result<OuterResult> outer_search(const graph::Graph& graph, const cost::PriceSource& source,
                                                const Objective& objective, const OuterOptions& options = {});
 
 }  // namespace viridian::search

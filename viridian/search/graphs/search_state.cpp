@@ -12,7 +12,8 @@ constexpr double close_enough = 1e-4;  // relative gap of such a graph, if the o
 
 }  // namespace
 
-SearchState::SearchState(const cost::Source& source, const Objective& objective, const OuterOptions& options)
+SearchState::SearchState(const cost::PriceSource& source, const Objective& objective,
+                         const OuterOptions& options)
     : source_(source, [this] { return timed_ && left() < Seconds(0); }),
       objective_(objective),
       options_(options),

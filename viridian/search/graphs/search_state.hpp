@@ -1,6 +1,7 @@
 #pragma once
-// Holds what the strategies of one outer search share: the prices asked for, the rules, the budget and the
-// counts. Each strategy keeps the graphs that it met (strategy.hpp). docs/search.md draws how they meet.
+// A SearchState holds what the strategies of one outer search share: the prices asked for, the rules, the
+// budget and the counts. Each strategy keeps the graphs that it met (strategy.hpp). docs/search.md draws
+// how they meet.
 #include <chrono>
 
 #include "viridian/search/assign/cached_source.hpp"
@@ -11,40 +12,43 @@ namespace viridian::search {
 
 class SearchState {
   public:
-    // `source` and `objective` must outlive it.
-    SearchState(const cost::Source& source, const Objective& objective, const OuterOptions& options);
+    // Prepares a search. `source` and `objective` must outlive the object.
+    SearchState(const cost::PriceSource& source, const Objective& objective, const OuterOptions& options);
     SearchState(const SearchState&) = delete;
     SearchState& operator=(const SearchState&) = delete;
 
     // Assigns the given graph, from which both strategies start; the clock starts afterwards. Errors: those
     // of that assignment.
     Result<void> begin(const graph::Graph& graph);
-    // The strategy whose best graph is the result, and the one that runs beside it if the method is `joint`.
+    // lead() is the strategy whose best graph becomes the result; beside() runs in turns with it if the
+    // method is `joint`.
     [[nodiscard]] Strategy& lead() { return lead_; }
     [[nodiscard]] Strategy& beside() { return beside_; }
 
     [[nodiscard]] const OuterOptions& options() const { return options_; }
     [[nodiscard]] const rewrite::Options& rules() const { return rules_; }
-    // Says why the search must end now, if it must.
+    // Returns why the search must end now, or nothing if it may go on.
     [[nodiscard]] std::optional<EndedBy> stopped() const;
+    // Returns the time that is left of the limit; it is negative once that is over.
     [[nodiscard]] Seconds left() const;
-    // From now on unknown prices are asked for even if no time is left.
+    // Lets unknown prices be asked for from now on even if no time is left.
     void ignore_time_limit() { timed_ = false; }
 
-    // Simplifies the lead's best graph once more by all rules that always pay, computes its weights, and
-    // solves it to proof. Errors: those of the rewriter and of the source.
+    // Computes the weights of the lead's best graph. Unless the user cancelled the search, it also
+    // simplifies that graph once more by all rules that always pay, and solves it to proof. Errors: those
+    // of the rewriter and of the source.
     Result<OuterResult> finish() &&;
 
-    // For the strategies. The whole graph's assignment; absent if a kernel or price is missing or the user
-    // asked to stop, which is counted.
+    // Returns the assignment of the whole graph, for the strategies. It is absent if a kernel or price is
+    // missing, which is counted, or if time ran out or the user cancelled the search.
     Result<std::optional<Outcome>> assign_whole(const graph::Graph& graph);
-    // What the estimate says of `graph`; absent as above.
+    // Returns what `estimate` says of `graph`; it is absent in the same cases.
     Result<std::optional<double>> estimate(LocalEstimate& estimate, const graph::Graph& graph);
-    // Makes estimates of graphs made from this one, which `outcome` assigns; absent if whole graphs are
-    // priced.
+    // Sets `estimate` to one for graphs made from `graph`, which `outcome` assigns.
     void estimate_from(const graph::Graph& graph, const Outcome& outcome,
                        std::optional<LocalEstimate>& estimate) const;
-    // What the other strategy found the graph of this structural hash to cost.
+    // Returns the cost that the strategy other than `asking` found for the graph of this structural hash,
+    // or nothing.
     [[nodiscard]] std::optional<double> known_to_other(const Strategy& asking, std::uint64_t hash) const;
     [[nodiscard]] double best_cost() const { return std::min(lead_.best_cost(), beside_.best_cost()); }
     void count_crowded_out() { ++result_.crowded_out; }
@@ -54,8 +58,10 @@ class SearchState {
     }
 
   private:
+    // Assigns a graph as a whole by `options`.
     [[nodiscard]] Result<Outcome> assign(const graph::Graph& graph, const AssignOptions& options) const;
     template <class T>
+    // Returns the answer, or nothing in place of the errors that mean that the graph has no price.
     Result<std::optional<T>> if_priced(Result<T> answer);
     [[nodiscard]] OuterProgress now() const;
     // Replaces stand-ins by computed weights; returns to the given graph if the certificate does not hold.

@@ -1,6 +1,7 @@
 #pragma once
-// Keeps the graphs that one strategy of the outer search has met: what each costs, which wait to be gone on
-// from, and the best. The two strategies are Algorithm 1 (`backtrack`) and joint changes (`improve_jointly`).
+// A Strategy keeps the graphs that one strategy of the outer search has met: the cost of each, a queue of
+// those from which the search may continue, and the best one. The two strategies are Algorithm 1
+// (`backtrack`) and joint changes (`improve_jointly`).
 #include <set>
 #include <unordered_map>
 
@@ -11,7 +12,7 @@ namespace viridian::search {
 
 class SearchState;
 
-// A graph on the way, and how the given one becomes it.
+// A RewrittenGraph is a graph of the search, with the certificate that leads to it from the given one.
 struct RewrittenGraph {
     graph::Graph graph;
     rewrite::Certificate certificate = {};
@@ -24,7 +25,7 @@ class Strategy {
   public:
     explicit Strategy(SearchState& shared) : shared_(shared) { best_.cost = infinite; }
 
-    // Starts from this graph, which `outcome` assigns.
+    // Starts from `graph`, which `outcome` assigns.
     void begin(const graph::Graph& graph, const Outcome& outcome);
     [[nodiscard]] SearchState& shared() const { return shared_; }
     [[nodiscard]] std::size_t graphs() const { return graphs_; }  // priced so far, the given one included
@@ -32,25 +33,30 @@ class Strategy {
     [[nodiscard]] const RewrittenGraph& best() const { return best_; }
     [[nodiscard]] const Outcome& best_outcome() const { return best_outcome_; }
     [[nodiscard]] double best_cost() const { return best_.cost; }
-    // What this graph was found to cost; absent if it was not met, or has no price.
+    // Returns the cost found for the graph of this structural hash, or nothing if it was not met or has no
+    // price.
     [[nodiscard]] std::optional<double> known_cost(std::uint64_t hash) const;
-    // Takes the other's best graph if that is better.
+    // Takes the best graph of `other` if that is better.
     void adopt(const Strategy& other);
 
-    // Assigns the graph that the next ones are made from as a whole; false if that is not possible. The
-    // caller keeps `base` alive and in its place until the next call.
+    // Makes `base` the graph from which the next ones are made. It is assigned as a whole if estimates
+    // refer to it; returns false if that is not possible. The caller keeps `base` alive and in its place
+    // until the next call.
     Result<bool> set_base(RewrittenGraph& base);
-    // Prices a graph made from the base, and puts it into the queue if it costs less than α times the best. A
-    // new best is assigned as a whole before it is believed. False: the graph was met before, a kernel or
-    // price is missing, or the user asked to stop.
+    // Prices a graph made from the base, and puts it into the queue if it costs less than α times the best.
+    // A new best is assigned as a whole before it is believed. Returns false if the graph was met before,
+    // if a kernel or price is missing, or if the search was stopped.
     Result<bool> price(RewrittenGraph& graph);
-    // As price(), but a new best stays an estimate, and a graph that was met before has the cost it had then.
+    // Does the same as price(), but a new best stays an estimate, and a graph that was met before gets the
+    // cost that it had then.
     Result<bool> estimate(RewrittenGraph& graph);
-    // As price(), assigned as a whole; a new best only if it costs less than `below`.
+    // Does the same as price(), but always assigns the graph as a whole. It becomes the best only if it
+    // costs less than `below`.
     Result<bool> price_whole(RewrittenGraph& graph, double below = infinite);
 
+    // Puts a graph into the queue, before those of equal cost.
     void enqueue(RewrittenGraph graph) { queue_.insert({graph.cost, 0, std::move(graph)}); }
-    // The cheapest that waits.
+    // Takes the cheapest graph out of the queue; returns nothing if the queue is empty.
     std::optional<RewrittenGraph> next();
 
   private:
@@ -64,7 +70,10 @@ class Strategy {
             return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
         }
     };
+    // Prices a graph whose hash is known, by an estimate if there is a base. With `confirm` a new best is
+    // assigned as a whole.
     Result<bool> price_hashed(RewrittenGraph& graph, bool confirm);
+    // Puts a graph into the queue if it costs less than α times the best.
     void enqueue_if_promising(const RewrittenGraph& graph);
 
     SearchState& shared_;
@@ -77,19 +86,20 @@ class Strategy {
     std::size_t graphs_ = 0;
 };
 
-// EAGO, Algorithm 1: prices all graphs that are one substitution away from the cheapest in the queue. False:
-// nothing is left.
+// Does one step of EAGO, Algorithm 1: it prices all graphs that are one substitution away from the cheapest
+// in the queue. Returns false if the queue holds nothing promising.
 Result<bool> expand(Strategy& strategy);
-// Expands until a budget ends it or nothing is left.
+// Expands until a budget ends the search or nothing is left.
 Result<void> backtrack(Strategy& strategy);
-// Makes joint changes from the lead's best graph on, in turns with Algorithm 1 in `beside`, until neither
-// finds more or a budget ends it. The lead's queue then holds what it priced on the way.
+// Makes joint changes, starting from the best graph of `lead`, in turns with Algorithm 1 in `beside`, until
+// neither finds more or a budget ends it. The lead's queue then holds what it priced on the way.
 Result<void> improve_jointly(Strategy& lead, Strategy& beside);
 
-// Rules of the whole network, applied to one graph at a few of its nodes, from the last to the first.
+// Returns the graphs that rules of kind `whole` make of `from`. Each rule is applied at a few nodes, from
+// the last to the first, and each of these changes is one graph.
 Result<std::vector<RewrittenGraph>> whole_changes(const RewrittenGraph& from,
                                                   const rewrite::Options& options);
-// Prices them; true if one of them is now the best, by a margin.
+// Prices `changes`. Returns true if one of them is now the best, by a margin.
 Result<bool> try_changes(Strategy& strategy, std::vector<RewrittenGraph> changes);
 
 }  // namespace viridian::search

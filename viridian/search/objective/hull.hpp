@@ -25,15 +25,17 @@
 
 namespace viridian::search {
 
+// FrontierOptions limit a frontier, and report how it grows.
 struct FrontierOptions {
     std::size_t most_vertices = 64;
     std::function<void(std::size_t vertices)> progress;
 };
 
+// A Frontier lists the best trades of time against energy.
 struct Frontier {
     std::vector<Outcome> vertices;  // by rising time, falling energy; none dominates another
-    // The area in which undiscovered plans may still lie, relative to the rectangle of the two ends: 0 if the
-    // frontier is complete, 1 if some vertex is not proven.
+    // `unresolved` is the area in which undiscovered plans may still lie, relative to the rectangle of the
+    // two ends: 0 if the frontier is complete, 1 if some vertex is not proven.
     double unresolved = 0;
 };
 

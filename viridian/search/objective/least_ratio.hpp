@@ -5,8 +5,8 @@
 
 namespace viridian::search {
 
-// Returns a ratio that no plan's sum of `y` divided by its sum of `x` is below, because no kernel's and no
-// conversion's is (the mediant inequality); 0 if nothing is known.
+// Returns a lower bound of any plan's sum of `y` divided by its sum of `x`. It is the least ratio of any
+// kernel or conversion (the mediant inequality); 0 if nothing is known.
 [[nodiscard]] double least_ratio(const Instance& instance, Metric x, Metric y);
 
 }  // namespace viridian::search

@@ -1,7 +1,7 @@
 #pragma once
-// Describes an objective of two metrics as a function on their plane (hull.hpp, 3): which points have at most
-// a given value, how far these reach, and which way the objective rises there. This is all that the label
-// search (exact/labels.hpp) has to know of an objective.
+// A LevelSet describes an objective of two metrics as a function on their plane (hull.hpp, 3): which points
+// have at most a given value, how far these reach, and which way the objective rises there. This is all
+// that the label search (exact/labels.hpp) has to know of an objective.
 #include "viridian/search/objective/objective.hpp"
 
 namespace viridian::search {
@@ -13,25 +13,29 @@ class LevelSet {
     LevelSet(const Objective& objective, const Metrics& start, Metric x, double from, double to,
              double least_y);
 
-    // The objective's value at (x, y); infinite beyond the limit.
+    // Returns the objective's value at (x, y); infinity beyond the limit.
     [[nodiscard]] double value(double x, double y) const;
-    // A lower bound of the value if `from` ≤ x ≤ `to` and y is at least this; infinite beyond the limit.
+    // Returns a lower bound of the value for x between `from` and `to` and y of at least `y`; infinity
+    // beyond the limit.
     [[nodiscard]] double least_in(double from, double to, double y) const;
-    // A lower bound if x is at least `from`, y at least `y` and y/x at least `ratio`.
+    // Returns a lower bound of the value if x is at least `from`, y at least `y` and y/x at least `ratio`;
+    // infinity beyond the limit.
     [[nodiscard]] double least_beyond(double from, double y, double ratio) const;
-    // The greatest wx·x + wy·y over points of at most this value that keep the limit, for weights of 0 or
-    // more.
+    // Returns the greatest wx·x + wy·y over points that keep the limit and have at most this value. `wy` is
+    // 0 or more.
     [[nodiscard]] double farthest(double wx, double wy, double value) const;
-    // The objective, and what its limit bounds, rise along every direction (wx, wy) between these two at all
-    // points of at most this value.
+    // A Cone lies between two directions (wx, wy). Along every direction in it, the objective and the
+    // metric that its limit bounds rise.
     struct Cone {
         std::pair<double, double> first, second;
     };
+    // Returns such a cone for all points of at most this value.
     [[nodiscard]] Cone rising(double value) const;
 
   private:
-    // The highest y at this x of points of at most this value.
+    // Returns the highest y of points at `x` that have at most this value.
     [[nodiscard]] double top(double x, double value) const;
+    // Returns the greatest wx·x + wy·y over such points between `from` and `to`.
     [[nodiscard]] double best_on(double from, double to, double wx, double wy, double value) const;
 
     bool product_ = false;

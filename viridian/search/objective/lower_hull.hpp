@@ -1,6 +1,6 @@
 #pragma once
-// Finds the lower hull (hull.hpp, 1): its vertices from left to right, and for each piece between two of them
-// whether any plan may still lie below it.
+// A LowerHull finds the lower hull (hull.hpp, 1): its vertices from left to right, and for each piece
+// between two of them whether a plan may still lie below it.
 #include <chrono>
 
 #include "viridian/search/assign/assign.hpp"
@@ -10,30 +10,36 @@ namespace viridian::search {
 
 class LowerHull {
   public:
-    // All problems together end at the time limit of `options`.
+    // Prepares to find the hull of the plans of `instance` in the plane of the metrics `x` and `y`; the hull
+    // has no vertex yet. `instance` and `options` must outlive the object. All problems together end at the
+    // time limit of `options`.
     LowerHull(const Instance& instance, const AssignOptions& options, Metric x, Metric y)
         : instance_(&instance), options_(&options), x_(x), y_(y) {}
 
+    // A Vertex is a plan on the hull.
     struct Vertex {
         double x = 0, y = 0;
         Outcome outcome;
     };
-    // Solves for the plan that minimises wx·x + wy·y.
+    // Returns the plan that minimises wx·x + wy·y. Errors: those of solve_additive.
     Result<Vertex> support(double wx, double wy) const;
-    // Puts a vertex in its place; false if it is there already.
+    // Puts `vertex` in its place. Returns false if it is there already.
     bool insert(Vertex vertex);
-    // Looks below piece i (between vertices i and i+1); true if a vertex was found there.
+    // Looks below piece `i`, between vertices i and i + 1. Returns true if it found a vertex there;
+    // otherwise it closes the piece.
     Result<bool> refine(std::size_t i);
 
     [[nodiscard]] const std::vector<Vertex>& vertices() const { return vertices_; }
+    // Returns whether nothing was found below the piece.
     [[nodiscard]] bool closed(std::size_t piece) const { return closed_[piece]; }
     [[nodiscard]] std::size_t pieces() const { return closed_.size(); }
-    // Whether every plan was solved to proof, so that a closed piece is really a bound.
+    // Returns whether every plan was solved to proof, so that a closed piece is really a bound.
     [[nodiscard]] bool proven() const { return proven_; }
 
-    // The lines that were proven on the way; none of problems in which only direct conversions were
-    // considered.
+    // Returns the lines that were proven on the way, except those of problems in which not all conversions
+    // were considered.
     [[nodiscard]] const std::vector<SupportLine>& lines() const { return lines_; }
+    // Returns how much of the time limit is left; the value is negative after the limit.
     [[nodiscard]] Seconds left() const;
 
   private:

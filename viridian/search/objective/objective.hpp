@@ -28,14 +28,16 @@ namespace viridian::search {
 enum class Metric { time, energy, power, flop, bytes, kernels };
 
 [[nodiscard]] std::string_view name_of(Metric metric);
-// The metrics of which totals are sums: all but power.
+// These are the metrics that add up over a plan: all but power.
 inline constexpr std::array additive_metrics = {Metric::time, Metric::energy, Metric::flop, Metric::bytes,
                                                 Metric::kernels};
 [[nodiscard]] double measure(Metric metric, const Metrics& totals);  // in s, J, W, flop, bytes or launches
-// The amount itself, to be set or changed. `metric` must be additive, here and in add_weight().
+// Returns the amount of `metric` in `totals`, which the caller may set or change. `metric` must be
+// additive, here and in add_weight().
 [[nodiscard]] double& amount(Metric metric, Metrics& totals);
 void add_weight(Weights& weights, Metric metric, double weight);
 
+// An Objective is a sum or product of terms, perhaps with a limit.
 struct Objective {
     enum class Form { sum, product } form = Form::sum;
     struct Term {
@@ -50,22 +52,24 @@ struct Objective {
     std::optional<Limit> limit;
 
     [[nodiscard]] bool uses(Metric metric) const;  // in value or limit
-    // Whether it is one assignment problem under fixed weights.
+    // Returns whether it is one assignment problem under fixed weights.
     [[nodiscard]] bool additive() const;
+    // Returns whether it is relative to a starting plan.
     [[nodiscard]] bool needs_start() const {
         return terms.size() > 1 || form == Form::product || limit.has_value();
     }
-    // Its value for a plan with these totals, whether or not they keep the limit.
+    // Returns its value for a plan with these totals, whether or not they keep the limit.
     [[nodiscard]] double value(const Metrics& totals, const Metrics& start) const;
     [[nodiscard]] bool within_limit(const Metrics& totals, const Metrics& start) const;
-    // The weights of an additive objective.
+    // Returns the weights of an additive objective.
     [[nodiscard]] Weights weights(const Metrics& start) const;
 };
 
+// Writes an objective in the language above.
 [[nodiscard]] std::string text(const Objective& objective);
-// Lists the additive metrics that decide its value and limit, each once; power counts as time and energy.
+// Returns the additive metrics that decide its value and limit, each once; power counts as time and energy.
 [[nodiscard]] std::vector<Metric> weighed(const Objective& objective);
-// Errors: invalid_argument, with a caret under the faulty character.
+// Reads an objective in that language. Errors: invalid_argument, with a caret under the faulty character.
 [[nodiscard]] Result<Objective> parse_objective(std::string_view text);
 
 }  // namespace viridian::search

@@ -5,13 +5,14 @@
 
 namespace viridian::search {
 
+// A SupportLine says that wx·x + wy·y of every plan is at least `bound`.
 struct SupportLine {
     double wx = 0, wy = 0;
-    double bound = 0;  // wx·x + wy·y of every plan is at least this
+    double bound = 0;
 };
 
-// Returns a value that no point on or above all lines that keeps the limit is below. No plan may have an x
-// below `from`; beyond `to` only lines that do not fall are used.
+// Returns a lower bound of the objective `level` over all points that lie on or above all `lines` and keep
+// the limit. No plan may have an x below `from`; beyond `to` only lines that do not fall are used.
 [[nodiscard]] double least_above(const std::vector<SupportLine>& lines, const LevelSet& level, double from,
                                  double to);
 

@@ -14,21 +14,24 @@
 namespace viridian::trace {
 
 inline constexpr std::string_view binary_magic = "VIRTRC01";
+// Returns true if a file that begins with the bytes `first` is a binary trace.
 [[nodiscard]] inline bool is_binary(std::string_view first) { return first.starts_with(binary_magic); }
 
+// Returns a source that reads `bytes`. `name` is the name of the trace.
 [[nodiscard]] std::unique_ptr<Source> binary_source(std::unique_ptr<Bytes> bytes, std::string name,
                                                     const ReadOptions& options);
-// How blocks are packed: `fast` stores rows while a program runs; `small` stores columns at zstd's level 19,
-// for files that are kept.
+// Packing says how blocks are packed: `fast` stores rows while a program runs; `small` stores columns at
+// zstd's level 19, for files that are kept.
 enum class Packing : std::uint8_t { fast, small };
 
-// Writes events, which must come in order of time. Errors: those of `out`; mismatch if the order is broken.
+// Returns a sink that writes events into `out`. They must come in order of time. Errors of the sink: those of
+// `out`; mismatch if the order is broken.
 [[nodiscard]] std::unique_ptr<Sink> binary_sink(std::unique_ptr<Out> out, Packing packing = Packing::fast);
 
-// Writes everything of `source` into a binary file.
+// Reads `source` to its end into the binary file `path`. Errors: those of the source and of writing.
 [[nodiscard]] Result<void> write_viridian(Source& source, const Path& path);
 
-// The bytes of one block as they stand in the file.
+// Returns the bytes of one block as they stand in the file. `level` is zstd's.
 [[nodiscard]] std::string binary_block(char kind, std::string_view payload, int level = 1);
 
 }  // namespace viridian::trace

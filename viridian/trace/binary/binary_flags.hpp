@@ -9,7 +9,8 @@ inline constexpr unsigned flag_parent = 1U << 0U, flag_owner = 1U << 1U, flag_co
                           flag_forward = 1U << 6U, flag_value = 1U << 7U, flag_instance = 1U << 8U,
                           flag_device = 1U << 9U;
 
-// `expected` is the instance that the reader would guess.
+// Returns the flags of `event`, whose lane is in `about`. `expected` is the instance number that the reader
+// would guess.
 [[nodiscard]] inline unsigned flags_for(const Event& event, const Trace& about, InstanceId expected) {
     unsigned flags = 0;
     const auto mark = [&](bool present, unsigned flag) { flags |= present ? flag : 0U; };

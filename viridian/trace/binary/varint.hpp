@@ -1,6 +1,6 @@
 #pragma once
-// Writes and reads numbers as bytes of seven bits, low first (LEB128); signed numbers are folded so that
-// small ones stay short. The cursor checks every read: after `failed` all reads give zero.
+// Writes and reads numbers as bytes of seven bits, low first (LEB128). Signed numbers are folded so that
+// small ones stay short. Texts are stored as length and bytes.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +29,8 @@ inline void put_double(std::string& out, double value) {
     out.append(bytes, 8);
 }
 
+// A Cursor reads such numbers from `bytes`. It checks every read: after a failed one, `failed` is true and
+// all reads give zero or an empty text.
 class Cursor {
   public:
     explicit Cursor(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}

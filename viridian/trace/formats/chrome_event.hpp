@@ -9,11 +9,11 @@
 
 namespace viridian::trace {
 
-// A raw event with the phase and the times of `event`. Nothing for metadata, which `tables` keeps, for phases
-// that carry no work, and for times that cannot be read, which `tables` counts.
+// Returns a raw event with the phase and the times of `event`. Returns nothing for metadata, which `tables`
+// keeps, for phases that carry no work, and for times that cannot be read, which `tables` counts.
 [[nodiscard]] std::optional<Raw> raw_of(const JsonEvent& event, TraceTables& tables);
 
-// The series of the counter `event`, one raw event each, at the time of `raw`.
+// Returns the series of the counter `event`, one raw event each, at the time of `raw`.
 [[nodiscard]] std::vector<Raw> counters_of(const JsonEvent& event, Raw raw, TraceTables& tables);
 
 }  // namespace viridian::trace

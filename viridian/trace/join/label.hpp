@@ -1,7 +1,8 @@
 #pragma once
 // Gives kernels that were recorded alone their modules and operators. A few steps of a program are recorded
-// with everything, the rest with kernels only, which costs little; a program repeats its kernels in the same
-// order, so the n-th kernel of a step has the path, type and pass that the n-th had in the full recording.
+// with everything, and the rest with kernels only, which costs little. A program repeats its kernels in the
+// same order, so the n-th kernel of a step has the path, type and pass of the n-th kernel in the full
+// recording.
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -19,17 +20,20 @@ struct Pattern {
         PathId scope = 0;
         Pass pass = Pass::unknown;
     };
-    Trace about;  // whose names and paths these are
+    Trace about;  // tables of the names and paths in `calls`
     std::vector<Call> calls;
 };
-// Pulls `full` to its end. Errors: those of reading; mismatch if no kernel in it has an operator.
+// Reads the full recording `full` to its end and returns its pattern. Errors: those of reading; mismatch if
+// no kernel in it has an operator.
 [[nodiscard]] Result<Pattern> pattern_of(Source& full);
 
-// Adds the labels of `pattern` to `plain`. Kernels are matched by name while the order holds, and by the next
-// eight names if it breaks. A kernel that matches nowhere stays as it was and counts as `about().unowned`.
+// Returns a source of `plain` with the labels of `pattern`. Kernels are matched by name as long as the order
+// holds, and by the next eight names if it breaks. A kernel that matches nowhere stays as it was and counts
+// as `about().unowned`.
 [[nodiscard]] std::unique_ptr<Source> labelled(std::unique_ptr<Source> plain, Pattern pattern);
 
-// Keeps only the accelerator's work of `full`: no owners, no modules, a kernel's path is its name.
+// Returns a source of only the accelerator's work of `full`. It has no owners and no modules, and a kernel's
+// path is its name.
 [[nodiscard]] std::unique_ptr<Source> kernels_of(std::unique_ptr<Source> full);
 
 }  // namespace viridian::trace

@@ -10,6 +10,7 @@ namespace viridian::trace {
 
 class Nest {
   public:
+    // An Open is an event of a lane that has not ended yet.
     struct Open {
         Nanoseconds end = 0;
         InstanceId instance = 0;
@@ -22,16 +23,16 @@ class Nest {
         NameId type = 0;
     };
 
-    // Gives `event` its instance number, parent and depth; inherits scope, pass and forward from the parent
-    // if it has none. Returns the parent, or nullptr. `slack`: children may end that much late (rounded
-    // clocks).
+    // Gives `event` its instance number, parent and depth. It inherits scope, pass and forward from the
+    // parent if it has none. Returns the parent, or nullptr. A child may end up to `slack` nanoseconds after
+    // its parent, because files round times.
     const Open* enter(Event& event, Nanoseconds slack);
     // Opens `event` once its path is known, so that later events find it.
     void open(const Event& event);
-    // The innermost open operation (module, operator) of a lane at `time`, or nullptr.
+    // Returns the innermost open operation, module or scope of a lane at `time`, or nullptr.
     [[nodiscard]] const Open* innermost(LaneId lane, Nanoseconds time) const;
 
-    // The innermost open event of any kind.
+    // Returns the innermost open event of any kind of a lane at `time`, or nullptr.
     [[nodiscard]] const Open* top(LaneId lane, Nanoseconds time) const;
 
   private:

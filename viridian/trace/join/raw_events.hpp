@@ -9,16 +9,19 @@ class RawEvents {
   public:
     explicit RawEvents(const SpillOptions& spill) : slices_(spill), pairing_(spill) {}
 
-    // Errors here and below: those of spilling.
+    // Takes an event. Errors, here and below: those of spilling.
     [[nodiscard]] Result<void> add(Raw raw);
-    // After the last event; `about` receives the warnings. Then `next` hands the events out in order.
+    // Ends the adding; `about` receives the warnings. Then `next` returns the events in order, and nullptr at
+    // the end.
     [[nodiscard]] Result<void> finish(Trace& about);
-    [[nodiscard]] Result<const Raw*> next() { return slices_.next(); }  // null at the end
+    [[nodiscard]] Result<const Raw*> next() { return slices_.next(); }
 
     [[nodiscard]] std::size_t runs() const { return slices_.runs(); }
     [[nodiscard]] std::uint64_t count() const { return count_; }
     [[nodiscard]] bool backward_seen() const { return backward_seen_; }
-    [[nodiscard]] bool fractions_seen() const { return fractions_seen_; }  // of a microsecond
+    // Returns whether any time had a fraction of a microsecond.
+    [[nodiscard]] bool fractions_seen() const { return fractions_seen_; }
+    // Returns the earliest start.
     [[nodiscard]] Nanoseconds earliest() const { return earliest_; }
 
   private:

@@ -16,7 +16,8 @@ class SlicePairing {
     explicit SlicePairing(const SpillOptions& spill);
     // Takes an event whose phase is begin or end. Errors: those of spilling.
     [[nodiscard]] Result<void> add(const Raw& half);
-    // After the last event, which ended at `latest`: adds the slices to `slices` and the warnings to `about`.
+    // Adds the slices to `slices` and the warnings to `about`. Call it after the last event; `latest` is the
+    // latest end of all events. Errors: those of spilling.
     [[nodiscard]] Result<void> finish(Nanoseconds latest, RawSorter& slices, Trace& about);
 
   private:

@@ -17,14 +17,15 @@
 namespace viridian::trace {
 
 struct SpillOptions {
-    std::size_t budget = std::size_t{192}
-                         << 20;  // bytes of memory for sorting; joins take as much again at most
-    Path folder = "/var/tmp";
+    // Bytes of memory for sorting. Joins take as much again at most.
+    std::size_t budget = std::size_t{192} << 20;
+    Path folder = "/var/tmp";  // for data that does not fit
 };
 
-// `Before` says whether one record comes before another; its `key(record)` is a 64-bit number that decides
-// most often. It may have `pack(records, std::string&)` and `unpack(std::string_view, records)`, false if
-// the bytes are not what `pack` wrote for so many records.
+// Sorts records of type `Record`. `Before` is a function object that tells whether one record comes before
+// another. Its `key(record)` is a 64-bit number that decides most comparisons. It may have `pack(records,
+// std::string&)` and `unpack(std::string_view, records)`; the latter returns false if the bytes were not
+// written by `pack` for as many records. Errors of all calls: those of spilling (spill.hpp).
 template <class Record, class Before>
 class Sorter {
     static_assert(std::is_trivially_copyable_v<Record>);
@@ -40,7 +41,7 @@ class Sorter {
         records_.push_back(record);
         return {};
     }
-    // Call once, after the last `add`.
+    // Ends the adding. Call once, after the last `add` and before the first `next`.
     [[nodiscard]] Result<void> finish() {
         if (runs_.empty()) {
             sort();
@@ -58,7 +59,7 @@ class Sorter {
         std::ranges::make_heap(heap_, later());
         return {};
     }
-    // The next record in order, or nullptr at the end; valid until the next call.
+    // Returns the next record in order, which is valid until the next call, or nullptr at the end.
     [[nodiscard]] Result<const Record*> next() {
         if (runs_.empty()) return at_ < records_.size() ? &records_[place(at_++)] : nullptr;
         if (drained_ != none) {
@@ -76,7 +77,7 @@ class Sorter {
         heap_.pop_back();
         return &runs_[drained_].take();
     }
-    [[nodiscard]] std::size_t runs() const { return runs_.size(); }  // 0: all in memory
+    [[nodiscard]] std::size_t runs() const { return runs_.size(); }  // on disk; 0: all is in memory
 
   private:
     static constexpr std::size_t none = ~std::size_t{0};
@@ -87,7 +88,7 @@ class Sorter {
     struct Run {
         std::uint64_t offset = 0;  // of the next piece on disk
         std::uint64_t left = 0;    // records still on disk
-        std::size_t window = 0;    // pieces read at once
+        std::size_t window = 0;    // pieces that are read at once
         std::vector<std::uint32_t> sizes;
         std::size_t next = 0;  // piece
         std::vector<Record> held;
@@ -129,7 +130,7 @@ class Sorter {
             return !before_(runs_[a].front(), runs_[b].front()) && b < a;
         };
     }
-    // The index of the record that comes at `rank`; the records themselves are not moved.
+    // Returns the index of the record at position `rank` of the order. The records themselves are not moved.
     [[nodiscard]] std::size_t place(std::size_t rank) const {
         return order_.empty() ? rank : order_[rank].index;
     }
@@ -184,7 +185,7 @@ class Sorter {
     Before before_;
     std::size_t capacity_;
     std::vector<Record> records_;
-    std::vector<Keyed> order_;  // empty: as they stand
+    std::vector<Keyed> order_;  // of records_; empty: they are in order
     std::size_t at_ = 0;
     std::optional<SpillFile> file_;
     std::string packed_;

@@ -1,6 +1,6 @@
 #pragma once
 // A SpillFile is temporary space on disk for data that does not fit in memory: a nameless file in a folder
-// that the user chose, gone when it is closed, whatever happens to the process.
+// that the user chose. It disappears when it is closed, even if the process is killed.
 #include <cstdint>
 #include <span>
 
@@ -10,7 +10,8 @@ namespace viridian::trace {
 
 class SpillFile {
   public:
-    // Errors: file_not_writable, disk_full, naming the folder and `--spill`.
+    // Creates an empty file in `folder`. Errors, here and below: file_not_writable, disk_full, naming the
+    // folder and `--spill`.
     [[nodiscard]] static Result<SpillFile> create(const Path& folder);
 
     SpillFile(SpillFile&& other) noexcept;
@@ -18,6 +19,7 @@ class SpillFile {
     ~SpillFile();
 
     [[nodiscard]] Result<void> append(std::span<const char> bytes);
+    // Reads the bytes from `offset` on into the whole of `into`.
     [[nodiscard]] Result<void> read(std::uint64_t offset, std::span<char> into) const;
     [[nodiscard]] std::uint64_t size() const { return size_; }
 

@@ -19,36 +19,41 @@ class TraceTables {
 
     Trace about;
 
-    // What the events of a lane are, if the rows of the file say so after the last event.
+    // A Rule says how to read the events of a lane, if the file tells it only after the last event.
     struct Rule {
-        bool drop = false;         // the same work stands in another row too
-        std::optional<Kind> kind;  // instead of the event's own
+        bool drop = false;         // another lane has the same work too
+        std::optional<Kind> kind;  // replaces the event's own
     };
     std::vector<Rule> rules;  // by LaneId, may be shorter
-    bool file_names_lanes =
-        false;  // the file's own tables gave the lanes their names and the trace its clock
+    // The file's own tables gave the lanes their names and the trace its clock.
+    bool file_names_lanes = false;
 
+    // Return the number of a name and add it if it is new. The first form undoes escapes.
     [[nodiscard]] NameId name(const JsonValue& value);
     [[nodiscard]] NameId name(std::string_view text);
-    // "a/b/c" as a path from the root; the result for a name is remembered.
+    // Returns a name such as "a/b/c" as a path from the root. The path of a name is remembered, so a name
+    // must always come with the same separator.
     [[nodiscard]] PathId path_of(NameId name, char separator = '/');
+    // Returns the lane of a thread or stream on a device, new or known.
     [[nodiscard]] LaneId lane(DeviceId device, std::int64_t process, std::int64_t thread);
-    // The lane on cpu:0 of an event's process and thread.
+    // Returns the lane on cpu:0 of an event's process and thread.
     [[nodiscard]] LaneId lane(const JsonEvent& event);
-    [[nodiscard]] DeviceId accelerator(std::int64_t number);  // cuda:N
-    // The number of a pid or tid; strings get numbers of their own, from `text_numbers` up.
+    [[nodiscard]] DeviceId accelerator(std::int64_t number);  // returns the device cuda:N
+    // Returns the number of a pid or tid. Strings get numbers of their own, from `text_numbers` up.
     [[nodiscard]] std::int64_t number_of(const JsonValue& value);
     static constexpr std::int64_t text_numbers = std::int64_t{1} << 40;
 
     // Keeps the name of a process or thread that a metadata event gives.
     void take_metadata(const JsonEvent& event);
+    // Return the name of a process or thread, "" if the file gives none.
     [[nodiscard]] const std::string& process_name(std::int64_t process) const;
     [[nodiscard]] const std::string& thread_name(std::int64_t process, std::int64_t thread) const;
-    // Calls each lane as the file does, after the last event.
+    // Gives each lane the name of its thread or process, after the last event.
     void name_lanes();
 
+    // Counts one flow of data from `from` to `to`.
     void edge(PathId from, PathId to);
-    // Counts an event that cannot be read.
+    // Counts `event` as lost because it cannot be read, and warns; `why` is the text of the warning.
     void lose(std::string_view why, const JsonEvent& event);
 
   private:

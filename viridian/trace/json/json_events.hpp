@@ -2,7 +2,7 @@
 // JsonEvents reads the events of a JSON trace one after the other, in any of the shapes in use:
 // `{"traceEvents": [...]}` with other keys before and after, a bare list, one object per line. It is
 // tolerant: text that cannot be read is skipped up to the next thing that looks like an event, and counted.
-// Memory is one window of text.
+// It holds one window of text in memory.
 //
 // These faults are read over: cut files, missing or extra commas and brackets, unescaped quotes and control
 // characters in strings, bare words (N/A, NaN), NUL bytes, numbers as strings.
@@ -56,12 +56,14 @@ enum class Key : std::uint8_t {
 };
 inline constexpr std::size_t key_count = static_cast<std::size_t>(Key::count_);
 
+// A JsonValue is a value as it stands in the text.
 struct JsonValue {
-    std::string_view text;  // between the quotes, escapes not undone; or the bare word
+    std::string_view text;  // the text between the quotes, escapes not undone; or the bare word
     bool quoted = false;
     bool escaped = false;  // has a backslash
 };
 
+// A JsonEvent holds the values of one event, by key.
 class JsonEvent {
   public:
     [[nodiscard]] bool has(Key key) const { return (present_ >> static_cast<unsigned>(key) & 1U) != 0; }
@@ -70,14 +72,15 @@ class JsonEvent {
         return has(key) ? values_[static_cast<std::size_t>(key)] : nothing;
     }
     [[nodiscard]] std::string_view text(Key key) const { return (*this)[key].text; }
+    // Returns the letter of the key "ph", or NUL if there is none.
     [[nodiscard]] char phase() const {
         return has(Key::ph) && !text(Key::ph).empty() ? text(Key::ph).front() : '\0';
     }
 
     std::uint64_t offset = 0;       // of the opening brace in the uncompressed text
     std::vector<JsonValue> inputs;  // args input0, input1, ... in order of appearance
-    std::vector<std::pair<JsonValue, JsonValue>>
-        others;  // args with bare values and keys not in Key: a counter's series
+    // Args with bare values whose keys are not in Key, such as the series of a counter.
+    std::vector<std::pair<JsonValue, JsonValue>> others;
 
   private:
     friend class JsonEvents;
@@ -90,7 +93,7 @@ class JsonEvent {
     std::array<JsonValue, key_count> values_;
 };
 
-// Counts what was wrong with the text.
+// JsonFaults counts the faults of the text.
 struct JsonFaults {
     struct Counts {
         std::uint64_t skipped = 0;  // events that could not be read
@@ -100,7 +103,7 @@ struct JsonFaults {
         std::uint64_t first_offset = 0;  // of the first fault of any kind
     } counts;
     bool cut = false;    // the text ended inside an event or its list
-    std::string damage;  // of the compressed stream
+    std::string damage;  // of the compressed stream, in words; empty: none
     [[nodiscard]] bool any() const {
         return counts.skipped + counts.unescaped_quotes + counts.missing_commas + counts.garbage > 0 || cut ||
                !damage.empty();
@@ -111,11 +114,15 @@ class JsonEvents {
   public:
     explicit JsonEvents(std::unique_ptr<Bytes> bytes);
 
-    // The next event, valid until the next call; nullptr at the end. Errors: file_unreadable.
+    // Returns the next event, which is valid until the next call, or nullptr at the end. Errors:
+    // file_unreadable.
     [[nodiscard]] Result<const JsonEvent*> next();
     [[nodiscard]] const JsonFaults& faults() const { return faults_; }
-    // Values beside the event list seen so far: scalars and objects up to 16 MiB, with the text of the value.
+    // Returns keys beside the event list that were seen so far, each with the text of its value. Scalars are
+    // kept if they are shorter than 4 KiB. Objects and lists are kept up to 16 MiB, and only those of the
+    // keys `viridian` and `metadata`.
     [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& top() const { return top_; }
+    // Returns true if the text is a list of events without an object around it.
     [[nodiscard]] bool bare_list() const { return bare_list_; }
     [[nodiscard]] std::uint64_t bytes_read() const {
         return window_offset_ + static_cast<std::uint64_t>(at_ - window_.data());
@@ -125,15 +132,15 @@ class JsonEvents {
     enum class State { begin, top, list, end };
     enum class Outcome { complete, incomplete, broken };
 
-    [[nodiscard]] Result<bool> more(
-        const char* keep);  // reads on, keeping the text from `keep`; false at the end
-    [[nodiscard]] Result<bool> see(
-        std::size_t count);  // at least `count` bytes after at_, unless the text ends
+    // Reads on and keeps the text from `keep`. Returns false at the end, or if the kept text is too long.
+    [[nodiscard]] Result<bool> more(const char* keep);
+    // Makes at least `count` bytes readable from at_. Returns false if `more` does.
+    [[nodiscard]] Result<bool> see(std::size_t count);
     [[nodiscard]] Result<void> begin();
     [[nodiscard]] Result<void> top_pair();
     [[nodiscard]] Result<bool> behind();
     [[nodiscard]] Result<void> skip_value(bool keep, std::string& text);
-    [[nodiscard]] Result<bool> resync();  // to the next thing that looks like an event
+    [[nodiscard]] Result<bool> resync();  // skips to the next thing that looks like an event
     Outcome parse(const char* at);
     Outcome pair(const char*& at, bool in_args);
     Outcome value(const char*& at, JsonValue& into);
@@ -150,7 +157,7 @@ class JsonEvents {
     bool holes_ = false;  // NUL bytes were seen
     bool bare_list_ = false;
     State state_ = State::begin;
-    const char* after_ = nullptr;  // where the last parsed event ends
+    const char* after_ = nullptr;  // end of the last parsed event
     JsonEvent event_;
     JsonFaults faults_;
     std::vector<std::pair<std::string, std::string>> top_;

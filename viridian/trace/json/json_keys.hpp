@@ -1,11 +1,13 @@
 #pragma once
-// Finds the Key (json_events.hpp) that the text of a JSON key stands for.
+// Finds the Key (json_events.hpp) for the text of a JSON key. Both functions return Key::none for a text that
+// no format needs.
 #include <string_view>
 
 #include "viridian/trace/json/json_events.hpp"
 
 namespace viridian::trace {
 
+// Returns the key of a member of an event.
 [[nodiscard]] inline Key event_key(std::string_view text) {
     switch (text.size()) {
         case 2:
@@ -27,7 +29,7 @@ namespace viridian::trace {
     }
 }
 
-// The key of an argument; old and new spellings of the same thing are one key.
+// Returns the key of a member of an event's "args". Old and new spellings of one argument give one key.
 [[nodiscard]] inline Key argument_key(std::string_view text) {
     switch (text.size()) {
         case 2:

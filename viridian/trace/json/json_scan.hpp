@@ -10,7 +10,8 @@
 namespace viridian::trace::scan {
 
 inline constexpr std::size_t padding = 64;
-// Beyond this a string or container is checked for swallowed events.
+// A string or container longer than this is checked for events that it swallowed, because its end was
+// missing.
 inline constexpr std::ptrdiff_t long_text = 4096;
 
 [[nodiscard]] inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -20,8 +21,8 @@ inline constexpr std::ptrdiff_t long_text = 4096;
     return at;
 }
 
-// From inside a string to its next quote; `escaped` becomes true when a backslash was passed. `end` when
-// there is none.
+// Returns the next quote from `at`, which is inside a string, or `end` if there is none. Sets `escaped` to
+// true if a backslash was passed.
 [[nodiscard]] inline const char* quote(const char* at, const char* end, bool& escaped) {
     const __m128i quotes = _mm_set1_epi8('"'), slashes = _mm_set1_epi8('\\');
     while (at < end) {
@@ -41,19 +42,21 @@ inline constexpr std::ptrdiff_t long_text = 4096;
     return end;
 }
 
-// The end of a number, literal or bare word: the next comma, bracket, space or control character.
+// Returns the end of a number, literal or bare word: the next comma, closing bracket, space or control
+// character, or `end`.
 [[nodiscard]] inline const char* word(const char* at, const char* end) {
     while (at < end && *at != ',' && *at != '}' && *at != ']' && static_cast<unsigned char>(*at) > ' ') ++at;
     return at;
 }
 
-// A container being skipped; it can stop at the end of a window and go on in the next.
+// Container skips an object or list. It can stop at the end of a window and go on in the next.
 struct Container {
     std::uint32_t depth = 0;
     bool in_string = false;
     bool after_backslash = false;
 
-    // From `at` to behind the bracket that closes depth 1; `end` with depth > 0 when the window ends first.
+    // Returns the place after the bracket that closes the outermost container, or `end` if the window ends
+    // first; `depth` is then above 0.
     [[nodiscard]] const char* skip(const char* at, const char* end) {
         const __m128i quotes = _mm_set1_epi8('"'), slashes = _mm_set1_epi8('\\');
         const __m128i fold = _mm_set1_epi8(0x20), opens = _mm_set1_epi8('{'), closes = _mm_set1_epi8('}');

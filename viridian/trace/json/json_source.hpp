@@ -9,7 +9,8 @@
 
 namespace viridian::trace {
 
-// Reads `bytes` as `format`. `name` is what the trace is called; the first `next` reads the text to its end.
+// Returns a source that reads `bytes` as `format`. `name` is the name of the trace (`Trace::source`). The
+// first `next` reads the text to its end.
 [[nodiscard]] std::unique_ptr<Source> json_source(std::unique_ptr<Bytes> bytes, const Format& format,
                                                   std::string name, const ReadOptions& options);
 

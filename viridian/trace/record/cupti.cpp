@@ -10,7 +10,7 @@ struct CuptiRecorder::Events {
     Trace about;
     std::vector<Event> events;
 
-    static void take(void* context, const cupti::Work& work) {
+    static void take(void* context, const cupti::Activity& work) {
         Events& self = *static_cast<Events*>(context);
         Event event;
         event.start = work.start_ns;

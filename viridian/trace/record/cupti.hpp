@@ -10,14 +10,15 @@ namespace viridian::trace {
 
 class CuptiRecorder {
   public:
-    // `library` empty: found by name. Errors: no_device (no CUPTI here, or it refuses; another recording
-    // runs).
+    // Starts to record with the CUPTI library at the path `library`; if that is empty, the library is found
+    // by name. Errors: no_device (no CUPTI here, or it refuses; another recording runs).
     [[nodiscard]] static Result<std::unique_ptr<CuptiRecorder>> start(const std::string& library = {});
     ~CuptiRecorder();
     CuptiRecorder(const CuptiRecorder&) = delete;
     CuptiRecorder& operator=(const CuptiRecorder&) = delete;
 
-    // Waits for what still runs; ends the recording. Devices are "cuda:N", lanes their streams, times Unix.
+    // Waits for work that still runs, ends the recording and returns it. Devices are "cuda:N", lanes are
+    // their streams, and times are Unix times.
     [[nodiscard]] std::unique_ptr<Source> finish();
 
   private:

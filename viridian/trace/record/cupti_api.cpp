@@ -62,7 +62,7 @@ void request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records
 
 void report(const State& s, const void* record) {
     const std::uint32_t kind = *static_cast<const std::uint32_t*>(record);
-    Work work{};
+    Activity work{};
     work.kind = kind;
     std::uint64_t start = 0, end = 0;
     const auto common = [&](const auto& one) {
@@ -201,7 +201,7 @@ std::uint64_t stop() {
 
 Probe probe(const std::string& library) {
     Probe out;
-    out.wrong = start(library, [](void*, const Work&) {}, nullptr);
+    out.wrong = start(library, [](void*, const Activity&) {}, nullptr);
     if (out.wrong.empty()) (void)stop();
     State& s = state();
     const std::lock_guard lock(s.mutex);

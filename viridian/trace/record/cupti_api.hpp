@@ -9,6 +9,7 @@
 
 namespace viridian::trace::cupti {
 
+// The beginnings of CUPTI's records of a kernel, a copy and a fill, as its library writes them.
 struct KernelRecord {
     std::uint32_t kind;
     std::uint8_t cache_config, shared_memory_config;
@@ -38,21 +39,23 @@ struct FillRecord {
 
 inline constexpr std::uint32_t copy_kind = 1, fill_kind = 2, kernel_kind = 10;  // 10: CONCURRENT_KERNEL
 
-struct Work {
-    std::uint32_t kind;             // one of the three
+// An Activity is one kernel, copy or fill, independent of CUPTI's version.
+struct Activity {
+    std::uint32_t kind;             // kernel_kind, copy_kind or fill_kind
     std::int64_t start_ns, end_ns;  // Unix time
     std::uint32_t device, stream, correlation;
     std::uint64_t bytes;     // of copies and fills
     std::int32_t grid[3];    // of kernels
-    const char* name;        // mangled; of kernels; not longer than the call
+    const char* name;        // of kernels: mangled, valid during the call only; else null
     std::uint8_t direction;  // of copies: CUpti_ActivityMemcpyKind
 };
 
-// Called on CUPTI's own thread, one at a time.
-using Take = void (*)(void* context, const Work& work);
+// Take receives the records. It is called on CUPTI's own thread, for one record at a time.
+using Take = void (*)(void* context, const Activity& work);
 
-// Starts to report. Returns an empty string, or what is wrong. One at a time in a process: CUPTI's callbacks
-// carry no context. `library` may be empty: then libcupti is looked for by name and where CUDA puts it.
+// Starts to report work to `take`, which gets `context`. Returns an empty string, or a text that says what is
+// wrong. A process has one recording at a time, because CUPTI's callbacks carry no context. `library` is the
+// path of libcupti; if it is empty, libcupti is looked for by name and in CUDA's folders.
 [[nodiscard]] std::string start(const std::string& library, Take take, void* context);
 // Waits for work that still runs, reports it, and ends. Returns how many records CUPTI had to drop.
 std::uint64_t stop();
@@ -63,7 +66,7 @@ struct Probe {
     std::string path;           // empty: there is none
     std::uint32_t version = 0;  // CUPTI_API_VERSION: 18 is CUDA 11.8, 130001 CUDA 13.0 Update 1; 0 unknown
     std::string wrong;          // empty: it records here
-    int status = 0;             // CUptiResult of what went wrong, 0 if it was not CUPTI's
+    int status = 0;             // CUptiResult of the failure, 0 if CUPTI reported none
 };
 inline constexpr int insufficient_privileges = 35, multiple_subscribers = 39;  // CUptiResult
 [[nodiscard]] Probe probe(const std::string& library);

@@ -1,6 +1,6 @@
 #pragma once
-// Names a record of CUPTI as PyTorch's profiler does, with the grid behind a kernel's name, because one
-// kernel at two sizes is two kinds of work.
+// Names a record of CUPTI in the style of PyTorch's profiler. The grid stands behind a kernel's name, because
+// one kernel at two sizes is two kinds of work.
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -11,7 +11,8 @@
 
 namespace viridian::trace::cupti {
 
-[[nodiscard]] inline std::string name_of(const Work& work) {
+// Returns "Memcpy HtoD", "Memset (Device)", or a kernel's demangled name with its grid: "gemm <8,1,1>".
+[[nodiscard]] inline std::string name_of(const Activity& work) {
     if (work.kind == fill_kind) return "Memset (Device)";
     if (work.kind == copy_kind) {
         // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP

@@ -24,11 +24,13 @@ class Recorder {
   public:
     using Stamp = std::uint64_t;
 
+    // Makes buffers for `threads` threads, each for `events_per_thread` events.
     Recorder(std::uint32_t threads, std::uint32_t events_per_thread);
 
-    // The tables of the trace: add names (and paths, edges) before running.
+    // Returns the tables of the trace. Names, paths and edges have to be added before running.
     [[nodiscard]] Trace& about() { return about_; }
 
+    // Returns the present time as a stamp.
     [[nodiscard]] static Stamp now();
 
     [[nodiscard]] std::uint32_t threads() const { return static_cast<std::uint32_t>(buffers_.size()); }
@@ -45,8 +47,9 @@ class Recorder {
         buffer.records[buffer.used++] = {start, end, name, path, kind, pass};
     }
 
-    void clear();  // forgets the events, keeps names and buffers: for the next repetition
-    // The events so far as a trace (device cpu:0, one lane per thread); the recorder stays usable.
+    // Forgets the events and keeps names and buffers, for the next repetition.
+    void clear();
+    // Returns the events so far as a trace (device cpu:0, one lane per thread). The recorder stays usable.
     [[nodiscard]] std::unique_ptr<Source> finish() const;
 
   private:
@@ -62,7 +65,7 @@ class Recorder {
         std::uint32_t used = 0;
         std::uint64_t lost = 0;
     };
-    struct Point {
+    struct Point {  // a moment by both clocks
         Stamp stamp;
         Nanoseconds unix_time;
     };

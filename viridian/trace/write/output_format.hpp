@@ -1,5 +1,5 @@
 #pragma once
-// Lists the formats that a trace can be written in and finds the one that the name of a file asks for.
+// Lists the formats in which a trace can be written, and finds the format that the name of a file asks for.
 // Commands that write traces call `format_of_name` before they begin to work, so that an unknown name costs
 // no time.
 #include <cstdint>
@@ -13,14 +13,15 @@ namespace viridian::trace {
 
 enum class OutputFormat : std::uint8_t { binary, json, csv, folded, speedscope, pprof };
 
-// The names of all formats, as a user gives them to `--to`.
+// Returns the names of all formats, as a user gives them to `--to`.
 [[nodiscard]] std::vector<std::string> output_format_names();
 
-// The format called `name`. Errors: invalid_argument, with the known names.
+// Returns the format called `name`. Errors: invalid_argument, with the known names.
 [[nodiscard]] Result<OutputFormat> format_called(std::string_view name);
 
-// The format that the name of `file` ends in: .vtrace (binary), .speedscope.json, .json, .csv, .folded or .pb
-// (pprof); any of them may be followed by .gz or .zst. Errors: invalid_argument, with the known endings.
+// Returns the format that the end of the name of `file` means: .vtrace (binary), .speedscope.json, .json,
+// .csv, .folded or .pb (pprof); any of them may be followed by .gz or .zst. Errors: invalid_argument, with
+// the known endings.
 [[nodiscard]] Result<OutputFormat> format_of_name(const Path& file);
 
 // Reads `source` to its end and writes it to `file`, compressed when the name ends in .gz or .zst. `packing`

@@ -18,6 +18,7 @@
 
 namespace viridian::trace {
 
+// A CounterTrack is a quantity over time that is drawn under the events.
 struct CounterTrack {
     std::string name;  // "cuda:0 power"
     std::string unit;  // "W", "J"
@@ -25,10 +26,12 @@ struct CounterTrack {
 };
 
 struct JsonExtras {
-    std::vector<CounterTrack> tracks;                   // drawn under the events
-    std::function<double(const Event&)> microjoules{};  // per event, shown when not negative; may be empty
+    std::vector<CounterTrack> tracks;
+    // Returns the microjoules of an event, which are shown if they are not negative. May be empty.
+    std::function<double(const Event&)> microjoules{};
 };
 
+// Return sinks that write events to `out` as they come.
 [[nodiscard]] std::unique_ptr<Sink> json_sink(std::unique_ptr<Out> out, JsonExtras extras = {});
 [[nodiscard]] std::unique_ptr<Sink> csv_sink(std::unique_ptr<Out> out);
 
@@ -45,18 +48,19 @@ struct Weights {
     std::vector<Weight> items;
 };
 
-// The time of work (operations, kernels, copies, fills) that no nested work covers; reads `source` to its
-// end.
+// Returns for each path the time of its work (operations, kernels, copies, fills) that no nested work covers.
+// Reads `source` to its end. Errors: those of the source.
 [[nodiscard]] Result<Weights> self_times(Source& source);
 
-// Each writes `weights` to `out` and closes it. Values are rounded to whole units; zero is left out. Errors:
-// those of `out`.
+// Each of these writes weights to `out` and closes it. `about` holds the names of the paths. Values are
+// rounded to whole units; zero is left out. Errors: those of `out`.
 [[nodiscard]] Result<void> write_folded(Out& out, const Trace& about, const Weights& weights);
 [[nodiscard]] Result<void> write_speedscope(Out& out, const Trace& about,
                                             const std::vector<Weights>& profiles);
 [[nodiscard]] Result<void> write_pprof(Out& out, const Trace& about, const std::vector<Weights>& values);
 
-// The frames of a weight, outermost first: device, "backward" if it is backward work, the parts of the path.
+// Returns the frames of a weight, outermost first: the device, "backward" for backward work, and the parts of
+// its path.
 [[nodiscard]] std::vector<std::string_view> frames_of(const Weight& weight, const Trace& about);
 
 }  // namespace viridian::trace

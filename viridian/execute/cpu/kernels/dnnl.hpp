@@ -7,21 +7,23 @@
 namespace viridian::execute::cpu {
 
 [[nodiscard]] dnnl::memory::data_type dnnl_type(graph::ElementType type);  // undef if oneDNN has none
+// Returns the descriptor of a tensor of `dims` in `layout`.
 [[nodiscard]] dnnl::memory::desc descriptor(const plan::Layout& layout, const graph::Dims& dims,
                                             graph::ElementType type);
 // Returns the descriptor of an unpadded, row-major tensor.
 [[nodiscard]] dnnl::memory::desc plain_descriptor(const graph::Dims& dims, graph::ElementType type);
+// Returns the descriptor of a tensor whose layout oneDNN may choose.
 [[nodiscard]] dnnl::memory::desc any_descriptor(const graph::Dims& dims, graph::ElementType type);
 // Returns the layout that a descriptor describes (plain, channels last, channels in blocks, or a dense
 // permutation), or nothing if it is another.
 [[nodiscard]] std::optional<plan::Layout> layout_of(const dnnl::memory::desc& descriptor,
                                                     const graph::Dims& dims);
 
-// An argument of a primitive, and where its memory comes from in each run.
+// An Argument is an argument of a primitive, with the memory that it has in each run.
 struct Argument {
     enum class From : std::uint8_t { input, output, constant, workspace } from = From::input;
     std::size_t index = 0;
-    int argument = 0;  // DNNL_ARG_SRC
+    int argument = 0;  // oneDNN's number of it, such as DNNL_ARG_SRC
     dnnl::memory::desc descriptor;
 };
 
@@ -38,7 +40,7 @@ struct Argument {
 // Returns the attributes that every primitive of ours has: the caller provides its scratch.
 [[nodiscard]] dnnl::primitive_attr user_scratchpad();
 
-// Tells whether an implementation of this name can win here. Reference code never does, nor does code for
+// Returns whether an implementation of this name can win here. Reference code never does, nor does code for
 // older instruction sets if the processor has better ones.
 [[nodiscard]] bool worth_offering(std::string_view implementation);
 

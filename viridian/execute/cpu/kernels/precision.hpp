@@ -5,7 +5,7 @@
 
 namespace viridian::execute::cpu {
 
-// Element types of what a kernel reads and writes.
+// A Precision holds the element types that a kernel reads and writes.
 struct Precision {
     graph::ElementType source = graph::ElementType::f32;
     graph::ElementType result = graph::ElementType::f32;
@@ -17,20 +17,21 @@ struct Precision {
 // Returns f32 → f32 and, if bf16 is allowed, bf16 → bf16.
 [[nodiscard]] std::vector<Precision> storage_precisions(const Context& context);
 
-// Appends to `choices`, those of kernels that widen what they read and narrow what they write, each of them
-// in bf16 → bf16, bf16 → f32 and f32 → bf16. whole(i) tells whether region input i may be read in bf16. A
-// choice that overwrites an input keeps doing so only between types of equal size.
+// Appends a copy of each of `choices`, whose kernels widen what they read and narrow what they write, in
+// bf16 → bf16, in bf16 → f32 and in f32 → bf16. whole(i) says whether region input i may be read in bf16. A
+// choice that overwrites an input is copied only if that input and the output keep one type.
 void offer_widened(const Task& task, const std::function<bool(std::size_t)>& whole,
                    std::vector<plan::Choice>& choices);
-// Appends to `choices`, those of kernels that move elements without changing them, each of them with every
-// f32 port in bf16.
+// Appends a copy of each of `choices`, whose kernels move elements without changing them, with every f32
+// port in bf16.
 void offer_moved(const Task& task, std::vector<plan::Choice>& choices);
 
-// Removes the choices that store a port in bf16 of a node that must not be rounded (plan/precision.hpp).
+// Removes the choices that round an input or output of a node whose operator is denied bf16
+// (plan/precision.hpp).
 void keep_safe(const Task& task, std::vector<plan::Choice>& choices);
 
 [[nodiscard]] bool in_bf16(const plan::Format& format);
-// Tells whether any port is in bf16.
+// Returns whether any port is in bf16.
 [[nodiscard]] bool in_bf16(const plan::Choice& choice);
 
 }  // namespace viridian::execute::cpu

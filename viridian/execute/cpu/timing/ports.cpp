@@ -49,7 +49,7 @@ std::size_t Ports::bytes() const {
     return sum;
 }
 
-Places::Places(const Ports& ports, std::byte* start) : end(start) {
+PortAddresses::PortAddresses(const Ports& ports, std::byte* start) : end(start) {
     const auto take = [&](std::int64_t bytes) {
         std::byte* place = end;
         end += whole_lines(bytes) + line;

@@ -44,7 +44,7 @@ class CpuStepTimer final : public StepTimer {
         std::size_t next = 0;
         for (TimedStep& timed : steps_) {
             if (next + timed.ports.bytes() > most) next = 0;
-            Places places(timed.ports, activations_.data() + next);
+            PortAddresses places(timed.ports, activations_.data() + next);
             next += timed.ports.bytes();
             timed.step.inputs.assign(places.inputs.begin(), places.inputs.end());
             timed.step.outputs = std::move(places.outputs);
@@ -55,18 +55,18 @@ class CpuStepTimer final : public StepTimer {
         return {};
     }
 
-    Result<Pass> pass() override {
-        return with_team(context_.threads, [&]() -> Result<Pass> {
-            Pass pass;
+    Result<TimedRun> run() override {
+        return with_team(context_.threads, [&]() -> Result<TimedRun> {
+            TimedRun run;
             const std::int64_t before = preemptions();
             for (const TimedStep& timed : steps_) {
                 write_inputs(timed);
                 const auto start = StepTimerClock::now();
                 timed.step.run();
-                pass.steps.push_back(std::chrono::duration<double>(StepTimerClock::now() - start).count());
+                run.steps.push_back(std::chrono::duration<double>(StepTimerClock::now() - start).count());
             }
-            pass.undisturbed = preemptions() == before;
-            return pass;
+            run.undisturbed = preemptions() == before;
+            return run;
         });
     }
 

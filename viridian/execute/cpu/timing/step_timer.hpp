@@ -5,7 +5,8 @@
 
 namespace viridian::execute::cpu {
 
-// Prepares every step of the plan. Errors: those of preparing, out_of_memory.
+// Returns a timer of all steps of the plan, which are prepared now. Errors: those of preparing,
+// out_of_memory.
 [[nodiscard]] Result<std::unique_ptr<StepTimer>> make_step_timer(const Context& context,
                                                                  const graph::Graph& graph,
                                                                  const plan::Plan& plan);

@@ -62,7 +62,7 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
         cursor_ = 0;
     }
 
-    const Places places(ports, activations_.data());
+    const PortAddresses places(ports, activations_.data());
     const std::vector<const std::byte*> inputs(places.inputs.begin(), places.inputs.end());
     std::vector<const std::byte*> constants(kernel.constants.size());
     const std::shared_ptr<void> bindings = kernel.make_bindings ? kernel.make_bindings() : nullptr;

@@ -16,15 +16,15 @@ namespace viridian::graph {
 namespace {
 
 // The places of an operator's inputs; −1 where it has none.
-struct Places {
+struct InputIndices {
     std::size_t a, b;
     int a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, bias;
 };
-constexpr Places plain = {0, 1, 2, 3, -1, -1, -1, -1, -1};
-constexpr Places scaled = {0, 3, 2, 5, 1, 4, 6, 7, 8};
+constexpr InputIndices plain = {0, 1, 2, 3, -1, -1, -1, -1, -1};
+constexpr InputIndices scaled = {0, 3, 2, 5, 1, 4, 6, 7, 8};
 
 // Scales are floating, everything else is integers.
-Result<void> check(const Inference& inference, const Places& places) {
+Result<void> check(const Inference& inference, const InputIndices& places) {
     for (std::size_t i = 0; i < inference.input_count(); ++i) {
         const int at = static_cast<int>(i);
         const bool scale = at == places.a_scale || at == places.b_scale || at == places.y_scale;
@@ -33,11 +33,11 @@ Result<void> check(const Inference& inference, const Places& places) {
     return {};
 }
 
-ElementType result_type(const Inference& inference, const Places& places) {
+ElementType result_type(const Inference& inference, const InputIndices& places) {
     return places.y_zero < 0 ? ElementType::i32 : inference.element(static_cast<std::size_t>(places.y_zero));
 }
 
-template <const Places& places>
+template <const InputIndices& places>
 Result<void> infer_product(Inference& inference) {
     VIRIDIAN_TRY(check(inference, places));
     VIRIDIAN_TRY(std::optional<Shape> out, matmul_shape(inference, places.a, places.b));
@@ -78,7 +78,7 @@ Result<double> one_number(const CallType& call, int i, double otherwise) {
     return array->floating() ? static_cast<double>(array->real[0]) : static_cast<double>(array->integer[0]);
 }
 
-template <const Places& places, class CallType>
+template <const InputIndices& places, class CallType>
 Result<void> multiply(CallType& call) {
     VIRIDIAN_TRY(prepare(call));
     const auto& a = *call.input(places.a);
@@ -115,7 +115,7 @@ Result<void> multiply(CallType& call) {
     return {};
 }
 
-template <const Places& places>
+template <const InputIndices& places>
 Result<void> infer_convolution_quantized_products(Inference& inference) {
     VIRIDIAN_TRY(check(inference, places));
     const auto& x = inference.shape(places.a);
@@ -141,7 +141,7 @@ Result<void> infer_convolution_quantized_products(Inference& inference) {
     return {};
 }
 
-template <const Places& places, class CallType>
+template <const InputIndices& places, class CallType>
 Result<void> convolve_integers(CallType& call) {
     VIRIDIAN_TRY(prepare(call));
     const auto& x = *call.input(places.a);
@@ -186,12 +186,12 @@ Result<void> convolve_integers(CallType& call) {
 }
 
 // As their floating relatives: a multiply and an add per point.
-template <const Places& places>
+template <const InputIndices& places>
 Flop convolution_flop_quantized_products(const Operation& operation) {
     const Dims w = operation.inputs[places.b].dims();
     return Flop(2 * count_of(operation.outputs[0]) * product(std::span(w).subspan(1)));
 }
-template <const Places& places>
+template <const InputIndices& places>
 IterationSpace convolution_space_quantized_products(const Operation& operation) {
     const Dims w = operation.inputs[places.b].dims();
     return summed_over(operation, std::span(w).subspan(1));

@@ -7,11 +7,13 @@
 
 namespace viridian::graph {
 
+// This shape rule gives output 0 the type of input 0.
 [[nodiscard]] inline Result<void> infer_same(Inference& inference) {
     inference.set(0, inference.element(0), inference.shape(0));
     return {};
 }
 
+// Returns the function of one element: `f` itself, or f(node) if `f` takes a node.
 template <class Function>
 auto for_node(Function f, const Node& node) {
     if constexpr (std::is_invocable_v<Function, double> ||
@@ -21,6 +23,7 @@ auto for_node(Function f, const Node& node) {
         return f(node);
 }
 
+// Sets output 0 to the function of each element of input 0.
 template <class Scalar, class Function>
 Result<void> each_element(Call<Scalar>& call, Function function) {
     const auto f = for_node(function, call.node);
@@ -35,8 +38,8 @@ Result<void> each_element(Call<Scalar>& call, Function function) {
     return {};
 }
 
-// The row of an operator that applies `Function` to each element. `facts` may say more; the relation of the
-// elements is set here.
+// Returns the row of an operator that applies `Function` to each element. `facts` may say more; the
+// relation of the elements is set here.
 template <class Function>
 constexpr OperatorRow unary_row(std::string_view name, const Precision& precision, Function,
                                 OperatorFacts facts = {}) {

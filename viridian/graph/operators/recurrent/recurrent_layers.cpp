@@ -15,7 +15,7 @@ namespace {
 
 // One cell step: gates of one example before their functions, its states; it updates h (and c).
 template <class Scalar>
-struct Step {
+struct CellUpdate {
     std::span<const double> from_input;   // X·Wᵀ + Wb, gates · hidden
     std::span<const double> from_hidden;  // H·Rᵀ, gates · hidden
     std::span<const double> hidden_bias;  // Rb, gates · hidden
@@ -35,7 +35,7 @@ struct RnnCell {
     static constexpr std::int64_t gates = 1;
     static std::vector<std::string> functions() { return {"Tanh"}; }
     template <class Scalar>
-    static void step(const Step<Scalar>& s, const Matrix<Scalar>&) {
+    static void step(const CellUpdate<Scalar>& s, const Matrix<Scalar>&) {
         for (std::size_t i = 0; i < s.hidden.size(); ++i)
             s.hidden[i] = static_cast<Scalar>(s.functions[0](s.clipped(s.gate(i))));
     }
@@ -46,7 +46,7 @@ struct GruCell {
     static constexpr std::int64_t gates = 3;
     static std::vector<std::string> functions() { return {"Sigmoid", "Tanh"}; }
     template <class Scalar>
-    static void step(const Step<Scalar>& s, const Matrix<Scalar>& recurrence) {
+    static void step(const CellUpdate<Scalar>& s, const Matrix<Scalar>& recurrence) {
         const std::size_t n = s.hidden.size();
         std::vector<double> reset(n);
         for (std::size_t i = 0; i < n; ++i) reset[i] = s.functions[0](s.clipped(s.gate(n + i)));
@@ -73,7 +73,7 @@ struct LstmCell {
     static constexpr std::int64_t gates = 4;
     static std::vector<std::string> functions() { return {"Sigmoid", "Tanh", "Tanh"}; }
     template <class Scalar>
-    static void step(const Step<Scalar>& s, const Matrix<Scalar>&) {
+    static void step(const CellUpdate<Scalar>& s, const Matrix<Scalar>&) {
         const std::size_t n = s.hidden.size();
         const bool coupled = s.node.integer("input_forget", 0) != 0;
         const auto peep = [&](std::size_t which, std::size_t i, double cell) {
@@ -177,7 +177,7 @@ class Layer {
         const auto state = direction.h.begin() + b * hidden_;
         const std::vector<Scalar> before(state, state + hidden_);
         const std::size_t each = Cell::functions().size();
-        const Step<Scalar> cell{
+        const CellUpdate<Scalar> cell{
             from_input,
             std::span(direction.from_hidden).subspan(static_cast<std::size_t>(b) * gates, gates),
             direction.hidden_bias,

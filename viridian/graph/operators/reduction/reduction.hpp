@@ -1,26 +1,31 @@
 #pragma once
-// Declares what the Reduce* and Arg* operators share: their shape rule, their counts, and the axes of a
-// node.
+// Declares the shape rule and the axes of the Reduce* operators, and the counts that they share with the
+// Arg* operators.
 #include "viridian/graph/reference/broadcasting.hpp"
 #include "viridian/graph/reference/movement.hpp"
 
 namespace viridian::graph {
 
+// This is the shape rule of Reduce*: the reduced axes become 1, or go without `keepdims`.
 [[nodiscard]] Result<void> infer_reduction(Inference& inference);
 [[nodiscard]] Flop reduction_flop(const Operation& operation);  // one per input element
 [[nodiscard]] IterationSpace reduction_space(
     const Operation& operation);  // the axes of the input, reduced ones marked
 
-// Return the smallest and the largest number of an integer type; for u64, its bits.
+// These return the smallest and the largest number of an integer type. For u64 they return the bits of that
+// number.
 [[nodiscard]] std::int64_t least_of(ElementType type);
 [[nodiscard]] std::int64_t greatest_of(ElementType type);
 
+// ReducedAxes say which elements of a tensor are reduced to which element of the result.
 struct ReducedAxes {
     Dims out;                      // dims of the result
     std::vector<std::int64_t> to;  // for each input element, the result element it enters
     std::int64_t count = 1;        // result elements
     std::int64_t each = 1;         // input elements per result element
 
+    // Reduces a tensor of `dims` over `axes`; the attributes of `node` say what no axes mean. The second
+    // form reads the axes from input 1. Errors: mismatch.
     static Result<ReducedAxes> of(const Node& node, const Dims& dims, Dims axes);
     template <class Scalar>
     static Result<ReducedAxes> of(const Call<Scalar>& call) {

@@ -1,6 +1,6 @@
 #pragma once
-// Reads sums of two convolutions that share an input or weights, for factor_convolutions and
-// add_before_convolution.
+// Reads sums of two convolutions, for the rules factor_convolutions and add_before_convolution. The rules
+// themselves check that the two share an input or weights.
 #include "viridian/base/random.hpp"
 #include "viridian/rewrite/convolution.hpp"
 
@@ -9,8 +9,8 @@ namespace viridian::rewrite {
 struct ConvolutionSum {
     Convolution a, b;
 
-    // Returns the terms of the Add `sum`, if both are convolutions of equal windows, groups and weight
-    // extents that nothing else reads.
+    // Returns the terms of `sum` if it is an Add of two convolutions that nothing else reads, and if they
+    // have equal windows, groups and weight extents.
     static std::optional<ConvolutionSum> of(const Editor& editor, const Node& sum);
 };
 

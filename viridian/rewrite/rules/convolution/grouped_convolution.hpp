@@ -5,7 +5,7 @@
 
 namespace viridian::rewrite {
 
-// The largest number of groups that either rule takes apart or merges at once.
+// This is the largest number of groups that either rule takes apart or merges at once.
 inline constexpr std::int64_t most_groups = 8;
 
 // Makes a random convolution of two to four groups.

@@ -1,19 +1,23 @@
 #pragma once
-// Adds random operators that only move elements, and functions to exchange with them, to the instances of the
-// rules in this folder.
+// These functions help to make the random graphs on which the rules of this folder are certified. They add
+// operators that only move elements, and element-wise functions with which the rules exchange those.
 #include "viridian/rewrite/certify/random_graph.hpp"
 
 namespace viridian::rewrite {
 
-// Adds Neg, Tanh, Relu, Exp or Erf of `x`.
+// Adds one of the functions Neg, Tanh, Relu, Exp and Erf of `x` to `g`, and returns its result.
 ValueId random_function(RandomGraph& g, ValueId x);
 
-// Adds a Transpose, Reshape, Flatten or Unsqueeze of `x`, whose three extents are `dims`.
+// Adds a random Transpose, Reshape, Flatten or Unsqueeze of `x` to `g`, and returns its result. `dims` are
+// the three extents of `x`.
 ValueId random_movement(RandomGraph& g, ValueId x, const Dims& dims);
 
-// Adds the Transpose by `permutation` (kind 0), the Reshape to [dims[1], -1] (kind 1) or the Unsqueeze of
-// axis 1 (kind 2) of `x`, whose three extents are `dims`. Equal arguments give two operands the same
-// movement.
+// Adds one given movement of `x` to `g`, and returns its result. `dims` are the three extents of `x`.
+// `kind` chooses the movement:
+// - 0: the Transpose by `permutation`,
+// - 1: the Reshape to [dims[1], -1],
+// - 2: the Unsqueeze of axis 1.
+// Rules about two operands that are moved alike call this twice with equal arguments.
 ValueId movement_of_kind(RandomGraph& g, std::int64_t kind, ValueId x, const Dims& dims,
                          const Dims& permutation);
 

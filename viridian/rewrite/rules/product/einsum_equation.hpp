@@ -6,10 +6,12 @@
 
 namespace viridian::rewrite {
 
+// Returns whether `c` occurs in `letters`.
 [[nodiscard]] inline bool has_letter(const std::string& letters, char c) {
     return letters.find(c) != std::string::npos;
 }
 
+// An EinsumEquation has the letters of each operand and of the result.
 struct EinsumEquation {
     std::vector<std::string> terms;  // one for each operand
     std::string output;  // if it is implicit: the axes of "...", then the letters that occur once, sorted
@@ -20,7 +22,7 @@ struct EinsumEquation {
     static std::optional<EinsumEquation> of(std::string text, const std::vector<Dims>& operands);
 };
 
-// Knows the extent that every letter stands for.
+// EinsumExtents know the extent that every letter stands for.
 class EinsumExtents {
   public:
     // Adds the letters of an operand. Returns false if a letter stands for two extents; an axis of "..." may
@@ -28,6 +30,7 @@ class EinsumExtents {
     bool add(const std::string& term, const Dims& dims);
     [[nodiscard]] std::int64_t of(char c) const { return known_.at(c); }
     [[nodiscard]] Dims of(const std::string& letters) const;
+    // Returns the product of the extents of `letters`.
     [[nodiscard]] std::int64_t product(const std::string& letters) const;
     // Returns that product as a double, which cannot overflow.
     [[nodiscard]] double size(const std::string& letters) const;

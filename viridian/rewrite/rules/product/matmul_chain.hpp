@@ -8,6 +8,7 @@ namespace viridian::rewrite {
 // matrices or batches of them; else null.
 [[nodiscard]] const Node* inner_product(const Editor& editor, const Node& outer, std::size_t side);
 
+// A MatmulChain has the operands of a product of three matrices, from left to right.
 struct MatmulChain {
     ValueId a, b, c;
 };

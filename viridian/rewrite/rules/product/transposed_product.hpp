@@ -10,6 +10,7 @@ namespace viridian::rewrite {
 // Returns whether such a permutation transposes every matrix.
 [[nodiscard]] bool transposes_matrices(const Dims& p);
 
+// A TransposedProduct has the sizes of a random instance.
 struct TransposedProduct {
     Dims a, b, perm;  // dims of the operands, and the permutation
 };

@@ -6,6 +6,7 @@
 
 namespace viridian::execute::cpu {
 
+// A ConvolutionShape holds the sizes and attributes of a convolution.
 struct ConvolutionShape {
     graph::Dims source, weights, result;  // [N,C,spatial…], [M,C/groups,kernel…], [N,M,spatial…]
     std::int64_t groups = 1;
@@ -13,7 +14,9 @@ struct ConvolutionShape {
         pads_end;  // dilations from 1; pads_end fits the result exactly
     bool bias = false;
 
+    // Returns the number of spatial dimensions.
     [[nodiscard]] std::size_t spatial() const { return source.size() - 2; }
+    // Returns whether each output channel reads one input channel of its own.
     [[nodiscard]] bool depthwise() const { return groups > 1 && groups == source[1] && groups == weights[0]; }
 };
 

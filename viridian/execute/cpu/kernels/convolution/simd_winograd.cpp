@@ -66,7 +66,7 @@ std::vector<WinogradVariant> variants(const Task& task, const SimdWinogradPlan& 
     return list;
 }
 
-// "4x3" is F(4×4, 3×3), "line:6x7" F(6, 7), "bf16:…" with products in bf16.
+// "4x3" is F(4×4, 3×3), "line:6x7" F(6, 7), "bf16:…" with sources and weights in bf16.
 std::string name(const SimdWinogradPlan& plan, const WinogradVariant& variant) {
     return fmt::format("{}:{}{}{}x{}:{}", simd_winograd_family_name, variant.bf16 ? "bf16:" : "",
                        plan.line == 0 ? "" : "line:", variant.m, plan.line == 0 ? 3 : plan.line,

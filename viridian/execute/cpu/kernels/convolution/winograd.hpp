@@ -8,16 +8,16 @@
 namespace viridian::execute::cpu {
 
 struct WinogradConvolution {
-    int m = 4;  // results of a tile along each side, or along the kernel's line
-    std::optional<simd::LineTransform> line;
-    std::optional<simd::WinogradBf16> bf16;         // sources and products in bf16
-    bool narrow = false;                            // results too
+    int m = 4;                                // results of a tile along each side, or along the kernel's line
+    std::optional<simd::LineTransform> line;  // of a kernel of one row or column in f32
+    std::optional<simd::WinogradBf16> bf16;   // transformed sources and weights are rounded to bf16
+    bool narrow = false;                      // results are stored in bf16
     std::int64_t tile_y, tile_x, reach_y, reach_x;  // results and sources of a tile
     std::int64_t images, channels, height, width, out_height, out_width, pad_y, pad_x;
-    std::int64_t tiles_x, tiles_y;  // of an image
-    std::int64_t batch;             // tiles at once
-    // Each thread makes some output channels of all tiles, so that only one thread reads each weight.
-    // Otherwise each thread makes all channels of its own tiles.
+    std::int64_t tiles_x, tiles_y;  // of one image
+    std::int64_t batch;             // tiles that are transformed and multiplied together
+    // If true, each thread makes some output channels of all tiles, so that only one thread reads each
+    // weight. Otherwise each thread makes all channels of its own tiles.
     bool by_channels = false;
     simd::Groups groups;
     bool biased = false;
@@ -31,6 +31,7 @@ struct WinogradConvolution {
     [[nodiscard]] std::int64_t source_bytes() const { return bf16 ? 2 : 4; }  // of an element
     // Chooses `batch` so that the transformed sources stay in the L2 cache.
     void choose_batch();
+    // Returns the scratch of one run.
     [[nodiscard]] Bytes workspace() const;
     void run(const Pointers& pointers) const;
 };

@@ -8,6 +8,7 @@
 
 namespace viridian::execute::cpu {
 
+// A Function is one element-wise function of x, and of an operand if it is binary.
 enum class Function : std::uint8_t {
     relu,        // max(x, 0)
     leaky_relu,  // x < 0 ? alpha·x : x
@@ -50,7 +51,7 @@ enum class Function : std::uint8_t {
     asinh,
     acosh,
     atanh,
-    add,  // x ∘ operand, or operand ∘ x where `reversed`
+    add,  // x ∘ operand, or operand ∘ x if `reversed`
     sub,
     mul,
     div,
@@ -60,6 +61,7 @@ enum class Function : std::uint8_t {
 };
 [[nodiscard]] constexpr bool is_binary(Function f) { return f >= Function::add; }
 
+// An EpilogueStep applies `function`, whose parameters are `alpha` and `beta`.
 struct EpilogueStep {
     Function function = Function::relu;
     float alpha = 0;
@@ -68,7 +70,7 @@ struct EpilogueStep {
     bool reversed = false;                          // the operand is on the left
 };
 
-// Tells whether the step is unary and makes 0 of 0.
+// Returns whether the step is unary and makes 0 of 0.
 [[nodiscard]] bool keeps_zero(const EpilogueStep& step);
 
 // Returns the node as one step on its input `x`, or nothing if it is no such function or not in f32.

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a region that multiplies by a constant matrix for our micro-kernels: the product, a bias, and steps
-// that they can do.
+// A MatmulPlan reads a region that multiplies by a constant matrix for our micro-kernels: the product, a
+// bias, and steps that they can do.
 #include "viridian/execute/cpu/kernels/product/matrix.hpp"
 
 namespace viridian::execute::cpu {
@@ -11,7 +11,7 @@ struct MatmulPlan {
     std::vector<EpilogueStep> steps;  // after the bias
     graph::Dims result;               // as the graph says
 
-    // Tells whether there are enough rows for each thread to take some.
+    // Returns whether there are enough rows for each thread to take some.
     [[nodiscard]] bool by_rows(int threads) const { return threads > 1 && product.m >= 14 * threads; }
     // Returns a function that gives the weight of column `n` of the result and column `k` of the source.
     [[nodiscard]] auto weight(const Task& task) const {
@@ -20,9 +20,11 @@ struct MatmulPlan {
             return values[static_cast<std::size_t>(p.transpose_b ? n * p.k + k : k * p.n + n)];
         };
     }
+    // Returns how the constant matrix is stored, for the key of the packed weights.
     [[nodiscard]] const char* packing() const { return product.transpose_b ? "matrix transposed" : "matrix"; }
 };
 
+// Returns the plan of a region, or nothing if it is no such product.
 [[nodiscard]] std::optional<MatmulPlan> matmul_plan(const Task& task);
 
 }  // namespace viridian::execute::cpu

@@ -6,9 +6,10 @@
 
 namespace viridian::execute::cpu {
 
+// A MatrixProduct is this product, with the sizes of its matrices.
 struct MatrixProduct {
     graph::ValueId a = graph::ValueId::none, b = graph::ValueId::none, bias = graph::ValueId::none;
-    bool transpose_a = false, transpose_b = false;  // as stored
+    bool transpose_a = false, transpose_b = false;  // how the operands are stored
     bool constant_b = false;
     graph::Dims a_dims, b_dims, result;  // as stored, of equal rank (2 where b is a constant matrix)
     std::int64_t m = 0, n = 0, k = 0;

@@ -7,6 +7,7 @@
 
 namespace viridian::execute::cpu {
 
+// A Strassen is one product of an [m, k] source with the constant, which is [k, n].
 struct Strassen {
     std::int64_t m = 0, n = 0, k = 0;
     std::size_t source = 0;  // region input
@@ -14,7 +15,8 @@ struct Strassen {
     simd::Fused fused;
     int threads = 1;
 
-    // Tells whether the halves are whole tiles, and so large that the sums cost little beside the products.
+    // Returns whether the halves are whole tiles, and so large that the sums cost little beside the
+    // products.
     [[nodiscard]] static bool fits(std::int64_t m, std::int64_t n, std::int64_t k, int threads);
     [[nodiscard]] Bytes workspace() const;
     void run(const Pointers& pointers) const;

@@ -16,22 +16,23 @@ using graph::Tensor;
 using graph::ValueId;
 using recurrent::Layer;
 using recurrent::layer_of;
-using recurrent::Place;
+using recurrent::Operand;
 using simd::block;
 using simd::Cell;
 
 constexpr std::string_view recurrent_family_name = "simd:recurrent";
 constexpr std::int64_t recurrent_slice = 112;  // rows multiplied at once
 
-const float* read(const Pointers& pointers, const Place& place) {
-    if (place.from == Place::From::nowhere) return nullptr;
-    return reinterpret_cast<const float*>(
-        place.from == Place::From::constant ? pointers.constants[place.index] : pointers.inputs[place.index]);
+const float* read(const Pointers& pointers, const Operand& place) {
+    if (place.from == Operand::From::nowhere) return nullptr;
+    return reinterpret_cast<const float*>(place.from == Operand::From::constant
+                                              ? pointers.constants[place.index]
+                                              : pointers.inputs[place.index]);
 }
 
-float* written(const Pointers& pointers, const Place& place) {
-    return place.from == Place::From::nowhere ? nullptr
-                                              : reinterpret_cast<float*>(pointers.outputs[place.index]);
+float* written(const Pointers& pointers, const Operand& place) {
+    return place.from == Operand::From::nowhere ? nullptr
+                                                : reinterpret_cast<float*>(pointers.outputs[place.index]);
 }
 
 // Kernel::constants hold these for each direction, in this order; reset_weights are of gru_before alone.
@@ -296,7 +297,7 @@ Result<Kernel> prepare_recurrent(const Task& task, const plan::Choice& choice) {
                                           : kernel.constants.back());
     }
     for (auto* const place : {&layer->hidden_start, &layer->state_start})
-        if (place->from == Place::From::constant) {
+        if (place->from == Operand::From::constant) {
             place->index = kernel.constants.size();
             kernel.constants.push_back(
                 plain_constant(task, node.inputs[place == &layer->hidden_start ? 5 : 6]));

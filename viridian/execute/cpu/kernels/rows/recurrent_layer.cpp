@@ -67,16 +67,16 @@ std::optional<Layer> layer_of(const Task& task) {
     if (std::min({layer.steps, layer.batch, layer.width, layer.hidden}) < 1 ||
         layer.floats() > std::int64_t{1} << 28 || !full_lengths(task, node.input(4), layer.steps))
         return std::nullopt;
-    const auto place = [&](ValueId id) -> Place {
-        if (const auto input = task.input_index(id)) return {Place::From::input, *input};
-        return id == ValueId::none ? Place{} : Place{Place::From::constant, 0};
+    const auto place = [&](ValueId id) -> Operand {
+        if (const auto input = task.input_index(id)) return {Operand::From::input, *input};
+        return id == ValueId::none ? Operand{} : Operand{Operand::From::constant, 0};
     };
     layer.x = place(node.inputs[0]);
     layer.hidden_start = place(node.input(5));
     layer.state_start = place(node.input(6));
     for (std::size_t i = 0; i < 3; ++i)
         for (std::size_t k = 0; k < task.region.outputs.size(); ++k)
-            if (node.output(i) == task.region.outputs[k]) layer.results[i] = {Place::From::output, k};
+            if (node.output(i) == task.region.outputs[k]) layer.results[i] = {Operand::From::output, k};
     return layer;
 }
 

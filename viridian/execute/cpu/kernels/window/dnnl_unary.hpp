@@ -9,6 +9,8 @@
 
 namespace viridian::execute::cpu {
 
+// Returns the choices of `family` for a task, one for each layout and implementation that is worth
+// offering.
 template <class Each>
 std::vector<plan::Choice> offer_unary(const Task& task, std::string_view family, Each each) {
     std::vector<plan::Choice> choices;
@@ -26,6 +28,8 @@ std::vector<plan::Choice> offer_unary(const Task& task, std::string_view family,
     return choices;
 }
 
+// Prepares `choice`, which offer_unary() listed. Errors: unsupported (no implementation has that name and
+// layout).
 template <class Primitive, class Each>
 Result<Kernel> prepare_unary(const Task& task, std::string_view family, const plan::Choice& choice,
                              Each each) {

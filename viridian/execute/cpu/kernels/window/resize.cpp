@@ -71,7 +71,7 @@ std::vector<plan::Choice> offers_resize(const Task& task) {
 }
 
 // [outer, from, inner] → [outer, to, inner].
-struct Pass {
+struct AxisResize {
     std::int64_t outer = 1, from = 1, to = 1, inner = 1;
     std::vector<std::int64_t> starts;  // of each output cell's taps; one more at the end
     std::vector<std::int64_t> cells;
@@ -126,8 +126,8 @@ struct Pass {
     }
 };
 
-Pass pass_of(const graph::ResizedAxis& axis, const Layout& layout, const Dims& dims) {
-    Pass pass;
+AxisResize pass_of(const graph::ResizedAxis& axis, const Layout& layout, const Dims& dims) {
+    AxisResize pass;
     pass.from = axis.how.length;
     pass.to = axis.how.resized;
     bool inside = false;
@@ -156,7 +156,7 @@ Pass pass_of(const graph::ResizedAxis& axis, const Layout& layout, const Dims& d
 }
 
 struct Passes {
-    std::vector<Pass> list;
+    std::vector<AxisResize> list;
     std::int64_t room = 0;  // elements of the largest tensor in between
     std::int64_t cost = 0;
 };
@@ -201,7 +201,7 @@ Result<Kernel> prepare_resize(const Task& task, const plan::Choice& choice) {
         auto* scratch = reinterpret_cast<float*>(pointers.workspace);
         if (passes.empty()) std::copy_n(x, count, result);
         for (std::size_t p = 0; p < passes.size(); ++p) {
-            const Pass& pass = passes[p];
+            const AxisResize& pass = passes[p];
             float* y = p + 1 == passes.size() ? result : scratch + static_cast<std::int64_t>(p % 2) * room;
             const std::int64_t rows = pass.rows();
             if (pass.outer * pass.to * pass.inner < 16384)

@@ -77,12 +77,12 @@ std::vector<plan::Choice> offers_sampling(const Task& task) {
 }
 
 // The four cells of a place: where they lie in a plane, and what they count.
-struct Place {
+struct Sample {
     std::array<std::int64_t, 4> cells{};
     std::array<float, 4> weights{};
     int count = 0;
 
-    Place(const Taps& rows, const Taps& columns, std::int64_t width) {
+    Sample(const Taps& rows, const Taps& columns, std::int64_t width) {
         for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
             for (const std::size_t j : {std::size_t{0}, std::size_t{1}}) {
                 if (rows.weights[i] == 0 || columns.weights[j] == 0) continue;
@@ -116,8 +116,8 @@ Result<Kernel> prepare_sampling(const Task& task, const plan::Choice& choice) {
         const std::int64_t channels = from[1], cells = from[2] * from[3], per_image = to[2] * to[3];
         const auto work_on = [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i) {
-                const Place place(sampler.taps(from[2], places[2 * i + 1]),
-                                  sampler.taps(from[3], places[2 * i]), from[3]);
+                const Sample place(sampler.taps(from[2], places[2 * i + 1]),
+                                   sampler.taps(from[3], places[2 * i]), from[3]);
                 const float* plane = source + i / per_image * channels * cells;
                 float* out = result + i / per_image * channels * per_image + i % per_image;
                 for (std::int64_t c = 0; c < channels; ++c, plane += cells, out += per_image)

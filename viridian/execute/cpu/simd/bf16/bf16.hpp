@@ -4,11 +4,12 @@
 
 namespace viridian::execute::cpu::simd {
 
+// Converts `n` numbers from bf16 to f32.
 void widen(const std::uint16_t* from, float* to, std::int64_t n);
-// Rounds to nearest, ties to even; NaN stays NaN.
+// Rounds `n` numbers from f32 to bf16: to nearest, ties to even. NaN stays NaN.
 void narrow(const float* from, std::uint16_t* to, std::int64_t n);
-// Writes n pixels of four channels, one from each of `planes` planes that are `plane` elements apart.
-// Channels without a plane are zeroes.
+// Writes `n` pixels of four channels in bf16, one from each of `planes` planes of f32 that are `plane`
+// elements apart. Channels without a plane are zeroes.
 void narrow_planes(const float* from, std::int64_t planes, std::int64_t plane, std::uint16_t* to,
                    std::int64_t n);
 

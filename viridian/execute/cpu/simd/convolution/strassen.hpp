@@ -13,8 +13,8 @@ inline constexpr std::int64_t strassen_products = 7;
 void strassen_rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
                    std::int64_t block_step);
 
-// result = a + b + c + before + bias, then min(max(·, low), high). All but `a` may be null; a, b, c have
-// rows of `width` floats, a multiple of 16.
+// A StrassenSum computes result = a + b + c + before + bias, then min(max(·, low), high) if `clip` is set.
+// All but `a` may be null; a, b, c have rows of `width` floats, a multiple of 16.
 struct StrassenSum {
     std::int64_t rows = 0, width = 0;
     const float *a = nullptr, *b = nullptr, *c = nullptr;

@@ -1,33 +1,34 @@
 #pragma once
-// The micro-kernel of convolutions and matrix products. It makes pixels × columns of a result and keeps every
-// accumulator in a register while it goes through all taps and channels.
+// This is the micro-kernel of convolutions and matrix products. It makes pixels × columns of a result and
+// keeps every accumulator in a register while it goes through all taps and channels.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {
 
 inline constexpr std::int64_t block = 16;  // channels of one block, in sources, weights and results
 
-// A strip of `pixels` results, `columns` blocks wide (1 or 2).
+// A Strip makes `pixels` results, `columns` blocks wide (1 or 2):
 //   result[p][b·16 + i] = bias[…] + Σ over taps t, channels c:
 //                           source[taps[t] + (c/16)·source_block + p·source_pixel + c%16] ·
 //                           weights[t][c][b·16 + i]
-// then + add[…], then min(max(·, low), high).
+// It then adds add[…], and takes min(max(·, low), high) if `clip` is set.
 struct Strip {
     std::int64_t pixels = 0;
     int columns = 2;
     const float* source = nullptr;
-    std::int64_t source_pixel = block;  // 16, 32, 4 or 8 floats
-    std::int64_t source_block = 0;
-    const std::int64_t* taps = nullptr;  // offsets in floats
+    std::int64_t source_pixel = block;   // floats from one pixel to the next: 16, 32, 4 or 8
+    std::int64_t source_block = 0;       // floats from one block of channels to the next
+    const std::int64_t* taps = nullptr;  // where each tap reads, in floats
     std::int64_t tap_count = 1;
     std::int64_t channels = 0;
     const float* weights = nullptr;  // [tap][channel][columns·16]
-    // If not null: the floats that are needed next. The kernel prefetches `ahead_step` of them for every
-    // channel of every tap of every tile, instead of a little of the weights themselves.
+    // `ahead` is null, or points at the floats that are needed next. The kernel then prefetches
+    // `ahead_step` of them for every channel of every tap of every tile, instead of a little of the weights
+    // themselves.
     const float* ahead = nullptr;
     std::int64_t ahead_step = 0;
-    // If not null: the weights are `minuend` − `subtrahend`, which the first tile writes to `difference`. The
-    // strip then has at least tile_pixels() pixels.
+    // If `minuend` is not null, the weights are `minuend` − `subtrahend`, which the first tile writes to
+    // `difference`. The strip then has at least tile_pixels() pixels.
     const float *minuend = nullptr, *subtrahend = nullptr;
     float* difference = nullptr;
     const float* bias = nullptr;  // [columns·16] or null

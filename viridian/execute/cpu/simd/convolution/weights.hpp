@@ -4,11 +4,12 @@
 
 namespace viridian::execute::cpu::simd {
 
-// Output channels are taken `columns` blocks at a time; the last group may be one block.
+// Groups divide the output channels into groups of `columns` blocks of 16; the last group may be smaller.
 struct Groups {
     std::int64_t channels = 0;  // output channels
     int columns = 1;
     [[nodiscard]] std::int64_t blocks() const { return (channels + 15) / 16; }
+    // Returns the number of groups.
     [[nodiscard]] std::int64_t count() const { return (blocks() + columns - 1) / columns; }
     [[nodiscard]] int width(std::int64_t group) const {  // blocks of this group
         return static_cast<int>(std::min<std::int64_t>(columns, blocks() - group * columns));
@@ -19,16 +20,18 @@ struct Groups {
     }
 };
 
-// Packs [group][tap][channel][columns·16] from `weight(output channel, channel, tap)`; zeroes beyond the
-// channels.
+// Returns the constant `id` packed as [group][tap][channel][columns·16]; channels that do not exist are
+// zeroes. `weight(output channel, channel, tap)` gives a weight, and `how` names that function in the key
+// of the packed constant.
 [[nodiscard]] Packed pack_weights(
     const Task& task, graph::ValueId id, const Groups& groups, std::int64_t taps, std::int64_t channels,
     const std::string& how, const std::function<float(std::int64_t, std::int64_t, std::int64_t)>& weight);
-// Packs in bf16, rounded to nearest even, two channels side by side: [group][tap][pair][columns·16][2].
+// Does the same in bf16, rounded to nearest even, two channels side by side:
+// [group][tap][pair][columns·16][2].
 [[nodiscard]] Packed pack_bf16_weights(
     const Task& task, graph::ValueId id, const Groups& groups, std::int64_t taps, std::int64_t channels,
     const std::string& how, const std::function<float(std::int64_t, std::int64_t, std::int64_t)>& weight);
-// Packs a bias, padded with zeroes to whole blocks.
+// Returns the bias `id` padded with zeroes to whole blocks.
 [[nodiscard]] Packed pack_bias(const Task& task, graph::ValueId id, const Groups& groups);
 
 }  // namespace viridian::execute::cpu::simd

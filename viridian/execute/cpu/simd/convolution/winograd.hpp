@@ -9,17 +9,19 @@ namespace viridian::execute::cpu::simd {
 // zero pixel outside the image); component k goes to `to + k·step`.
 void winograd_source(int m, const float* const* pixels, float* to, std::int64_t step);
 
+// A WinogradResult says how one tile of one channel block is transformed back.
 struct WinogradResult {
     const float* from = nullptr;  // component k at from + k·step
     std::int64_t step = 0;
-    float* to = nullptr;  // first pixel of the tile
-    const float* add = nullptr;
-    const float* bias = nullptr;
-    std::int64_t row = 0;       // floats between rows of the result
-    int height = 0, width = 0;  // of the tile inside the image, at most m
+    float* to = nullptr;          // first pixel of the tile
+    const float* add = nullptr;   // residual of that pixel, or null
+    const float* bias = nullptr;  // of the block, or null
+    std::int64_t row = 0;         // floats between rows of the result
+    int height = 0, width = 0;    // of the tile inside the image, at most m
     bool clip = false;
     float low = 0, high = 0;
 };
+// Transforms a tile back, adds bias and residual, clips if `clip` is set, and stores the results.
 void winograd_result(int m, const WinogradResult& result);
 
 // Transforms the kernel `g` (3×3, row-major) to (m+2)×(m+2) components, in double.

@@ -8,18 +8,20 @@
 
 namespace viridian::execute::cpu::simd {
 
+// A LineTransform holds the matrices of F(m, r).
 struct LineTransform {
     static constexpr int most = 12;  // products of a tile
     int m = 0, r = 0;
-    // Bᵀ: row 0 for the point 0, row 1 + j for the pair ±a_j (its odd columns change sign for −a_j), then
-    // infinity. Components come as 0, +a_0, −a_0, +a_1, …, infinity.
+    // `source` is Bᵀ: row 0 is for the point 0, row 1 + j for the pair ±a_j (its odd columns change sign for
+    // −a_j), then infinity. Components come as 0, +a_0, −a_0, +a_1, …, infinity.
     float source[2 + most / 2][most] = {};
     float power[most / 2][most] = {};  // a_j^k, in the result's unit
     double weights[most][most] = {};   // G
     [[nodiscard]] int components() const { return m + r - 1; }
 };
 
-// m + r is odd. Kernels in f32 use (m, r) = (4, 3), (6, 3), (4, 5), (6, 5), (4, 7), (6, 7).
+// Returns the transform F(m, r); m + r is odd. Kernels in f32 use (m, r) = (4, 3), (6, 3), (4, 5), (6, 5),
+// (4, 7), (6, 7).
 [[nodiscard]] LineTransform line_transform(int m, int r);
 
 // Transforms m + r − 1 pixels of 16 channels; component k goes to `to + k·step`.

@@ -1,11 +1,12 @@
 #pragma once
-// Element-wise loops over contiguous elements of any numeric type but f16 and bf16 (which are widened to
-// f32), compiled for every instruction set by Highway and vectorised by the compiler. Integers wrap, and
-// division by zero gives zero, as in the reference kernels (graph/operators).
+// These are element-wise loops over contiguous elements of any numeric type but f16 and bf16 (which are
+// widened to f32), compiled for every instruction set by Highway and vectorised by the compiler. Integers
+// wrap, and division by zero gives zero, as in the reference kernels (graph/operators).
 #include "viridian/graph/element_type.hpp"
 
 namespace viridian::execute::cpu::simd {
 
+// An Operation is a function of two elements, a and b.
 enum class Operation : std::uint8_t {
     add,
     sub,
@@ -31,8 +32,10 @@ enum class Operation : std::uint8_t {
     logical_or,
     logical_xor,
 };
+// Returns whether the result is boolean, whatever the type of the operands.
 [[nodiscard]] constexpr bool is_predicate(Operation o) { return o >= Operation::equal; }
 
+// A Change is a function of one element.
 enum class Change : std::uint8_t {
     neg,
     abs,
@@ -46,17 +49,18 @@ enum class Change : std::uint8_t {
 };
 [[nodiscard]] constexpr bool is_predicate(Change c) { return c >= Change::logical_not; }
 
+// Returns whether the operation, or the change, has a loop for elements of `type`.
 [[nodiscard]] bool has_loop(Operation operation, graph::ElementType type);
 [[nodiscard]] bool has_loop(Change change, graph::ElementType type);
 
-// to[i] = a[i] ∘ b[i]; a and b of `type`.
+// Sets to[i] to a[i] ∘ b[i] for i in [0, n); a and b hold elements of `type`.
 void apply(Operation operation, graph::ElementType type, const std::byte* a, const std::byte* b,
            std::byte* to, std::int64_t n);
 void apply(Change change, graph::ElementType type, const std::byte* x, std::byte* to, std::int64_t n);
-// to[i] = condition[i] ? a[i] : b[i], elements of `size` bytes.
+// Sets to[i] to condition[i] ? a[i] : b[i] for elements of `size` bytes.
 void select(std::int64_t size, const std::byte* condition, const std::byte* a, const std::byte* b,
             std::byte* to, std::int64_t n);
-// Converts between any two types, f16 and bf16 too, as the operator Cast does.
+// Converts `n` elements between any two types, f16 and bf16 too, as the operator Cast does.
 void cast(graph::ElementType from, const std::byte* x, graph::ElementType to, std::byte* y, std::int64_t n);
 
 }  // namespace viridian::execute::cpu::simd

@@ -1,6 +1,6 @@
 #pragma once
-// Applies a chain of element-wise steps to chunks of a tensor's memory, whatever its layout. Operands that
-// broadcast are spread over each chunk as it comes.
+// A Chain applies a chain of element-wise steps to chunks of a tensor's memory, whatever its layout.
+// Operands that broadcast are spread over each chunk as it comes.
 #include "viridian/execute/cpu/kernels/elementwise/epilogue.hpp"
 #include "viridian/execute/cpu/simd/elementwise/spread.hpp"
 
@@ -16,7 +16,7 @@ class Chain {
                                      std::vector<Packed>& constants, const plan::Choice* choice = nullptr);
 
     [[nodiscard]] bool empty() const { return links_.empty(); }
-    // Tells whether zeroes in the padding of blocks stay zeroes.
+    // Returns whether zeroes in the padding of blocks stay zeroes.
     [[nodiscard]] bool keeps_padding() const;
     // Applies the steps to elements [first, first + n) of the memory: from `from` into `to` (may be equal).
     // `scratch` has room for n floats.
@@ -24,13 +24,14 @@ class Chain {
              float* scratch) const;
 
   private:
+    // A Link is one step, with the place of its operand.
     struct Link {
         EpilogueStep step;
         enum class From : std::uint8_t { none, input, constant } from = From::none;
         std::size_t index = 0;
-        bool whole = false;            // of full size in the same layout
-        bool bf16 = false;             // and so stored
-        std::optional<Spread> spread;  // else
+        bool whole = false;            // the operand has full size and the same layout
+        bool bf16 = false;             // that operand is stored in bf16
+        std::optional<Spread> spread;  // how any other operand is read
     };
     std::vector<Link> links_;
 };

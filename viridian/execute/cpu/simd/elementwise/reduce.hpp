@@ -7,15 +7,16 @@ namespace viridian::execute::cpu::simd {
 
 enum class Fold : std::uint8_t { sum, sum_square, sum_absolute, product, max, min };
 
+// Returns the total of no element.
 [[nodiscard]] double neutral(Fold fold);
-// total ∘ x[0] ∘ … ∘ x[n − 1]; max and min keep NaN.
+// Returns total ∘ x[0] ∘ … ∘ x[n − 1]; max and min keep NaN.
 [[nodiscard]] double fold_row(Fold fold, double total, const float* x, std::int64_t n);
-// totals[i] = totals[i] ∘ x[i].
+// Sets totals[i] to totals[i] ∘ x[i].
 void fold_into(Fold fold, double* totals, const float* x, std::int64_t n);
 
-// Σ (x[i] − mean)².
+// Returns Σ (x[i] − mean)².
 [[nodiscard]] double squared_distance(const float* x, float mean, std::int64_t n);
-// to[i] = from[i]·scale + shift.
+// Sets to[i] to from[i]·scale + shift.
 void affine(float* to, const float* from, float scale, float shift, std::int64_t n);
 
 }  // namespace viridian::execute::cpu::simd

@@ -1,6 +1,6 @@
 #pragma once
-// Reads an operand that broadcasts in the memory order of the result, chunk by chunk. Elements that repeat
-// are copied out.
+// A Spread reads an operand that broadcasts in the memory order of the result, chunk by chunk. Elements
+// that repeat are copied out.
 #include <algorithm>
 #include <optional>
 
@@ -48,10 +48,12 @@ class Spread {
     }
 
   private:
-    // A block of channels, the same for every pixel: copied with a length known here.
+    // `repeated` is the length of a block of channels that is the same for every pixel. Such blocks are
+    // copied with a length that the compiler knows.
     static constexpr std::int64_t repeated = 16;
 
-    // How often the operand's innermost `repeated` elements, at whose first `position` is, follow each other.
+    // Returns how often the innermost `repeated` elements of the operand follow each other within the next
+    // `n` elements. `position` is at the first of them. Returns 0 if the operand is not of this kind.
     [[nodiscard]] std::int64_t repeats(std::int64_t position, std::int64_t n) const {
         if (loops_.size() < 2 || loops_.back().stride != 1 || loops_.back().size != repeated) return 0;
         const Loop& outer = loops_[loops_.size() - 2];
