@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
         if (!only.empty() && only != name) continue;
         auto graph = *zoo::build(name, {});
         (void)rewrite::simplify(graph);
-        const cost::Source source = cost::synthetic(1);
+        const cost::PriceSource source = cost::synthetic(1);
         double t = now();
         const auto next = *rewrite::alternatives(graph);
         fmt::print("{}: {} nodes, {} alternatives in {:.1f} ms\n", name, graph.nodes().size(), next.size(),

@@ -24,12 +24,12 @@ namespace viridian::cli {
 namespace {
 
 // The same choice is perturbed the same way wherever it occurs: factor exp(strength × normal).
-cost::Source perturbed(const cost::Source& source, std::uint64_t seed, double strength) {
+cost::PriceSource perturbed(const cost::PriceSource& source, std::uint64_t seed, double strength) {
     const auto factor = [=](std::string_view key) {
         Random random(Hash().add(seed).add(key).value());
         return std::exp(strength * random.normal());
     };
-    cost::Source other = source;
+    cost::PriceSource other = source;
     other.choices = [=](const graph::Graph& graph,
                         const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
         VIRIDIAN_TRY(auto priced, source.choices(graph, region));
@@ -53,7 +53,7 @@ struct Candidate {
 };
 
 // What the plan's regions and conversions cost at the prices that `source` has now.
-Result<double> price(const graph::Graph& graph, const plan::Plan& plan, const cost::Source& source) {
+Result<double> price(const graph::Graph& graph, const plan::Plan& plan, const cost::PriceSource& source) {
     double sum = 0;
     for (const plan::AssignedRegion& assigned : plan.assignment.regions) {
         VIRIDIAN_TRY(const auto choices, source.choices(graph, assigned.region));
@@ -69,7 +69,8 @@ Result<double> price(const graph::Graph& graph, const plan::Plan& plan, const co
 }
 
 // The best plan, then others up to 1.5 times its price.
-Result<std::vector<Draft>> draft(const graph::Graph& graph, const cost::Source& source, std::size_t tries) {
+Result<std::vector<Draft>> draft(const graph::Graph& graph, const cost::PriceSource& source,
+                                 std::size_t tries) {
     std::vector<Draft> drafts;
     std::set<std::string> seen;
     for (std::uint64_t seed = 0; seed <= tries; ++seed) {
@@ -107,7 +108,7 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
     VIRIDIAN_TRY(cost::Database database, session::open_database(options));
     VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*device, database, "model", "f32"));
     costs->price_for(graph);
-    const cost::Source source = costs->source();
+    const cost::PriceSource source = costs->source();
 
     VIRIDIAN_TRY(optimize::confirm_prices(graph, *costs, {}, {}, true));
     VIRIDIAN_TRY(std::vector<Draft> drafts, draft(graph, source, 25 * wanted));

@@ -24,7 +24,7 @@ double now() {
 using Text = std::string;
 
 Result<void> rows(const Text& name, const Text& precisions, const graph::Graph& graph,
-                  const cost::Source& source, const std::vector<Text>& objectives) {
+                  const cost::PriceSource& source, const std::vector<Text>& objectives) {
     VIRIDIAN_TRY(const std::vector<plan::Region> regions, plan::candidate_regions(graph));
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::make(graph, regions, source));
     std::size_t choices = 0;

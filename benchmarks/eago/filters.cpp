@@ -13,8 +13,8 @@ using cost::PricedChoice;
 using Choose = std::size_t (*)(const std::vector<PricedChoice>&);
 
 // Views cost nothing and are no algorithms: they stay. Of the rest that has buffers of its own, one stays.
-cost::Source keep_one(cost::Source source, Choose choose) {
-    cost::Source less = source;
+cost::PriceSource keep_one(cost::PriceSource source, Choose choose) {
+    cost::PriceSource less = source;
     less.choices = [source, choose](const graph::Graph& graph,
                                     const plan::Region& region) -> Result<std::vector<PricedChoice>> {
         VIRIDIAN_TRY(std::vector<PricedChoice> all, source.choices(graph, region));
@@ -32,7 +32,7 @@ cost::Source keep_one(cost::Source source, Choose choose) {
 
 }  // namespace
 
-cost::Source fastest_only(cost::Source source) {
+cost::PriceSource fastest_only(cost::PriceSource source) {
     return keep_one(std::move(source), [](const std::vector<PricedChoice>& all) {
         const auto fastest = std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
             return a.price.seconds < b.price.seconds;
@@ -41,12 +41,12 @@ cost::Source fastest_only(cost::Source source) {
     });
 }
 
-cost::Source first_only(cost::Source source) {
+cost::PriceSource first_only(cost::PriceSource source) {
     return keep_one(std::move(source), [](const std::vector<PricedChoice>&) { return std::size_t{0}; });
 }
 
-cost::Source unfused(cost::Source source) {
-    cost::Source less = source;
+cost::PriceSource unfused(cost::PriceSource source) {
+    cost::PriceSource less = source;
     less.choices = [source](const graph::Graph& graph,
                             const plan::Region& region) -> Result<std::vector<PricedChoice>> {
         if (region.nodes.size() > 1) return std::vector<PricedChoice>{};
@@ -55,8 +55,8 @@ cost::Source unfused(cost::Source source) {
     return less;
 }
 
-cost::Source thinned(cost::Source source, std::uint64_t seed, double share) {
-    cost::Source less = source;
+cost::PriceSource thinned(cost::PriceSource source, std::uint64_t seed, double share) {
+    cost::PriceSource less = source;
     less.choices = [source, seed, share](const graph::Graph& graph,
                                          const plan::Region& region) -> Result<std::vector<PricedChoice>> {
         VIRIDIAN_TRY(std::vector<PricedChoice> all, source.choices(graph, region));

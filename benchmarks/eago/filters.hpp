@@ -5,14 +5,14 @@
 namespace viridian::eago {
 
 // Each region by the kernel that is fastest alone: MetaFlow, which leaves the choice to the library.
-[[nodiscard]] cost::Source fastest_only(cost::Source source);
+[[nodiscard]] cost::PriceSource fastest_only(cost::PriceSource source);
 // Each region by the first kernel that the library offers: no inner search.
-[[nodiscard]] cost::Source first_only(cost::Source source);
+[[nodiscard]] cost::PriceSource first_only(cost::PriceSource source);
 // No region of several nodes: fusion is a substitution, in EAGO's words.
-[[nodiscard]] cost::Source unfused(cost::Source source);
+[[nodiscard]] cost::PriceSource unfused(cost::PriceSource source);
 
 // Each region by a share of its kernels, drawn by its signature and the seed; one that works anywhere always
 // among them.
-[[nodiscard]] cost::Source thinned(cost::Source source, std::uint64_t seed, double share);
+[[nodiscard]] cost::PriceSource thinned(cost::PriceSource source, std::uint64_t seed, double share);
 
 }  // namespace viridian::eago

@@ -10,7 +10,7 @@ struct Laboratory {
     std::string hardware;  // one line for the reader
     std::string prices;    // and where its prices are from
     std::string joules;    // provenance: "estimated:cpu-linear"
-    cost::Source source;
+    cost::PriceSource source;
     // Only where plans can run:
     std::unique_ptr<execute::Device> device;
     std::unique_ptr<cost::Database> database;

@@ -52,7 +52,7 @@ Result<Row> Study::origin_row() {
 }
 
 Result<search::OuterResult> Study::outer(const graph::Graph& from, const std::string& objective,
-                                         const cost::Source& source, double alpha,
+                                         const cost::PriceSource& source, double alpha,
                                          std::vector<Visit>* visits) {
     VIRIDIAN_TRY(const search::Objective wanted, search::parse_objective(objective));
     search::OuterOptions options;
@@ -71,7 +71,7 @@ Result<search::OuterResult> Study::outer(const graph::Graph& from, const std::st
 }
 
 Result<Row> Study::restricted(const std::string& name, const std::string& objective,
-                              const cost::Source& source) {
+                              const cost::PriceSource& source) {
     VIRIDIAN_TRY(const search::OuterResult found, outer(simplified_, objective, source, 1.05));
     VIRIDIAN_TRY(const search::Objective wanted, search::parse_objective(objective));
     search::AssignOptions options;
@@ -82,7 +82,7 @@ Result<Row> Study::restricted(const std::string& name, const std::string& object
 }
 
 Result<Row> Study::assigned(const std::string& name, const std::string& objective,
-                            const cost::Source& source) {
+                            const cost::PriceSource& source) {
     VIRIDIAN_TRY(const search::Objective wanted, search::parse_objective(objective));
     search::AssignOptions options;
     options.start = start_;

@@ -32,9 +32,11 @@ class Study {
     // Each node by its first kernel.
     Result<Row> origin_row();
     // The outer search over what a source offers; not shared with others.
-    Result<Row> restricted(const std::string& name, const std::string& objective, const cost::Source& source);
+    Result<Row> restricted(const std::string& name, const std::string& objective,
+                           const cost::PriceSource& source);
     // The origin's graph, assigned from what a source offers.
-    Result<Row> assigned(const std::string& name, const std::string& objective, const cost::Source& source);
+    Result<Row> assigned(const std::string& name, const std::string& objective,
+                         const cost::PriceSource& source);
     // Searches for the objective; its graph is kept.
     Result<void> search(const std::string& objective);
     // The objective's best plan over all graphs kept.
@@ -49,7 +51,7 @@ class Study {
   private:
     Study(Laboratory& laboratory, const Budget& budget) : laboratory_(&laboratory), budget_(budget) {}
     Result<search::OuterResult> outer(const graph::Graph& from, const std::string& objective,
-                                      const cost::Source& source, double alpha,
+                                      const cost::PriceSource& source, double alpha,
                                       std::vector<Visit>* visits = nullptr);
     void keep(const graph::Graph& graph);
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """compare.py --viridian BIN --work DIR [--models a,b] [--rounds N] [--threads N] [--torch PYTHON]: the same model, threads and run,
 interleaved turn by turn, each system in its own process. Prints a table of minimum and median times, the ratio of medians
-round by round, peak memory and time to be ready. A peer is NAME or NAME:ARGUMENT of worker_NAME.py; `torch` runs in PYTHON."""
+round by round, peak memory and time to be ready. A peer is NAME or NAME:ARGUMENT of worker_NAME.py; `torch` runs in PYTHON.
+`--before BIN` adds another build of viridian, with a cost database of its own in DIR/before."""
 import argparse
+import copy
 import json
 import math
 import pathlib
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -59,7 +62,9 @@ def prepared_model(options, name, precision="f32"):
         if name in budgets:
             command += ["--max-error", budgets[name]]
     if options.again or not plan.exists():
+        start = time.perf_counter()
         result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        print(f"{options.label} optimised {name} in {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
         (work / f"{stem}.result.json").write_text(result)
     return model, plan
 
@@ -72,6 +77,12 @@ def compare(options, name):
     if options.beside_f32:
         exact = prepared_model(options, name)[1]
         systems.append(System("viridian", [options.viridian, "run", exact, "--paced", "--threads", threads]))
+    if options.before:
+        before = copy.copy(options)
+        before.viridian, before.work, before.label = options.before, f"{options.work}/before", "viridian:before"
+        before.db = None  # each build has prices of its own
+        plan = prepared_model(before, name, options.precision)[1]
+        systems.append(System(before.label, [options.before, "run", plan, "--paced", "--threads", threads]))
     for peer in options.peers.split(","):
         if peer:
             worker, *more = peer.split(":")
@@ -116,7 +127,11 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--db", default=None)
     parser.add_argument("--again", action="store_true", help="optimise even where a plan is there")
+    parser.add_argument("--before", default="", help="another build of viridian to compare with")
     options = parser.parse_args()
+    options.label = "viridian"
+    if options.before:
+        options.before = str(pathlib.Path(options.before).resolve())
     if options.peers is None:
         options.peers = "onnxruntime,openvino" if options.precision == "f32" else f"onnxruntime,openvino:{options.precision}"
     options.viridian = str(pathlib.Path(options.viridian).resolve())
@@ -132,7 +147,7 @@ def main():
     rows = []
     for name in options.models.split(","):
         rows += compare(options, name)
-    for peer in filter(None, ["viridian"] * options.beside_f32 + options.peers.split(",")):
+    for peer in filter(None, ["viridian"] * options.beside_f32 + ["viridian:before"] * bool(options.before) + options.peers.split(",")):
         ratios = [row["ratio"] for row in rows if row["system"] == peer]
         if ratios:
             print(f"\ngeometric mean over {len(ratios)} models, {peer} / {rows[0]['system']}: "
