@@ -72,7 +72,7 @@ struct Owner {
     std::vector<std::int64_t> shape;
 };
 
-DLManagedTensorVersioned* hand_out(vd::Tensor tensor, void* data) {
+DLManagedTensorVersioned* hand_out(const vd::Tensor& tensor, void* data) {
     auto keep = std::make_unique<Owner>(Owner{tensor, tensor.shape()});
     auto* managed = new DLManagedTensorVersioned{};
     Owner* owner = keep.release();
@@ -121,10 +121,10 @@ vd::Result<vd::Tensor> view_of(const DLManagedTensorVersioned* managed) {
                      "convert it to the input's type"};
 }
 
-// Runs `work` so that no exception crosses into C, if none of `needed` is null.
+// Runs `work` so that no exception crosses into C, if all arguments are `present`, which means not null.
 template <class Work>
-int guarded(std::initializer_list<const void*> needed, const Work& work) {
-    if (std::ranges::find(needed, nullptr) != needed.end())
+int guarded(bool present, const Work& work) {
+    if (!present)
         return fail_with({"invalid_argument", "an argument is null", "see viridian.h which may be"});
     try {
         return work();
@@ -149,7 +149,7 @@ const char* vd_version(void) {
 }
 
 int vd_model_open(const char* file, const vd_options* options, vd_model** model) {
-    return guarded({file, model}, [&] {
+    return guarded(file != nullptr && model != nullptr, [&] {
         const auto parsed = options_of(options);
         if (!parsed.ok()) return fail_with(parsed.error());
         auto opened = vd::Model::open(file, *parsed);
@@ -176,7 +176,7 @@ vd_port vd_model_output(const vd_model* model, size_t index) {
 
 int vd_model_run(const vd_model* model, DLManagedTensorVersioned* const* inputs,
                  DLManagedTensorVersioned** outputs) {
-    return guarded({model, inputs, outputs}, [&] {
+    return guarded(model != nullptr && inputs != nullptr && outputs != nullptr, [&] {
         std::vector<vd::Tensor> given;
         for (std::size_t i = 0; i < model->model.inputs().size(); ++i) {
             auto view = view_of(inputs[i]);
@@ -193,7 +193,7 @@ int vd_model_run(const vd_model* model, DLManagedTensorVersioned* const* inputs,
 
 DLManagedTensorVersioned* vd_tensor_borrow(float* data, int32_t rank, const int64_t* shape) {
     DLManagedTensorVersioned* made = nullptr;
-    guarded({data}, [&] {
+    guarded(data != nullptr, [&] {
         if (rank < 0 || (rank > 0 && shape == nullptr))
             return fail_with({"invalid_argument", "the tensor has no shape", "give its rank and extents"});
         made = hand_out(vd::Tensor::view(data, {shape, shape + rank}), data);
@@ -212,7 +212,7 @@ void vd_tensor_release(DLManagedTensorVersioned* tensor) {
 }
 
 int vd_optimize(const char* file, const char* output, const vd_options* options) {
-    return guarded({file, output}, [&] {
+    return guarded(file != nullptr && output != nullptr, [&] {
         const auto parsed = options_of(options);
         if (!parsed.ok()) return fail_with(parsed.error());
         const auto result = vd::optimize(file, *parsed);
@@ -223,7 +223,7 @@ int vd_optimize(const char* file, const char* output, const vd_options* options)
 }
 
 int vd_measure_begin(const char* meter, vd_window** window) {
-    return guarded({window}, [&] {
+    return guarded(window != nullptr, [&] {
         auto opened = std::make_unique<vd_window>();
         opened->thread = std::thread([w = opened.get(), name = std::string(meter == nullptr ? "" : meter)] {
             auto result = vd::measure(
@@ -254,7 +254,7 @@ int vd_measure_begin(const char* meter, vd_window** window) {
 }
 
 int vd_measure_end(vd_window* window, vd_energy* energy) {
-    return guarded({window}, [&] {
+    return guarded(window != nullptr, [&] {
         const std::unique_ptr<vd_window> owner(window);
         {
             const std::lock_guard lock(window->mutex);

@@ -35,7 +35,7 @@ v1::Element to_public(graph::ElementType type) {
 graph::ElementType from_public(v1::Element element) { return elements.at(static_cast<std::size_t>(element)); }
 
 Error caught() {
-    std::string what = "unknown exception";
+    std::string what;
     try {
         throw;
     } catch (const std::bad_alloc&) {
@@ -45,6 +45,7 @@ Error caught() {
     } catch (const std::exception& exception) {
         what = exception.what();
     } catch (...) {
+        what = "not a std::exception";
     }
     return fail(ErrorCode::broken_invariant, "please report it, unless your own code threw it",
                 "unexpected exception: {}", what);

@@ -36,7 +36,7 @@ Result<meter::Measurement> measure(std::span<const meter::Meter> meters, const s
         if (!std::exchange(ran, true)) work();
     };
     std::optional<Result<meter::Measurement>> inside;
-    const auto outside = meter::measure(meters.front(), [&] {
+    auto outside = meter::measure(meters.front(), [&] {
         if (meters.size() > 1) inside = measure(meters.subspan(1), once);
         once();
     });

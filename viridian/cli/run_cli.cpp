@@ -116,7 +116,7 @@ void take_one_value_each(CLI::App& app) {
 class StableFormatter : public CLI::Formatter {
   public:
     std::string make_option_opts(const CLI::Option* option) const override {
-        const std::string text = CLI::Formatter::make_option_opts(option);
+        std::string text = CLI::Formatter::make_option_opts(option);
         const std::size_t list = text.find(" Excludes:");
         if (list == std::string::npos) return text;
         std::vector<std::string> names;

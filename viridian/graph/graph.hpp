@@ -118,7 +118,8 @@ class Graph {
     // --- editing
     void set_type(ValueId id, TensorType type);
     void set_name(ValueId id, std::string name);
-    void set_node(NodeId id, Node node);          // `node.outputs` are kept as they are
+    // Replaces node `id`. Unlike add_node, it takes over `node.outputs`, and makes `id` the producer of each.
+    void set_node(NodeId id, Node node);
     void remove_node(NodeId id);                  // its outputs must have no uses
     void replace_uses(ValueId from, ValueId to);  // in nodes, outputs and states
     // Turns an input, or an intermediate whose producer was removed, into a constant.

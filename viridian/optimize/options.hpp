@@ -20,9 +20,9 @@ struct SearchBudget {
 
 // OptimizeOptions are the options of one call.
 struct OptimizeOptions {
-    search::Objective objective;   // what to minimise
-    search::AssignOptions assign;  // the solver, and how far `greedy` looks
-    search::OuterMethod method = search::OuterMethod::joint;
+    search::Objective objective;                              // what to minimise
+    search::AssignOptions assign;                             // the solver, and how far `greedy` looks
+    search::OuterMethod method = search::OuterMethod::joint;  // how equal graphs are searched, or `none`
     double alpha = 1.05;  // the search goes on from graphs that cost less than this times the best
     SearchBudget budget;
     std::vector<std::string> without;  // names of rewrite rules that are not used

@@ -67,7 +67,9 @@ Result<void> forbid_worst(const ProofTask& task, const ProvenPlan& proven, execu
     const auto worst = round < patience ? prove::to_forbid(blames, error, target) : std::span(blames);
     for (const prove::Blame& blame : worst) {
         forbidden.push_back({blame, round});
-        auto& list = blame.winograd_bf16 && round < patience ? limits.no_winograd_bf16 : limits.keep_f32;
+        bool& only_winograd = forbidden.back().blame.winograd_bf16;
+        only_winograd = only_winograd && round < patience;
+        auto& list = only_winograd ? limits.no_winograd_bf16 : limits.keep_f32;
         list.insert(list.end(), blame.nodes.begin(), blame.nodes.end());
     }
     return {};

@@ -17,7 +17,7 @@ namespace viridian::optimize {
 // inputs is tried end to end, instead of three, and each distinct kernel is also checked alone on the inputs
 // that it gets in that run.
 inline constexpr Flop large_model = Flop(20'000'000'000);
-// Returns whether one run of `graph` takes more than that. Errors: those of data_flow.
+// Returns whether one run of `graph` takes more work than `large_model`. Errors: those of data_flow.
 [[nodiscard]] Result<bool> is_large(const graph::Graph& graph);
 
 // A ProofTask is the model that a plan must equal, with the outputs that it must have.
@@ -46,11 +46,11 @@ struct ProvenPlan {
     prove::Proof proof;
     std::vector<prove::RegionCheck> regions;  // empty if no kernel was checked alone
     std::vector<prove::Forbidden> forbidden;  // regions that the error budget keeps from bf16
-    PrecisionLimits limits;                   // the nodes of these
+    PrecisionLimits limits;                   // the nodes of these, and those of solver.keep_f32
     std::set<std::string> only_reference;     // signatures of regions whose every faster kernel was forbidden
     int reused = 0;  // sets of inputs whose reference outputs an earlier run computed
 
-    // Returns the check with the largest error among kernels that do not round; null if no kernel was
+    // Returns the check with the largest error among kernels that do not round; null if none of those was
     // checked alone.
     [[nodiscard]] const prove::RegionCheck* worst_kernel() const;
     // Returns the member `verification` of the result.

@@ -59,8 +59,8 @@ class Editor {
     [[nodiscard]] Result<std::vector<Tensor>> evaluate(const Node& node) const {
         return folds_ != nullptr ? folds_->evaluate(before_, node) : evaluate_constants(before_, node);
     }
-    // Returns whether replace(value, with) is possible: an output keeps its name, so it needs a producer of
-    // its own.
+    // Returns whether replace(value, with) is possible. If `value` is an output of the graph, the producer of
+    // `with` defines it from then on, so `with` must come from a node and must not be an output itself.
     [[nodiscard]] bool replaceable(ValueId value, ValueId with) const;
 
     // --- Editing. New nodes are typed by their shape rules and named after the node that the rule is applied
@@ -74,13 +74,15 @@ class Editor {
     ValueId scalar_like(ValueId value, double number);  // of the element type of `value` and rank 0
     // Makes every use of `value` read `with` instead. Outputs keep their names.
     void replace(ValueId value, ValueId with);
-    // Lets new nodes that come with origins stand for those alone, not for everything that is removed.
+    // Lets new nodes keep the origins that they are added with. Otherwise every new node gets the origins of
+    // everything that is removed.
     void keep_origins() { keep_origins_ = true; }
-    // Lets the producer of `with` also stand for what is removed (common subexpressions).
+    // Adds the origins of what is removed to those of the producer of `with`, which may be an existing node
+    // (common subexpressions).
     void inherit(ValueId with) { heir_ = with; }
 
     // --- For the engine (rewrite.cpp).
-    void at(NodeId id) { at_ = id; }
+    void at(NodeId id) { at_ = id; }  // names the node at which the rule is applied
     [[nodiscard]] bool edited() const { return draft_.has_value(); }
     // Returns the first error of a shape rule, if a new node had one.
     [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }

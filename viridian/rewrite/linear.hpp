@@ -27,7 +27,7 @@ struct Linear {
     [[nodiscard]] ValueId affine(Editor& editor, ValueId scale, ValueId shift) const;
     // Returns whether weights and bias stay finite, and normal numbers normal, under a `factor` of this role.
     [[nodiscard]] bool takes_factor(const Editor& editor, ValueId factor, Role role) const;
-    // Returns whether it has a bias: MatMul has none, so it cannot take a shift.
+    // Returns whether the operator has a place for a bias, so that it can take a shift. All but MatMul have.
     [[nodiscard]] bool takes_shift() const { return node->op != op::MatMul; }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// A Ring holds the last samples of all meters in memory that never grows. Readers hold a place in the
-// sequence; a reader that is too slow learns how many samples it missed.
+// A Ring holds the last samples of all meters; a full ring overwrites the oldest. A reader keeps its own
+// place in the sequence and compares it with begin() to learn how many samples it missed. The ring has no
+// lock: its owner, Monitor, has one.
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct RingSample {
 
 class Ring {
   public:
-    // Holds at most `capacity` samples.
+    // Holds at most `capacity` samples, which is at least 1.
     explicit Ring(std::size_t capacity) : capacity_(capacity) {}
     void push(const RingSample& sample) {
         if (samples_.size() < capacity_)

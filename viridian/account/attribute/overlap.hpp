@@ -23,7 +23,7 @@ struct Share {                // the part that one operation received
 struct Attribution {
     std::vector<Share> shares;  // by OperationId
     Exact idle = 0;             // between leaves
-    Exact unattributed = 0;     // before the first leaf, after the last, in gaps
+    Exact unattributed = 0;     // before the first leaf, after the last, and in gaps of the power curve
     Exact residual = 0;         // signed misfit of a method whose parts do not add up to the total
     Exact meter_total = 0;      // the meter's own total
     Nanoseconds uncovered = 0;  // active time without any power reading
@@ -41,7 +41,7 @@ class Overlap {
     void advance(Nanoseconds time);
     std::uint32_t enter(OperationId operation, std::uint32_t weight, bool first);
     void leave(std::uint32_t slot);
-    // Returns the shares. Every leaf must have left.
+    // Reads the curve to its end and returns the attribution. Every leaf must have left.
     [[nodiscard]] Attribution finish() &&;
 
   private:

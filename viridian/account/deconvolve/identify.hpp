@@ -8,15 +8,17 @@
 
 namespace viridian::account {
 
+// A Search says how far and on how much data identify() looks. Shifts from -widest to +widest are tried; for
+// a sensor that reports means of power, the upper end is later by one of its periods.
 struct Search {
-    Seconds widest{0.05};               // shifts from -widest to +widest are tried, for means plus one period
-    std::size_t coarse_windows = 1500;  // windows used for the grid
+    Seconds widest{0.05};
+    std::size_t coarse_windows = 1500;  // windows used for the grid; a third of them for means
     std::size_t fine_windows = 20000;   // windows used for the last steps
 };
 
 struct Identified {
     Sensor sensor;
-    double misfit = 0.0;             // W^2 per window, at that shift
+    double misfit = 0.0;             // W^2 per window with `sensor`; infinite if there are too few windows
     double typical = 0.0;            // median misfit over the grid, as a wrong shift leaves it
     bool at_edge = false;            // the best shift lies at the end of the range searched
     std::optional<double> rival_ns;  // another shift that explains the readings almost as well

@@ -5,7 +5,8 @@
 
 namespace viridian::graph {
 
-// Outputs whose extents depend on the data stay undefined. Errors: those of the shape rule, limit_exceeded.
+// Outputs whose extents depend on the data are left empty, for the kernel to make. Errors: malformed (an
+// input is missing), those of the shape rule, limit_exceeded.
 template <class Scalar>
 [[nodiscard]] Result<void> prepare(Call<Scalar>& call);
 

@@ -10,7 +10,8 @@ namespace viridian::graph {
 template <class T>
 inline constexpr bool integral = std::is_integral_v<std::remove_cvref_t<T>>;
 
-// Returns `value` as an integer. A number that no integer holds becomes the nearest one; NaN becomes 0.
+// Returns `value` as an integer. A fraction is cut off (-2.9 becomes -2), a number beyond the range of
+// std::int64_t becomes the nearest end of that range, and NaN becomes 0.
 template <class Number>
 constexpr std::int64_t to_integer(Number value) {
     if constexpr (std::is_floating_point_v<Number>) {

@@ -20,7 +20,7 @@ struct Row {
     Diagnosis (*probe)(const MeterPaths& paths);     // says what is found here, and what to do if nothing is
     Result<Meter> (*open)(const MeterPaths& paths);  // opens the meter
     Use use = Use::always;
-    std::string_view driver = "";  // the kernel driver whose devices it reads; later meters leave them out
+    std::string_view driver = {};  // the kernel driver whose devices it reads; later meters leave them out
 };
 
 // Returns all rows, best first.

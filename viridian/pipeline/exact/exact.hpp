@@ -6,14 +6,17 @@
 
 namespace viridian::pipeline {
 
+// A FrontierPoint is a breakpoint of the frontier. The cost of a unit is its energy above waiting: its energy
+// minus the waiting power of its rank times its duration. The energy of a plan is the sum of all costs plus
+// `total_wait` times the plan's time.
 struct FrontierPoint {
     Nanoseconds time = 0;
-    Int128 cost = 0;         // attojoules above waiting
-    std::int64_t slope = 0;  // -dE/dT in nanowatts just below this time; 0 for the fastest point
+    Int128 cost = 0;         // sum over all units, in attojoules
+    std::int64_t slope = 0;  // -d(cost)/d(time) in nanowatts just below this time; 0 for the fastest point
 };
 
 struct ExactFrontier {
-    std::vector<FrontierPoint> points;  // fastest first; E(T) is linear in between
+    std::vector<FrontierPoint> points;  // fastest first; the cost is linear in between
     std::int64_t certified = 0;         // breakpoints whose primal and dual agree
     Watts total_wait;                   // of all ranks
 

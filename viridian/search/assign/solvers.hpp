@@ -16,6 +16,8 @@ struct SolverRow {
     Result<Outcome> (*solve)(const Instance& instance, const Objective& objective, const Metrics& start,
                              const AssignOptions& options);
 };
+// `first` takes each node alone, with the first kernel that the library offers. It is declared here because
+// other rooms start from its plan; find_solver() returns the others.
 extern const SolverRow first_solver;
 
 // Returns all solvers, `exact` first.

@@ -1,9 +1,10 @@
 #pragma once
-// Bounded shrinks an assignment problem (problem.hpp) and bounds its least value from below, in two ways.
-// Edge-wise reparametrisation moves costs between a variable and its edges, which changes no assignment's
-// value: the sum of all minima then is a lower bound at any time (sequential tree-reweighted message
-// passing, TRW-S: Kolmogorov, PAMI 2006; in the form of "A new look at reweighted message passing", PAMI
-// 2015). States that no better assignment can use are removed.
+// Bounded bounds the least value of an assignment problem (problem.hpp) from below, and shrinks the problem
+// by removing states that no better assignment can use. The bound comes from edge-wise reparametrisation,
+// which moves costs between a variable and its edges and changes no assignment's value: the sum of all minima
+// then is a lower bound at any time (sequential tree-reweighted message passing, TRW-S: Kolmogorov, PAMI
+// 2006; in the form of "A new look at reweighted message passing", PAMI 2015). Variables are never removed.
+// Once states are, the others have new numbers, those of remaining(), which all members use.
 #include "viridian/search/exact/problem.hpp"
 
 namespace viridian::search {
@@ -17,8 +18,9 @@ class Bounded {
     // Returns a lower bound of the assignments that are left; infinity if there is none.
     [[nodiscard]] double bound() const { return feasible_ ? constant_ : infinite; }
 
-    // Moves costs forth and back until that raises the bound by no more than the share `gain`, or `passes`
-    // times. After each time, removes the states whose own bound reaches `limit`.
+    // Moves costs forth and back up to `passes` times, and stops once a time raises the bound by at most
+    // `gain` times the bound's magnitude. After each time, removes the states whose own bound reaches
+    // `limit`.
     void tighten(std::size_t passes, double gain, double limit);
     // Removes states for which another state of the variable is never worse (dominance, or "dead-end
     // elimination").
@@ -40,7 +42,7 @@ class Bounded {
     // those before it.
     [[nodiscard]] std::vector<State> guess() const;
     // Returns where to branch: an undecided variable with many edges whose two best states differ much, and
-    // its best state.
+    // its best state. Some variable must have two or more states.
     [[nodiscard]] std::pair<Variable, State> branch() const;
     // Returns about how much memory the object takes, in bytes.
     [[nodiscard]] std::size_t bytes() const;

@@ -13,6 +13,7 @@ namespace viridian::trace {
 
 // A Pattern is the accelerator's work of a full recording, in order of time.
 struct Pattern {
+    // A Call is one kernel, with the labels that it hands on.
     struct Call {
         NameId name = 0;
         NameId type = 0;
@@ -27,9 +28,10 @@ struct Pattern {
 // no kernel in it has an operator.
 [[nodiscard]] Result<Pattern> pattern_of(Source& full);
 
-// Returns a source of `plain` with the labels of `pattern`. Kernels are matched by name as long as the order
-// holds, and by the next eight names if it breaks. A kernel that matches nowhere stays as it was and counts
-// as `about().unowned`.
+// Returns a source of `plain` with the labels of `pattern`. Each kernel takes the labels of the pattern's
+// next call while their names agree. Where they do not, or the pattern ends, it goes on at the place of the
+// pattern where the names of this kernel and the next seven stand. If they stand nowhere, the kernel stays as
+// it was and counts as `about().unowned`.
 [[nodiscard]] std::unique_ptr<Source> labelled(std::unique_ptr<Source> plain, Pattern pattern);
 
 // Returns a source of only the accelerator's work of `full`. It has no owners and no modules, and a kernel's

@@ -124,6 +124,7 @@ class JsonEvents {
     [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& top() const { return top_; }
     // Returns true if the text is a list of events without an object around it.
     [[nodiscard]] bool bare_list() const { return bare_list_; }
+    // Returns how many bytes of the uncompressed text were read so far.
     [[nodiscard]] std::uint64_t bytes_read() const {
         return window_offset_ + static_cast<std::uint64_t>(at_ - window_.data());
     }

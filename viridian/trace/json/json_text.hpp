@@ -18,7 +18,7 @@ namespace viridian::trace {
 [[nodiscard]] std::optional<std::int64_t> integer(std::string_view text);
 [[nodiscard]] std::optional<double> number(std::string_view text);
 
-// Writes the string whose text between the quotes is `text` into `into`, with its escapes undone. Broken
+// Replaces `into` by the string whose text between the quotes is `text`, with its escapes undone. Broken
 // escapes are kept as they are; lone surrogates and invalid UTF-8 become U+FFFD.
 void unescape(std::string_view text, std::string& into);
 [[nodiscard]] bool is_utf8(std::string_view text);

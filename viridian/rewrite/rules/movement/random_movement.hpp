@@ -17,7 +17,7 @@ ValueId random_movement(RandomGraph& g, ValueId x, const Dims& dims);
 // - 0: the Transpose by `permutation`,
 // - 1: the Reshape to [dims[1], -1],
 // - 2: the Unsqueeze of axis 1.
-// Rules about two operands that are moved alike call this twice with equal arguments.
+// Rules about two operands that are moved alike call this twice, with equal arguments except `x`.
 ValueId movement_of_kind(RandomGraph& g, std::int64_t kind, ValueId x, const Dims& dims,
                          const Dims& permutation);
 

@@ -10,9 +10,11 @@ namespace viridian::rewrite {
 // Returns whether such a permutation transposes every matrix.
 [[nodiscard]] bool transposes_matrices(const Dims& p);
 
-// A TransposedProduct has the sizes of a random instance.
+// A TransposedProduct holds the sizes of a random product on which the rules are certified: matrices of dims
+// a = [..., i, k] and b = [..., k, j] with equal batch axes, and the permutation `perm` of a Transpose. One
+// rule applies it to both operands, the other to the product.
 struct TransposedProduct {
-    Dims a, b, perm;  // dims of the operands, and the permutation
+    Dims a, b, perm;
 };
 
 // Draws two operands of equal rank and a permutation that keeps their matrices together.

@@ -15,8 +15,9 @@ struct WinogradBf16 {
     }
 };
 
-// Transforms one tile of one channel block: `pixels` row by row, 16 channels each; component k goes to
-// `to + k·step`.
+// Transforms one tile of one channel block. `pixels` points to its components() pixels, row by row, each of
+// 16 channels in bf16; pixels outside the image point to zeroes. Component k goes to `to + k·step`
+// (elements).
 void winograd_bf16_source(const WinogradBf16& filter, const std::uint16_t* const* pixels, std::uint16_t* to,
                           std::int64_t step);
 
@@ -24,12 +25,12 @@ void winograd_bf16_source(const WinogradBf16& filter, const std::uint16_t* const
 struct WinogradBf16Result {
     const float* from = nullptr;  // component k at from + k·step
     std::int64_t step = 0;
-    void* to = nullptr;         // first pixel of the tile, in f32 or bf16
-    const void* add = nullptr;  // residual of that pixel in the same type, or null
-    bool narrow = false;        // `to` and `add` are in bf16; otherwise in f32
-    const float* bias = nullptr;
-    std::int64_t row = 0;       // elements between rows of the result
-    int height = 0, width = 0;  // of the tile inside the image
+    void* to = nullptr;           // first pixel of the tile, in f32 or bf16
+    const void* add = nullptr;    // residual of that pixel in the same type, or null
+    bool narrow = false;          // `to` and `add` are in bf16; otherwise in f32
+    const float* bias = nullptr;  // 16 numbers, or null
+    std::int64_t row = 0;         // elements between rows of the result
+    int height = 0, width = 0;    // of the tile inside the image
     bool clip = false;
     float low = 0, high = 0;
 };

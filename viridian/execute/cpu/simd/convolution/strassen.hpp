@@ -7,9 +7,10 @@ namespace viridian::execute::cpu::simd {
 
 inline constexpr std::int64_t strassen_products = 7;
 
-// Makes A11, A12, S4, A22, S1, S2 and S3 of one row of A's upper half and one of its lower half. Each row
-// holds `count` (a multiple of 16) numbers of the left half of a chunk and as many of the right. The i-th
-// result begins at `to + i·source`; its blocks of 16 are `block_step` apart.
+// Makes, in this order, A11, A12, S4 = A12 - S2, A22, S1 = A21 + A22, S2 = S1 - A11 and S3 = A11 - A21 of one
+// row of A's upper half (`upper`) and one of its lower half (`lower`). The first `count` floats of a row, a
+// multiple of 16, belong to A11 or A21, the next `count` to A12 or A22. The i-th result begins at
+// `to + i·source`; its blocks of 16 floats begin `block_step` floats apart.
 void strassen_rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
                    std::int64_t block_step);
 
@@ -19,9 +20,9 @@ struct StrassenSum {
     std::int64_t rows = 0, width = 0;
     const float *a = nullptr, *b = nullptr, *c = nullptr;
     const float* before = nullptr;  // rows as far apart as the result's
-    const float* bias = nullptr;
+    const float* bias = nullptr;    // one number for each column
     float* result = nullptr;
-    std::int64_t result_row = 0;
+    std::int64_t result_row = 0;  // floats between rows of the result
     bool clip = false;
     float low = 0, high = 0;
 };
