@@ -18,8 +18,8 @@ namespace viridian::cli {
 // Returns true if `--json` is among the words before `--`.
 [[nodiscard]] bool wants_json(std::span<const std::string> words);
 
-// Returns the error for a first word that is none of `commands`. It names the nearest command. If the word is
-// a model or a plan, it names the command that runs it.
+// Returns the error for a first word that is none of `commands`. It names the nearest command, if one is
+// near. If the word is a model or a plan, it names the command that runs it.
 [[nodiscard]] Error unknown_command(std::string_view word, std::span<const std::string> commands);
 
 // Returns the error for `words`, in their order, which `command` ("pipeline plan") did not take. If there is

@@ -13,8 +13,8 @@ namespace viridian::cli {
 // Returns the list as the object of `--json`.
 [[nodiscard]] Json overview_json(std::span<const CommandGroup> groups);
 
-// Returns the version on the first line, then the processor and the instruction sets that kernels can use on
-// this machine.
+// Returns the version on the first line, then the processor and those of its instruction sets that Viridian
+// knows (base/system/machine.hpp).
 [[nodiscard]] std::string version_text();
 
 }  // namespace viridian::cli

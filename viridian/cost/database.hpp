@@ -1,8 +1,8 @@
 #pragma once
 // A Database keeps measured prices in one SQLite file in WAL mode that any number of processes may use at
 // once. Every put is its own transaction, so nothing that a process has put is lost if it is killed. Prices
-// are kept per (region, choice, device, threads, library, protocol); the list of choices of a region is kept
-// too, so that the file alone answers a solver.
+// are kept per (region or conversion, choice, device, threads, library, protocol); the list of choices of a
+// region is kept too, so that the file alone answers a solver.
 #include <memory>
 #include <optional>
 
@@ -13,7 +13,8 @@ struct sqlite3;
 
 namespace viridian::cost {
 
-// A ListKey identifies a list of choices: it is a Key (entry.hpp) without the choice.
+// A ListKey identifies a list of choices: it is a Key (entry.hpp) without the choice, but with the
+// precisions that the device may offer.
 struct ListKey {
     std::string subject;
     std::string device;

@@ -37,8 +37,9 @@ struct Processor {
     double launch = 3e-6;          // seconds per kernel call
     double half_occupied = 1.2e5;  // output elements that half fill the device
     double idle_watts = 45, flop_watts = 250, byte_watts = 60;
-    // In EAGO, Table 1, B takes 0.88 to 1.85 of A's seconds at 0.58 to 0.81 of its watts; C, which only
-    // some convolutions have, takes 0.5 at 0.75.
+    // `lean_gemm` has the ranges of algorithm B against A in EAGO, Table 1. Algorithm C there, for one of
+    // three convolutions, takes 0.5 of the seconds at 0.75 of the watts, which is within the ranges of
+    // `winograd`.
     std::vector<Algorithm> convolutions = {{"implicit_gemm", false, {}, {}},
                                            {"lean_gemm", false, {0.88, 1.85}, {0.58, 0.81}},
                                            {"tensor_nhwc", true, {0.75, 1.2}, {0.75, 1.05}},

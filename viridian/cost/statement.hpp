@@ -38,8 +38,9 @@ class Statement {
     int next_ = 1;
 };
 
-// Returns the error that SQLite last reported while `doing` something: disk_full, file_not_writable,
-// malformed (not a database), no_permission, else device_failed.
+// Returns the error that SQLite last reported while `doing` something: disk_full, file_not_writable (also for
+// want of permission), malformed (not a database), else device_failed (also if another process holds the
+// lock).
 [[nodiscard]] Error sqlite_error(sqlite3* handle, std::string_view doing);
 // Runs statements without parameters or rows. Errors: those of sqlite_error().
 [[nodiscard]] Result<void> execute_sql(sqlite3* handle, const char* sql);

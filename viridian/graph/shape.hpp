@@ -44,8 +44,8 @@ struct TensorType {
 [[nodiscard]] Shape shape_of(const Dims& dims);
 [[nodiscard]] std::string text(const TensorType& type);  // "f32[N,3,224,224]", "f32[?]", "f32[...]"
 
-// Returns the product of the dimensions. Errors: limit_exceeded (more than 2^40 elements), malformed (a
-// negative dimension).
+// Returns the product of the dimensions. Errors: limit_exceeded (dimensions other than 0 multiply to more
+// than 2^40), malformed (a negative dimension).
 [[nodiscard]] Result<std::int64_t> element_count(const Dims& dims);
 
 // Returns the shape that numpy's broadcasting gives for two shapes. Errors: mismatch.

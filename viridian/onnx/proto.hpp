@@ -1,5 +1,6 @@
 #pragma once
-// Brings the protobuf message classes of ONNX into our namespace. Only this room includes it.
+// Brings the protobuf message classes of ONNX into our namespace, and converts between the numbers of ONNX's
+// element types and ours. Only this room includes it.
 #include <onnx/onnx_pb.h>
 
 #include "viridian/graph/graph.hpp"
@@ -15,9 +16,10 @@ using ::onnx::TensorProto;
 using ::onnx::TypeProto;
 using ::onnx::ValueInfoProto;
 
-// These name the domain of functions that stand for operators of ours, and the metadata that names the
-// operator, "domain:name". Metadata of functions are newer than the message classes: field 14 of
-// FunctionProto.
+// An operator that other runtimes lack is written as a call of a model function in the domain
+// `private_domain`, whose body says in standard operators what it means. The metadata entry `operator_key` of
+// the function names the operator, "domain:name". The message classes are older than metadata of functions,
+// so the entry stands in the field of FunctionProto with the number `function_metadata`.
 inline constexpr std::string_view private_domain = "viridian";
 inline constexpr std::string_view operator_key = "viridian.operator";
 inline constexpr int function_metadata = 14;

@@ -1,6 +1,6 @@
 #pragma once
 // An EnergyPricer prices one run of a kernel in joules: by a hardware meter if one covers the processor,
-// else by the declared model.
+// else by a model of power and memory traffic (cost/energy_model.hpp), which the provenance names.
 #include <optional>
 
 #include "viridian/cost/energy_model.hpp"
@@ -15,7 +15,8 @@ struct EnergyPricer {
     int threads = 1;
 
     // Opens the meter `name` for kernels on `threads` threads. An empty name chooses the best meter of the
-    // CPU, or the model. Errors: a named meter that cannot be read.
+    // CPU, or the model if there is none; "model" chooses the model. Errors: a named meter that cannot be
+    // read.
     [[nodiscard]] static Result<EnergyPricer> open(const std::string& name, int threads);
     [[nodiscard]] std::string name() const;  // "powercap", "none (estimated:cpu-linear)"
 

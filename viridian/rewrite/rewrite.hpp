@@ -1,6 +1,6 @@
 #pragma once
-// Applies rules. Every rewrite goes through this one wrapper, which disables rules by name, times them,
-// verifies their results and keeps the certificate.
+// Applies rules. Every rewrite goes through this file, which records each application for the certificate and
+// verifies each result if asked to. simplify() also leaves out rules by name and times them.
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ struct Application {
 };
 using Certificate = std::vector<Application>;
 
-// A RuleTime says how often a rule was applied and how long that took.
+// A RuleTime says how often a rule was applied, and how long applying it and trying it in vain took.
 struct RuleTime {
     std::string_view rule;
     std::int64_t applied = 0;
@@ -40,8 +40,9 @@ struct Outcome {
     std::vector<RuleTime> times;  // of rules that were applied at least once
 };
 
-// Applies the rules of kind `always` to `graph` until none matches. Errors: invalid_argument (no rule of a
-// name in `without`), broken_invariant (a rule made a graph that does not verify), those of type inference.
+// Applies the rules of kind `always` to `graph` until none matches, in at most 100 rounds. Errors:
+// invalid_argument (no rule of a name in `without`), broken_invariant (a rule made a graph that does not
+// verify), those of type inference.
 [[nodiscard]] Result<Outcome> simplify(Graph& graph, const Options& options = {});
 
 // Applies one rule at one node and removes dead nodes. Returns no application if the rule does not match

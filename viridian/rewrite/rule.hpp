@@ -1,7 +1,7 @@
 #pragma once
 // A rewrite rule is an equation between graphs, with guards. Each lies in the file of its own name below
-// rules/, and rules/list.inc orders them. A test certifies every rule on random graphs that it makes itself
-// (docs/method.md, 4).
+// rules/, and rules/list.inc orders them. A test certifies every rule on the random graphs that its
+// `instance` makes (docs/method.md, 4).
 #include <string_view>
 
 #include "viridian/base/random.hpp"
@@ -13,7 +13,9 @@ namespace viridian::rewrite {
 enum class Kind : std::uint8_t {
     always,       // pays on every device: applied until nothing changes
     alternative,  // may pay: the outer search tries it
-    whole,  // changes much of the network at once: the outer search tries it first, and again at the end
+    // changes much of the network at once: the outer search tries it first and, if that pays, again at the
+    // end
+    whole,
 };
 
 // A Rule has both sides of its equation in the code of `apply`; the texts are for people.

@@ -13,7 +13,7 @@ struct Check {
     std::string name;
     bool works = false;
     std::string finding;                    // the result in one sentence
-    std::string next_step;                  // the command that would help, or ""
+    std::string next_step;                  // advice or a command that would help; "" if nothing is needed
     std::vector<std::string> details = {};  // further lines
 };
 

@@ -13,8 +13,8 @@ namespace viridian::cli {
 // Tracing says which traces are recorded.
 struct Tracing {
     bool torch = false, cupti = false;
-    bool events = false;  // PyTorch's profiler times work by CUDA events instead of CUPTI
-    bool ends = false;    // `end_traces` will be called
+    bool events = false;  // with `torch`: CUDA events time a GPU's operators, where CUPTI may not trace
+    bool ends = false;    // the program will be ended by SIGTERM, after a call of end_traces()
 };
 
 // Returns the whole environment of the program, as "NAME=value". The program will write its traces into
@@ -25,10 +25,10 @@ struct Tracing {
 // Call it before the program is ended by a signal.
 void end_traces(const Tracing& tracing, const Path& folder);
 
-// Packs the traces that the program left in `folder`. Returns a list with `file` for each, and `events` and
-// `lost` for those of CUPTI. `stopped` means that the program was ended because its time was up. Adds to
-// `warnings` a sentence for each trace that is missing or incomplete. Errors: those of reading and writing
-// traces.
+// Packs what CUPTI recorded in `folder` and removes the raw files; PyTorch's traces stay as they are. Returns
+// a list with `file` for each, and `events` and `lost` for those of CUPTI. `stopped` means that the program
+// was ended because its time was up. Adds to `warnings` a sentence for each trace that is missing or
+// incomplete. Errors: those of reading and writing traces.
 [[nodiscard]] Result<Json> collect_traces(const Tracing& tracing, const Path& folder, bool stopped,
                                           std::vector<std::string>& warnings);
 

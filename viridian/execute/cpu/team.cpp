@@ -70,7 +70,7 @@ void before_fork() { forks_with_threads = __libc_single_threaded == 0; }
 
 void in_forked_child() {
     team_stayed_behind = team_stayed_behind || forks_with_threads;
-    static_cast<void>(own_helper.release());  // its thread stayed behind too: nobody can join it
+    [[maybe_unused]] Helper* left = own_helper.release();  // its thread stayed behind too: nobody can join it
 }
 
 // Before main, because the team may be in use, by whomever, before the first device is made.

@@ -1,10 +1,13 @@
 #pragma once
-// Declares what shape rules share: errors, and checks that accept unknown dimensions.
+// Declares what the shape rules of operators share. A shape rule infers the types of an operator's outputs
+// from those of its inputs (row.hpp). Here are their errors, checks that accept unknown dimensions, and
+// counts of elements and loops.
 #include "viridian/graph/operators/row.hpp"
 
 namespace viridian::graph {
 
-// These make the errors of a shape rule: mismatch for a wrong shape, malformed for a wrong attribute.
+// These make the errors of a shape rule: mismatch for a wrong shape or element type, malformed for a
+// wrong attribute.
 // `message` and `arguments` are those of fmt::format.
 template <class... Arguments>
 [[nodiscard]] Error wrong_shape(fmt::format_string<Arguments...> message, Arguments&&... arguments) {
@@ -49,7 +52,8 @@ template <class... Arguments>
 
 // Returns the product of `dims`.
 [[nodiscard]] std::int64_t product(std::span<const std::int64_t> dims);
-// Returns the loops over every element of output 0, and over sums of these sizes.
+// Returns the loops of an operation: one over each dimension of output 0, and one for each of `sizes` that
+// the result sums over.
 [[nodiscard]] IterationSpace summed_over(const Operation& operation, std::span<const std::int64_t> sizes);
 [[nodiscard]] inline IterationSpace summed_over(const Operation& operation, std::int64_t size) {
     return summed_over(operation, std::span(&size, 1));

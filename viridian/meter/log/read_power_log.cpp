@@ -99,7 +99,7 @@ class Reader {
             if (!offset || std::abs(*offset) > read_power_log_far)
                 return malformed("has an offset that is not a number");
             if (!first_offset_)
-                first_offset_ = *offset;
+                first_offset_ = offset;
             else if (std::abs(*offset - *first_offset_ - step_) > 1'000'000)
                 ++log_.clock_steps;
             step_ = *offset - *first_offset_;

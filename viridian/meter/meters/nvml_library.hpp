@@ -11,7 +11,7 @@
 
 namespace viridian::meter {
 
-// A NvmlField is one way of asking a GPU for energy or power.
+// An NvmlField is one way of asking a GPU for energy or power.
 struct NvmlField {
     std::string_view name;  // "average", "module instant"
     Scope scope = Scope::gpu;

@@ -18,7 +18,7 @@ class Unsupported {
     [[nodiscard]] bool none() const { return operators_.empty() && others_.empty(); }
 
     // Returns the error `unsupported` if anything was added. It names every operator with its first nodes,
-    // and everything else.
+    // then the first 64 other things, and says how many more there are.
     [[nodiscard]] Result<void> result(std::string_view model) const;
 
   private:

@@ -22,10 +22,12 @@ class Costs {
     [[nodiscard]] virtual std::string meter() const = 0;
     // Returns the name of the processor that prices are for.
     [[nodiscard]] virtual std::string device() const = 0;
-    // These return the file of recorded prices, and its schema; "" if prices are measured.
+    // These return the name of the file of recorded prices, without folders, and its schema; "" if prices are
+    // measured.
     [[nodiscard]] virtual std::string file() const { return ""; }
     [[nodiscard]] virtual std::string schema() const { return ""; }
-    // Prices kernels for this network from now on.
+    // Says which network kernels are priced for from now on: if its weights stay in the last-level cache,
+    // kernels are timed with cached weights. Recorded prices ignore this.
     virtual void price_for(const graph::Graph& network) { static_cast<void>(network); }
     // Returns how many prices these graphs lack and how long measuring them takes; nothing if prices are
     // never measured.
@@ -35,18 +37,20 @@ class Costs {
     // measured.
     [[nodiscard]] virtual Result<std::size_t> confirm(const graph::Graph& graph,
                                                       const std::vector<plan::AssignedRegion>& choices);
-    // Stops offering this choice, by its key, for regions of this signature.
+    // Stops offering this choice, by its key, for regions of this signature. Recorded prices ignore this and
+    // the next one, because nothing is proven with them.
     virtual void forbid(const std::string& signature, const std::string& choice);
     // Offers only the reference kernel for regions of this signature.
     virtual void forbid_all_but_reference(const std::string& signature);
     // Offers again whatever was forbidden.
     virtual void allow_all() {}
     // Reports measurements to `listener`, which may cancel them; null ends this. `forecast` says how many
-    // there will be, and may be null. Both must live until then.
+    // there will be, and may be null. Both must live until reporting ends.
     virtual void report_to(Listener* listener, const PriceForecast* forecast);
     // Returns how many prices were found and measured.
     [[nodiscard]] virtual profile::OnDemandCounts counts() const { return {}; }
-    // Returns the pricer of whole runs; null if no run is metered or modelled.
+    // Returns what prices the joules of whole runs; null if prices come from a file, because then nothing is
+    // run.
     [[nodiscard]] virtual const profile::EnergyPricer* energy() const { return nullptr; }
 };
 

@@ -1,7 +1,8 @@
 #pragma once
-// EventQueue holds the arcs that will become tight and hands them out latest time first, for ParametricFlow.
-// It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990). Time only falls: no event may be pushed that is
-// later than the last one taken.
+// EventQueue is the priority queue of ParametricFlow, which lowers a pipeline's deadline from the slowest
+// plan to the fastest. It holds the arcs that will become tight, each with the deadline at which it does
+// (`time`), and hands out the latest first. It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990).
+// Deadlines only fall: no event may be pushed that is later than the last one taken.
 #include <array>
 #include <bit>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
-// Writes and reads plans in the formats of other trainers. Each writer says what its format cannot hold; each
-// reader only parses text and never evaluates it. `plan_json.hpp` is the format that holds everything.
+// Writes and reads pipeline plans in the formats of training frameworks and planners (PyTorch, Zeus,
+// Megatron-LM, DeepSpeed) and as our own JSON. Each writer says what its format cannot hold; each reader only
+// parses text and never evaluates it.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace viridian::pipeline {
 struct Written {
     std::string text;
     // One sentence for each thing that the format cannot hold. If `lost` is empty, reading `text` gives the
-    // same plan.
+    // same order and clocks (Zeus and DeepSpeed round clocks to whole MHz).
     std::vector<std::string> lost;
 };
 struct Read {

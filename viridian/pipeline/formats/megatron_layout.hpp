@@ -14,7 +14,7 @@ namespace viridian::pipeline {
 // million layers).
 [[nodiscard]] Result<std::vector<std::string>> read_megatron_layout(std::string_view text);
 // Returns the layout string of `stages`. Equal neighbouring layers become `t*2`. Equal neighbouring
-// stages become `(t*2|)*34`.
+// stages become `(t*2|)*34`; the last stage always stands by itself, because no `|` follows it.
 [[nodiscard]] std::string write_megatron_layout(const std::vector<std::string>& stages);
 
 }  // namespace viridian::pipeline

@@ -1,7 +1,7 @@
 #pragma once
 // Plans one clock per unit when clock changes are not free (NVIDIA/nccl#1551): a change holds the device and
-// costs energy, and a clock, once set, stays for a shortest time. The first candidate starts from the exact
-// plan for free changes: each unit has to end when that plan ends it. Within these windows, dynamic
+// costs energy, and a clock that was set must stay for a minimum time. The first candidate starts from the
+// exact plan for free changes: each unit has to end when that plan ends it. Within these windows, dynamic
 // programming over (unit, clock) chooses each rank's clocks and keeps a clock if a change does not pay. If no
 // shortest stay is asked for, the second candidate is the exact plan rounded to whole clocks
 // (`whole_clocks`). The cheaper candidate is then improved in at most eight rounds: new windows are laid

@@ -1,7 +1,8 @@
 #pragma once
 // Chooses which of several gains to take if some exclude each other: the set of greatest sum without two that
 // clash (a maximum-weight independent set). It is exact in every group of clashing gains that is small enough
-// to be searched through; in others it is greedy, improved by exchanges.
+// to be searched through; in others it starts from a greedy set improved by exchanges, and ends with the best
+// set found within a limited number of steps.
 #include <cstdint>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 // A SearchState holds what the strategies of one outer search share: the prices asked for, the rules, the
 // budget and the counts. Each strategy keeps the graphs that it met (strategy.hpp). docs/search.md draws
-// how they meet.
+// how the strategies use it.
 #include <chrono>
 
 #include "viridian/search/assign/cached_source.hpp"
@@ -17,7 +17,7 @@ class SearchState {
     SearchState(const SearchState&) = delete;
     SearchState& operator=(const SearchState&) = delete;
 
-    // Assigns the given graph, from which both strategies start; the clock starts afterwards. Errors: those
+    // Assigns the given graph, from which the strategies start; the clock starts afterwards. Errors: those
     // of that assignment.
     Result<void> begin(const graph::Graph& graph);
     // lead() is the strategy whose best graph becomes the result; beside() runs in turns with it if the
@@ -34,9 +34,11 @@ class SearchState {
     // Lets unknown prices be asked for from now on even if no time is left.
     void ignore_time_limit() { timed_ = false; }
 
-    // Computes the weights of the lead's best graph. Unless the user cancelled the search, it also
-    // simplifies that graph once more by all rules that always pay, and solves it to proof. Errors: those
-    // of the rewriter and of the source.
+    // Makes the result from the lead's best graph. Constants that rules folded are computed now, because
+    // stand-ins took the place of large ones during the search. If the certificate does not hold, the result
+    // is the given graph. Unless the user cancelled the search, all rules that always pay are applied once
+    // more, and the graph is solved to proof if they changed it or its gap is not 0; that answer is kept if
+    // it is not worse. Errors: those of the rewriter and of the source.
     Result<OuterResult> finish() &&;
 
     // Returns the assignment of the whole graph, for the strategies. It is absent if a kernel or price is
@@ -51,6 +53,7 @@ class SearchState {
     // or nothing.
     [[nodiscard]] std::optional<double> known_to_other(const Strategy& asking, std::uint64_t hash) const;
     [[nodiscard]] double best_cost() const { return std::min(lead_.best_cost(), beside_.best_cost()); }
+    // Counts a graph that was dropped because too many cheaper ones waited.
     void count_crowded_out() { ++result_.crowded_out; }
     void report_improvement() { result_.improvements.push_back(now()); }
     void report_progress() const {

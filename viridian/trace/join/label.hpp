@@ -1,8 +1,8 @@
 #pragma once
 // Gives kernels that were recorded alone their modules and operators. A few steps of a program are recorded
 // with everything, and the rest with kernels only, which costs little. A program repeats its kernels in the
-// same order, so the n-th kernel of a step has the path, type and pass of the n-th kernel in the full
-// recording.
+// same order, so the n-th kernel of a step has the path, type and pass of the n-th kernel of a step
+// in the full recording.
 #include <memory>
 #include <unordered_map>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
-// unary_row() makes the row of an element-wise operator of one input, y = f(x). The function is `f(x)`, or
-// `f(node)` returning `f(x)` if it depends on attributes. Elements are computed in double; integers are
-// computed exactly if `f` takes `auto`.
+// unary_row() makes the row of an element-wise operator of one input, y = f(x). The function takes x.
+// If it depends on attributes, it takes the node and returns the function of x. Elements are computed in
+// double; integers are computed exactly if `f` takes `auto`.
 #include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/reference/wrapping.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Finds the constant that scales or shifts the input of a product with a constant matrix.
+// Finds a constant that scales or shifts the input of a MatMul or Gemm with constant weights, for
+// fold_matmul_input_scale and fold_matmul_input_shift.
 #include "viridian/base/random.hpp"
 #include "viridian/rewrite/safe_scaling.hpp"
 
@@ -12,9 +13,9 @@ struct MatmulInput {
     std::int64_t summed;  // extent of the axis that the product sums over
     bool rows;            // the summed axis is the first of the weights
 
-    // Returns the operands of the node before the MatMul or Gemm `node`, if that node is a sum or difference
-    // (`role` term) or a product or quotient (`role` factor) that nothing else reads, and its constant varies
-    // along the summed axis at most.
+    // Returns the operands if the first input of `node`, a MatMul or Gemm with a constant matrix, is a sum or
+    // difference (`role` term) or a product or quotient (`role` factor) of x and a constant, nothing else
+    // reads that input, and the constant varies at most along the summed axis.
     static std::optional<MatmulInput> of(const Editor& editor, const Node& node, Role role);
 
     // Returns the constant as one number for each index of the summed axis.

@@ -1,6 +1,8 @@
 #pragma once
-// This is the micro-kernel of products in bf16 on the matrix unit (AMX). It keeps two by two tiles of sums
-// in f32 while it goes through all channels, and adds bias and residual and clips as it stores them.
+// This is the micro-kernel of products in bf16 on the matrix unit (AMX). It sums two by two tiles in f32 over
+// all channels, in several passes if their weights do not stay in the first cache. The finished sums get bias
+// and residual, and are clipped, as they are stored. A run is a stretch of consecutive elements of the source
+// that meets consecutive weights: the channels of one tap of a convolution's kernel, or of adjacent taps.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {
@@ -46,7 +48,7 @@ struct TileStrip {
 
 void run(const TileStrip& strip);
 
-// Gives the unit back. A thread that ran strips calls it.
+// Releases the calling thread's tile registers. Every thread that ran strips calls it afterwards.
 void release_tiles();
 
 }  // namespace viridian::execute::cpu::simd

@@ -1,6 +1,6 @@
 #pragma once
 // This is the micro-kernel of pools over f32 images whose channels, or a block of them, are innermost. It
-// reads every cell of a window where it lies.
+// reads the cells of a window directly from the image, without a copy.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {
@@ -9,7 +9,7 @@ namespace viridian::execute::cpu::simd {
 // lies inside the source:
 //   result[p·pixel + c] = the greatest, or the mean, of
 //                         source[r·source_row + (p·stride − pad + t·dilation)·pixel + c]
-// over rows r and columns t. The greatest of numbers and NaN is NaN.
+// over rows r and columns t. If a window holds a NaN, its greatest is NaN.
 struct WindowRow {
     bool maximum = true;
     std::int64_t channels = 0;

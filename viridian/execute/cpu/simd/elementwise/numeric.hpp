@@ -1,7 +1,7 @@
 #pragma once
 // These are element-wise loops over contiguous elements of any numeric type but f16 and bf16 (which are
 // widened to f32), compiled for every instruction set by Highway and vectorised by the compiler. Integers
-// wrap, and division by zero gives zero, as in the reference kernels (graph/operators).
+// wrap, and an integer divided by zero is zero, as in the reference kernels (graph/operators).
 #include "viridian/graph/element_type.hpp"
 
 namespace viridian::execute::cpu::simd {
