@@ -30,8 +30,8 @@ struct Pattern {
 
 // Returns a source of `plain` with the labels of `pattern`. Each kernel takes the labels of the pattern's
 // next call while their names agree. Where they do not, or the pattern ends, it goes on at the place of the
-// pattern where the names of this kernel and the next seven stand. If they stand nowhere, the kernel stays as
-// it was and counts as `about().unowned`.
+// pattern where the names of this kernel and the next seven stand. If they stand nowhere, or fewer than
+// eight kernels are left, the kernel stays as it was and counts as `about().unowned`.
 [[nodiscard]] std::unique_ptr<Source> labelled(std::unique_ptr<Source> plain, Pattern pattern);
 
 // Returns a source of only the accelerator's work of `full`. It has no owners and no modules, and a kernel's
