@@ -12,7 +12,7 @@ class Finder {
   public:
     explicit Finder(const Schedule& schedule)
         : stages_(schedule.stages), micro_batches_(schedule.micro_batches), split_(schedule.split_backward) {
-        unit_.assign(at(std::int64_t{stages_} * micro_batches_ * (split_ ? 3 : 2)), -1);
+        unit_.assign(at(stages_ * micro_batches_ * (split_ ? 3 : 2)), -1);
     }
     [[nodiscard]] std::int32_t& operator()(Kind kind, std::int64_t stage, std::int64_t micro_batch) {
         return unit_[at((static_cast<std::int64_t>(kind) * stages_ + stage) * micro_batches_ + micro_batch)];

@@ -44,10 +44,10 @@ Result<std::shared_ptr<const graph::Graph>> import_meaning(Context& context, con
                                                            const FunctionProto& function) {
     graph::Graph body;
     body.name = function.name();
-    VIRIDIAN_TRY(Opsets opsets, check_opsets(function.opset_import(), context.model));
+    VIRIDIAN_TRY(const Opsets opsets, check_opsets(function.opset_import(), context.model));
     Scope inner{.graph = body,
                 .values = {},
-                .opsets = opsets.empty() ? scope.opsets : std::move(opsets),
+                .opsets = opsets.empty() ? scope.opsets : opsets,
                 .prefix = {},
                 .arguments = arguments_of(scope, call, function),
                 .renamed = {}};

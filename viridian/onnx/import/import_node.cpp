@@ -118,7 +118,7 @@ std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefi
             from = to;
         }
         if (scopes.size() >= 2 && !scopes[scopes.size() - 2].empty())
-            name = scopes[scopes.size() - 2] + "/" + name;
+            name = fmt::format("{}/{}", scopes[scopes.size() - 2], name);
     }
     return {std::string(prefix) + name};
 }

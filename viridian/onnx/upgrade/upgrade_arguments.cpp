@@ -6,8 +6,6 @@
 namespace viridian::onnx {
 namespace {
 
-using graph::ValueId;
-
 Result<void> clip_bounds(Upgrade& node) {
     if (node.node.has("min")) node.set_input(1, node.scalar_like("min", 0, node.node.get("min", 0.0)));
     if (node.node.has("max")) node.set_input(2, node.scalar_like("max", 0, node.node.get("max", 0.0)));

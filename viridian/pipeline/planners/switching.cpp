@@ -187,13 +187,18 @@ Result<PlannerAnswer> plan_with_switches(const Network& network, Nanoseconds dea
         best = std::move(plan);
         return true;
     };
+    std::optional<Error> failure;
     Result<std::vector<int>> first = plan_ranks(network, exact.solution.finish, price);
-    if (first.ok()) consider(std::move(first).value());
+    if (first.ok())
+        consider(std::move(first).value());
+    else
+        failure = std::move(first).error();
     if (price.dwell == 0) {  // the rounded plan knows no shortest stay
         VIRIDIAN_TRY(PlannerAnswer rounded, whole_clocks(network, deadline));
         consider(std::move(rounded.assignment.level));
     }
-    if (!best) return first.error();
+    if (!best && failure) return *std::move(failure);
+    invariant(best.has_value(), "units that keep to the windows of the exact plan end with it");
     constexpr int most_rounds = 8;
     bool better = true;
     for (int round = 0; better && round < most_rounds; ++round) {

@@ -28,7 +28,8 @@ ValueId ConvolutionInput::along_weights(Editor& editor, const Convolution& conv)
     return editor.add(op::Reshape, {operand, editor.vector_of(spread)});
 }
 
-Graph convolution_input_instance(Random& random, ElementType element, graph::Operator op, bool padded) {
+Graph convolution_input_instance(Random& random, ElementType element, const graph::Operator& op,
+                                 bool padded) {
     RandomGraph g(random, element);
     const std::int64_t channels = g.extent(1, 4);
     const std::int64_t m = g.extent(1, 4);

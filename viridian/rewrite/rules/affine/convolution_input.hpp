@@ -18,6 +18,6 @@ struct ConvolutionInput {
 };
 
 // Makes a random convolution, padded or not, behind the node `op` with a constant.
-Graph convolution_input_instance(Random& random, ElementType element, graph::Operator op, bool padded);
+Graph convolution_input_instance(Random& random, ElementType element, const graph::Operator& op, bool padded);
 
 }  // namespace viridian::rewrite
