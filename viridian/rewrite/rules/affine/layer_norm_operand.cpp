@@ -23,7 +23,7 @@ std::optional<LayerNormOperand> LayerNormOperand::of(const Editor& editor, NodeI
     return std::nullopt;
 }
 
-Graph layer_norm_operand_instance(Random& random, ElementType element, graph::Operator op) {
+Graph layer_norm_operand_instance(Random& random, ElementType element, const graph::Operator& op) {
     RandomGraph g(random, element);
     const Dims dims = {g.extent(1, 3), g.extent(2, 4), g.extent(2, 6)};
     const std::int64_t axis = g.coin() ? -1 : -2;

@@ -16,6 +16,6 @@ struct LayerNormOperand {
 };
 
 // Makes a random LayerNormalization before the node `op` with a constant.
-Graph layer_norm_operand_instance(Random& random, ElementType element, graph::Operator op);
+Graph layer_norm_operand_instance(Random& random, ElementType element, const graph::Operator& op);
 
 }  // namespace viridian::rewrite

@@ -30,7 +30,7 @@ bool associate(Editor& editor, NodeId at, graph::KnownOperator op) {
     return false;
 }
 
-Graph associate_instance(Random& random, ElementType element, graph::Operator op) {
+Graph associate_instance(Random& random, ElementType element, const graph::Operator& op) {
     RandomGraph g(random, element);
     const Dims dims = {g.extent(1, 4), g.extent(1, 5)};
     const Dims small = g.coin() ? dims : Dims{dims[1]};

@@ -14,6 +14,6 @@ namespace viridian::rewrite {
 bool associate(Editor& editor, NodeId at, graph::KnownOperator op);
 
 // Makes a random expression with two operators `op`.
-Graph associate_instance(Random& random, ElementType element, graph::Operator op);
+Graph associate_instance(Random& random, ElementType element, const graph::Operator& op);
 
 }  // namespace viridian::rewrite
