@@ -128,7 +128,8 @@ class WideningPass {
         const std::string& name = value(dequantise.output(0)).name;
         const ValueId least = out_.add_constant(name + ".least", std::move(low));
         const ValueId most = out_.add_constant(name + ".most", std::move(high));
-        const auto add_like = [&](graph::Operator op, std::vector<ValueId> inputs, const std::string& made) {
+        const auto add_like = [&](const graph::Operator& op, std::vector<ValueId> inputs,
+                                  const std::string& made) {
             Node node;
             node.op = op;
             node.name = made;

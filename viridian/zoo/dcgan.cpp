@@ -18,7 +18,8 @@ Result<graph::Graph> dcgan_generator(const Options& options) {
         shape = {.kernel = {4, 4}, .strides = {2, 2}, .pads = {1, 1}};
     }
     x = net.transposed(x, "main.12", 3, shape);
-    return std::move(net).finish(net.operation("Tanh", x, "main.13"));
+    x = net.operation("Tanh", x, "main.13");
+    return std::move(net).finish(x);
 }
 
 Result<graph::Graph> dcgan_discriminator(const Options& options) {

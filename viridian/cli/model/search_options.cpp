@@ -1,5 +1,7 @@
 #include "viridian/cli/model/search_options.hpp"
 
+#include "viridian/search/assign/solvers.hpp"
+
 namespace viridian::cli {
 
 void add_search_options(App app, SearchOptions& options) {

@@ -68,8 +68,10 @@ void settle_viridian_json(TraceTables& tables, const TraceEnd& end) {
         PathId next = 0;
         for (const Json& row : file.at("paths")) {
             const PathId parent = row.at(0);
-            if (parent > next || about.paths.add(parent, tables.name(row.at(1).get<std::string>())) != ++next)
+            if (parent > next ||
+                about.paths.add(parent, tables.name(row.at(1).get<std::string>())) != next + 1)
                 return about.warn("the tables behind the events are damaged", "");
+            ++next;
         }
         for (const Json& row : file.at("edges")) {
             const Edge edge{row.at(0), row.at(1), row.at(2)};

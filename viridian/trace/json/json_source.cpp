@@ -40,8 +40,9 @@ class JsonSource : public Source {
             std::optional<Raw> raw = raw_of(*event, tables_);
             if (raw && event->phase() == 'C') {
                 for (const Raw& one : counters_of(*event, *raw, tables_)) VIRIDIAN_TRY(raw_events_.add(one));
-            } else if (raw && (raw = understand(*event, *raw, tables_))) {
-                VIRIDIAN_TRY(raw_events_.add(*raw));
+            } else if (raw) {
+                raw = understand(*event, *raw, tables_);
+                if (raw) VIRIDIAN_TRY(raw_events_.add(*raw));
             }
         }
         if (raw_events_.count() == 0 && events.faults().any())

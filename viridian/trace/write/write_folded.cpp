@@ -7,7 +7,7 @@ namespace viridian::trace {
 Result<void> write_folded(Out& out, const Trace& about, const Weights& weights) {
     std::string line;
     for (const Weight& weight : weights.items) {
-        const auto value = static_cast<long long>(std::llround(weight.value));
+        const long long value = std::llround(weight.value);
         if (value == 0) continue;
         line.clear();
         for (const std::string_view frame : frames_of(weight, about)) {
