@@ -3,9 +3,8 @@
 // Plans come from solving with perturbed prices; each is then priced with the true ones, and those nearest to
 // evenly spaced predictions between the best and 1.5 times the best are run, turn by turn with their steps
 // timed one by one (docs/profile.md). What the best plan rests on is timed again first, as `optimize` does.
-// The prediction is the sum of stored prices, made before any plan runs. Prints its error for the best plan,
-// Kendall's tau over the pairs of plans whose medians differ by more than 5 %, and one line per plan. The sum
-// of the kernels timed beside the runs stands at the end of each line; it is no prediction.
+// Prints the error of the best plan, Kendall's tau over the pairs that differ by more than their intervals,
+// and one line per plan.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -49,7 +48,7 @@ struct Draft {
 struct Candidate {
     Draft draft;
     std::unique_ptr<execute::Executable> executable;
-    double kernels = 0;  // timed alone, in turn with the runs
+    double predicted = 0;  // interleaved with the runs
     Summary ran;
 };
 
@@ -135,7 +134,7 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
     protocol.runs.rounds = 11;
     VIRIDIAN_TRY(const auto measured, profile::measure_interleaved(*device, plans, protocol));
     for (std::size_t i = 0; i < measured.size(); ++i) {
-        candidates[i].kernels = measured[i].kernels().value;
+        candidates[i].predicted = measured[i].predicted().value;
         candidates[i].ran = measured[i].ran;
     }
 
@@ -145,20 +144,20 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
         for (std::size_t j = 0; j < i; ++j) {
             const Summary& a = candidates[i].ran;
             const Summary& b = candidates[j].ran;
-            if (std::max(a.median, b.median) <= 1.05 * std::min(a.median, b.median)) continue;
+            if (a.low <= b.high && b.low <= a.high) continue;  // closer than their intervals
             ++pairs;
-            const bool faster = candidates[i].draft.predicted < candidates[j].draft.predicted;
-            concordant += faster == (a.median < b.median) ? 1 : 0;
+            concordant +=
+                (candidates[i].predicted < candidates[j].predicted) == (a.median < b.median) ? 1 : 0;
         }
-    const auto off = [](double expected, const Summary& ran) { return 100 * (expected / ran.median - 1); };
-    for (const auto& [draft, executable, kernels, ran] : candidates)
+    for (const Candidate& candidate : candidates)
         fmt::print(
-            "  predicted {:8.3f} ms ({:+.1f} %)  ran {:8.3f} ms ({:.3f} to {:.3f})  kernels alone {:8.3f} ms "
-            "({:+.1f} %)\n",
-            1e3 * draft.predicted, off(draft.predicted, ran), 1e3 * ran.median, 1e3 * ran.low, 1e3 * ran.high,
-            1e3 * kernels, off(kernels, ran));
+            "  predicted {:8.3f} ms  ran {:8.3f} ms ({:.3f} to {:.3f})  {:+.1f} %, database {:8.3f} ms\n",
+            1e3 * candidate.predicted, 1e3 * candidate.ran.median, 1e3 * candidate.ran.low,
+            1e3 * candidate.ran.high, 100 * (candidate.predicted / candidate.ran.median - 1),
+            1e3 * candidate.draft.predicted);
     fmt::print("{}: {} plans, best plan predicted {:+.1f} %, Kendall tau {:.3f} over {} pairs\n",
-               options.model, candidates.size(), off(candidates[0].draft.predicted, candidates[0].ran),
+               options.model, candidates.size(),
+               100 * (candidates[0].predicted / candidates[0].ran.median - 1),
                pairs == 0 ? 1.0 : 2.0 * concordant / pairs - 1, pairs);
     return {};
 }

@@ -110,7 +110,6 @@ struct OpenOptions {
     std::vector<std::string> dimensions = {};  // "N=8" binds the symbolic dimension N
     std::int64_t batch = 0;                    // binds the inputs' first dimension; 0: as the model says
     bool bf16 = false;                         // kernels may round to bf16
-    bool exact_arithmetic = false;             // no kernel by minimal filtering (Winograd) or Strassen
     bool as_f32 = false;                       // what the model computes in f16, bf16 or quantised integers
                                                // is computed in f32, for which there are fast kernels
     std::string cost_database = {};            // file that keeps measured prices; "": they are forgotten

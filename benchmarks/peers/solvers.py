@@ -23,7 +23,7 @@ def planned(options, name, solver):
         command = [options.viridian, "optimize", model, "-o", work / f"{stem}.onnx", "--solver", solver, "--search", "none", "--proofs", "1",
                    "--threads", "2", "--db", work / "cost.db", "--json"]
         result.write_text(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-    return work / f"{stem}.plan.json", json.loads(result.read_text())["optimized"]["predicted"]["seconds"]
+    return work / f"{stem}.plan.json", json.loads(result.read_text())["optimized"]["predicted"]["database"]["seconds"]
 
 
 def main():

@@ -81,7 +81,7 @@ TEST(Optimize, FindsAPlanThatIsNoDearerAndProvenEqual) {
     EXPECT_EQ(json["schema"], "viridian.optimize/1");
     EXPECT_TRUE(json["verification"]["passed"].get<bool>());
     EXPECT_GE(json["layers"].size(), result->optimized.planned.plan.steps.size());
-    EXPECT_THAT(text(*result), HasSubstr("the cheapest of this graph's plans"));
+    EXPECT_THAT(text(*result), HasSubstr("proven cheapest"));
 }
 
 TEST(Optimize, ForbidsAKernelWhoseOutputsAreWrongAndPlansAgain) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "viridian/execute/cpu/device.hpp"
@@ -24,7 +23,7 @@ struct Session {
     static Session open() {
         auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
         auto database = cost::Database::temporary();
-        auto energy = EnergyPricer::open("model", **device);
+        auto energy = EnergyPricer::open("model", 1);
         EXPECT_TRUE(device.ok() && database.ok() && energy.ok());
         return {*std::move(device), *std::move(database), *std::move(energy)};
     }

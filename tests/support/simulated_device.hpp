@@ -43,7 +43,7 @@ class SimulatedExecutable final : public Executable {
     trace::PathId path_{};
 };
 
-class SimulatedDevice : public Device {
+class SimulatedDevice final : public Device {
   public:
     explicit SimulatedDevice(std::uint64_t seed = 1) : prices_(cost::synthetic(seed)) {}
     std::set<std::string> wrong;  // names of kernels

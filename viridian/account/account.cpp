@@ -220,16 +220,10 @@ void write_device(Ledger& ledger, const trace::Trace& about, const Options& opti
         operation.seconds = Seconds(1e-9 * static_cast<double>(share.active));
         if (metered)
             operation.energy =
-                with_model_error({joules(share.energy), joules(share.low), joules(share.high), provenance});
+                Energy{joules(share.energy), joules(share.low), joules(share.high), provenance};
         out.operations.push_back(std::move(operation));
     }
     if (!metered) return;
-    if (ledger.power.estimated)
-        out.warnings.push_back(
-            fmt::format("{}: no meter measured it; joules follow from CPU time by a model, within a factor "
-                        "of {:g}, so they "
-                        "rank operations as time does",
-                        ledger.name, estimate_factor));
     device.idle = joules(shares.idle);
     device.unattributed = joules(shares.unattributed);
     device.residual = joules(shares.residual);

@@ -38,7 +38,6 @@ Result<optimize::OptimizeOptions> parse(const v1::OptimizeOptions& options) {
     parsed.without = options.without;
     parsed.max_error = options.max_error;
     parsed.bf16 = options.bf16;
-    parsed.exact_arithmetic = options.exact_arithmetic;
     return parsed;
 }
 
@@ -62,7 +61,6 @@ session::ModelOptions model_options(const std::string& file, const v1::OpenOptio
     model.database = options.cost_database;
     model.meter = options.meter;
     if (options.bf16) model.allow = {"bf16"};
-    model.exact_arithmetic = options.exact_arithmetic;
     if (options.as_f32) model.as = "f32";
     return model;
 }
@@ -83,9 +81,9 @@ Result<Optimized> optimize(const std::string& file, const OptimizeOptions& optio
         parsed.reference = session::reference_cache(model);
         const auto state = std::make_shared<Optimized::State>(
             Optimized::State{std::move(device), std::move(database), {}, {}});
-        VIRIDIAN_TRY(state->costs, viridian::optimize::MeasuredCosts::open(
-                                       *state->device, state->database, model.meter,
-                                       session::allowances_text(model), model.meter_paths));
+        VIRIDIAN_TRY(state->costs,
+                     viridian::optimize::MeasuredCosts::open(*state->device, state->database, model.meter,
+                                                             session::allowances_text(model)));
         VIRIDIAN_TRY(state->result, viridian::optimize::optimize(original, *state->costs, state->device.get(),
                                                                  parsed, relay));
         state->result.model = Path(file).filename().string();

@@ -1,8 +1,7 @@
 #pragma once
 // Energy is an amount of joules with its 95 % interval and its provenance (docs/architecture.md, "Honesty
-// about joules"). The provenance is `measured` if a hardware meter gave the number, `logged` if a power log
-// did that does not say by what it was recorded, `estimated` if a model did, and `derived` if the number was
-// attributed to an operation from measured or logged power.
+// about joules"). The provenance is `measured` if a hardware meter gave the number, `estimated` if a model
+// did, and `derived` if the number was attributed to an operation from measured or estimated power.
 #include <string>
 
 #include "viridian/base/json_fwd.hpp"
@@ -13,7 +12,7 @@ namespace viridian {
 
 // Provenance says from which meter, model or method a number comes.
 struct Provenance {
-    enum class Kind { measured, logged, derived, estimated } kind = Kind::estimated;
+    enum class Kind { measured, estimated, derived } kind = Kind::estimated;
     std::string source;  // meter, model or method: "powercap", "cpu-linear", "overlap from powercap"
 
     [[nodiscard]] std::string text() const;  // "measured:powercap"
@@ -30,12 +29,6 @@ struct Energy {
     // widest interval. The weaker provenance is kept: anything plus an estimate is an estimate.
     Energy& operator+=(const Energy& other);
 };
-
-// How far a model's joules may be off: the interval of an estimate reaches from its value divided by this to
-// its value times this.
-inline constexpr double estimate_factor = 2;
-// Returns `energy` with this in its interval if it is estimated; other energies stay as they are.
-[[nodiscard]] Energy with_model_error(Energy energy);
 
 // Writes and reads {value, low, high, provenance}, in joules. Errors: malformed.
 [[nodiscard]] Json to_json(const Energy& energy);

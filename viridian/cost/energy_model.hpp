@@ -21,7 +21,7 @@ struct EnergyModel {
     // problem", ISSCC 2014, figure 1.1.9).
     Joules per_dram_byte{1.95e-9 / 8};
     int machine_cores = 1;  // cores given to the process, whose static power the work answers for
-    double factor = estimate_factor;
+    double factor = 2;      // the interval reaches from value / factor to value × factor
 
     // Returns the energy of work that takes `seconds`, keeps `busy_cores` cores busy and moves `dram` bytes
     // from or to main memory.

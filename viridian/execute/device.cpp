@@ -38,22 +38,6 @@ Result<std::vector<graph::Tensor>> output_tensors(const graph::Graph& graph) {
 
 std::unique_ptr<Queue> Device::make_queue() { return std::make_unique<InlineQueue>(); }
 
-Result<void> Device::repeat(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
-                            const TimingProtocol& protocol, Seconds at_least, const Window& window) {
-    Result<Timing> timed = Timing{};
-    window([&] { timed = time(graph, region, choice, {0, at_least, 1, protocol.cached_weights}); });
-    if (!timed.ok()) return std::move(timed).error();
-    return {};
-}
-
-Result<void> Device::repeat_conversion(const graph::Dims& dims, const plan::Format& from,
-                                       const plan::Format& to, Seconds at_least, const Window& window) {
-    Result<Timing> timed = Timing{};
-    window([&] { timed = time_conversion(dims, from, to, {0, at_least, 1, false}); });
-    if (!timed.ok()) return std::move(timed).error();
-    return {};
-}
-
 std::optional<plan::Choice> Device::offered(const graph::Graph& graph, const plan::Region& region,
                                             const plan::Choice& choice, bool) {
     auto all = choices(graph, region);

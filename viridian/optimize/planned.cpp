@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <numeric>
 
 #include "viridian/plan/step_flows.hpp"
 #include "viridian/profile/interleaved.hpp"
@@ -48,12 +47,9 @@ Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
     planned.plan.device = device->fingerprint();
     planned.plan.library = device->library();
     planned.plan.threads = device->threads();
-    VIRIDIAN_TRY(execute::check_offered(*device, planned.graph, planned.plan));  // a database is not trusted
     VIRIDIAN_TRY(planned.executable, device->prepare(planned.graph, planned.plan));
     return planned;
 }
-
-Seconds Measurement::kernels() const { return Seconds(std::accumulate(alone.begin(), alone.end(), 0.0)); }
 
 cost::Price total(const std::vector<cost::Price>& prices) {
     cost::Price sum;
@@ -77,9 +73,16 @@ Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
     VIRIDIAN_TRY(const auto measured, profile::measure_interleaved(device, plans, protocol));
     std::vector<Measurement> ran;
     for (std::size_t i = 0; i < measured.size(); ++i) {
-        std::vector<double> alone;
-        for (const Seconds step : measured[i].steps) alone.push_back(step.value);
-        ran.push_back({measured[i].ran, {}, {}, std::move(alone)});
+        std::vector<cost::Price> prices = planned[i]->prices;
+        for (std::size_t s = 0; s < prices.size(); ++s) {
+            const double factor =
+                prices[s].seconds.value > 0 ? measured[i].steps[s].value / prices[s].seconds.value : 1;
+            prices[s].seconds = measured[i].steps[s];
+            for (Seconds* end : {&prices[s].low, &prices[s].high}) *end = *end * factor;
+            Energy& energy = prices[s].energy;
+            for (Joules* joules : {&energy.value, &energy.low, &energy.high}) *joules = *joules * factor;
+        }
+        ran.push_back({measured[i].ran, {}, {}, std::move(prices)});
     }
     return ran;
 }
@@ -139,21 +142,15 @@ Result<std::vector<double>> step_seconds(const PlannedModel& planned,
 
 Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
                           const Summary& seconds, const std::vector<graph::Tensor>& inputs) {
-    if (!energy.meter)
-        return energy.estimate(Seconds(seconds.median), profile::weight_traffic(planned.graph, planned.plan));
+    const Bytes weights = profile::weight_traffic(planned.graph, planned.plan);
     const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
                                  Seconds(seconds.high),    seconds.count,           Bytes(0)};
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
-    return energy.measure(timing, [&](Seconds at_least, const execute::Window& window) -> Result<void> {
-        Result<void> ran;
-        window([&] {
-            const auto start = std::chrono::steady_clock::now();
-            while (ran.ok() &&
-                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
-                       at_least.value)
-                ran = planned.executable->run(inputs, outputs);
-        });
-        return ran;
+    return energy.price(timing, weights, [&](Seconds budget) -> Result<void> {
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < budget.value)
+            VIRIDIAN_TRY(planned.executable->run(inputs, outputs));
+        return {};
     });
 }
 

@@ -31,15 +31,13 @@ struct PlannedModel {
 struct Measurement {
     Summary seconds;                   // of whole runs
     Energy energy;                     // of one run
-    std::vector<double> step_seconds;  // medians of recorded runs, by step of the plan
-    std::vector<double> alone;         // seconds of each step, timed by itself in turn with the runs
-
-    // Returns the sum of `alone`. It is no prediction: it is taken beside the runs, from the same plan.
-    [[nodiscard]] Seconds kernels() const;
+    std::vector<double> step_seconds;  // medians, by step of the plan
+    std::vector<cost::Price> prices;   // of the steps, timed one by one in turn with the runs
 };
 
-// Runs the plans in turn, with their steps one by one, and returns `seconds` and `alone` of each. Errors:
-// those of running and timing.
+// Runs the plans in turn, with their steps one by one, and returns `seconds` and `prices` of each. The
+// joules of a step are the predicted ones, scaled to the time that it took now. Errors: those of running
+// and timing.
 [[nodiscard]] Result<std::vector<Measurement>> measure_interleaved(
     execute::Device& device, const std::vector<const PlannedModel*>& planned,
     const std::vector<graph::Tensor>& inputs);

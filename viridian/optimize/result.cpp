@@ -18,17 +18,18 @@ Json predicted_json(const PlannedModel& planned) {
 Json side_json(const Side& side) {
     Json json = predicted_json(side.planned);
     if (!side.measured) return json;
+    // The plan was chosen by the database's prices; what the same steps took beside the runs is a fairer
+    // prediction.
+    json["predicted"]["database"] = json["predicted"];
     const Measurement& measured = *side.measured;
-    json["timed_alone"] = {{"seconds", measured.kernels().value}};
+    const cost::Price now = total(measured.prices);
+    json["predicted"]["seconds"] = now.seconds.value;
+    json["predicted"]["joules"] = to_json(now.energy);
     json["ran"] = {{"seconds", measured.seconds.median}, {"minimum", measured.seconds.minimum},
                    {"low", measured.seconds.low},        {"high", measured.seconds.high},
                    {"runs", measured.seconds.count},     {"joules", to_json(measured.energy)}};
     json["memory_bytes"] = side.planned.executable->memory().value;
     return json;
-}
-
-Json ratio_json(const Ratio& ratio) {
-    return {{"value", ratio.value}, {"low", ratio.low}, {"high", ratio.high}};
 }
 
 Json assignment_json(const plan::Assignment& assignment) {
@@ -82,32 +83,9 @@ bool Optimized::uses_bf16() const {
 
 cost::Residual Optimized::residual(const std::string& name) const {
     const plan::Plan& plan = optimized.planned.plan;
-    return {name,
-            fmt::format("{:016x}", plan.graph_hash),
-            plan.device,
-            plan.threads,
-            plan.predicted_seconds,
-            optimized.measured->kernels(),
-            Seconds(optimized.measured->seconds.median),
-            ""};
-}
-
-Ratio Optimized::speedup() const {
-    const Summary& before = baseline.measured->seconds;
-    const Summary& after = optimized.measured->seconds;
-    return {before.median / after.median, before.low / after.high, before.high / after.low};
-}
-
-// A model's own error is the same for both plans, and its joules follow the seconds, so the interval of the
-// ratio is theirs. Metered joules have intervals of their own.
-Ratio Optimized::energy_ratio() const {
-    const Energy& before = baseline.measured->energy;
-    const Energy& after = optimized.measured->energy;
-    const double value = before.value / after.value;
-    if (after.provenance.kind != Provenance::Kind::estimated)
-        return {value, before.low / after.high, before.high / after.low};
-    const Ratio time = speedup();
-    return {value, value * time.low / time.value, value * time.high / time.value};
+    return {
+        name,         fmt::format("{:016x}", plan.graph_hash),   plan.device,
+        plan.threads, total(optimized.measured->prices).seconds, Seconds(optimized.measured->seconds.median)};
 }
 
 Json Optimized::to_json() const {
@@ -124,8 +102,6 @@ Json Optimized::to_json() const {
     json["meter"] = meter;
     json["baseline"] = side_json(baseline);
     json["optimized"] = side_json(optimized);
-    if (optimized.measured)
-        json["ratio"] = {{"seconds", ratio_json(speedup())}, {"joules", ratio_json(energy_ratio())}};
     json["assignment"] = assignment_json(plan.assignment);
     json["rewrites"] = rewrites_json(certificate);
     json["search"] = search_json(options, search);
@@ -136,7 +112,9 @@ Json Optimized::to_json() const {
         json["database"] = {{"hits", prices.hits}, {"misses", prices.misses}, {"again", prices.again}};
         if (options.bf16) json["precision"] = precision_json(optimized.planned, proof->forbidden);
     }
-    json["layers"] = layers_json(optimized.planned, optimized.measured ? &*optimized.measured : nullptr);
+    json["layers"] =
+        layers_json(optimized.planned, step_prices(),
+                    optimized.measured ? optimized.measured->step_seconds : std::vector<double>());
     if (frontier) json["frontier"] = frontier_json(*frontier);
     if (slow) json["warnings"] = Json::array({*slow});
     json["elapsed_seconds"] = elapsed.value;

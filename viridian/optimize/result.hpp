@@ -16,14 +16,6 @@ struct Side {
     std::optional<Measurement> measured;
 };
 
-// A Ratio of two figures, with an interval of at least 95 %: from the ends of their own intervals.
-struct Ratio {
-    double value = 1, low = 1, high = 1;
-
-    // Returns whether the interval lies above 1, so that a gain is shown.
-    [[nodiscard]] bool is_gain() const { return low > 1; }
-};
-
 struct Optimized {
     std::string model;   // name of the model's file, for people
     std::string device;  // the processor's name, or that of recorded prices
@@ -47,13 +39,14 @@ struct Optimized {
     std::optional<std::string> slow;           // the next step if reference kernels take much of the time
     Seconds elapsed;
 
+    // Returns the price of each step of the optimised plan: as measured in turn with the runs if the plan
+    // was run, else as predicted.
+    [[nodiscard]] const std::vector<cost::Price>& step_prices() const {
+        return optimized.measured ? optimized.measured->prices : optimized.planned.prices;
+    }
     [[nodiscard]] bool uses_bf16() const;  // the optimised plan rounds more than the model does
-    // Return the seconds and the joules of the baseline, divided by those of the optimised plan. Both plans
-    // must have been run.
-    [[nodiscard]] Ratio speedup() const;
-    [[nodiscard]] Ratio energy_ratio() const;
-    // Returns what was expected of the optimised plan and what it took. The plan must have been run; `name`
-    // is kept as the name of the model.
+    // Returns how well the optimised plan was predicted. The plan must have been run; `name` is kept as the
+    // name of the model.
     [[nodiscard]] cost::Residual residual(const std::string& name) const;
     // Returns the result in the schema viridian.optimize/1 (docs/architecture.md, "Files"). Code that
     // writes files adds their names.

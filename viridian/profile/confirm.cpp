@@ -10,36 +10,22 @@ constexpr int rounds = 4;
 constexpr double share_of_budget = 1.0 / 6;  // of one choice, in each round
 constexpr std::int64_t at_least = 3;         // timings of one choice, in each round
 
-// What one choice took on several occasions. The middle one is the estimate, and all of them span its
-// interval, so that an occasion that something else disturbed moves neither far.
-struct Occasions {
-    std::vector<Seconds> medians;
-    std::vector<Energy> energies;
-    Seconds minimum{1e30};
-    std::int64_t count = 0;
-
-    void add(const cost::Entry& entry) {
-        medians.push_back(entry.median);
-        minimum = std::min(minimum, entry.minimum);
-        count += entry.count;
-        if (entry.energy) energies.push_back(*entry.energy);
-    }
-    void merge_into(cost::Entry& entry) {
-        std::ranges::sort(medians);
-        entry.median = medians[(medians.size() - 1) / 2];
-        entry.low = medians.front();
-        entry.high = medians.back();
-        entry.minimum = minimum;
-        entry.count = count;
-        entry.looks += rounds;
-        if (energies.empty()) return;
-        std::ranges::sort(energies, {}, &Energy::value);
-        entry.energy = energies[(energies.size() - 1) / 2];
-        entry.energy->low = std::ranges::min(energies, {}, &Energy::low).low;
-        entry.energy->high = std::ranges::max(energies, {}, &Energy::high).high;
-        entry.energy_looks += rounds;
-    }
-};
+// One occasion each: the middle one is the estimate, and they span its interval. An occasion that something
+// else disturbed moves neither far.
+void merge(cost::Entry& entry, std::vector<Seconds> medians, Seconds minimum, std::int64_t count) {
+    medians.push_back(entry.median);
+    std::ranges::sort(medians);
+    const Seconds before = entry.median;
+    entry.median = medians[(medians.size() - 1) / 2];
+    entry.low = medians.front();
+    entry.high = medians.back();
+    entry.minimum = std::min(entry.minimum, minimum);
+    entry.count += count;
+    entry.looks += rounds;
+    const double factor = before.value > 0 ? entry.median.value / before.value : 1;  // of the same watts
+    for (Joules* joules : {&entry.energy.value, &entry.energy.low, &entry.energy.high})
+        *joules = Joules(joules->value * factor);
+}
 
 }  // namespace
 
@@ -49,16 +35,15 @@ Result<std::size_t> OnDemand::confirm(const graph::Graph& graph,
         const plan::AssignedRegion* contender;
         std::string subject;
         cost::Entry entry;
-        Occasions occasions;
+        std::vector<Seconds> medians;
+        Seconds minimum{1e30};
+        std::int64_t count = 0;
     };
     std::vector<Doubtful> list;
     for (const plan::AssignedRegion& contender : contenders) {
         const std::string subject = plan::signature(graph, contender.region);
         VIRIDIAN_TRY(auto entry, database_.get(key(subject, contender.choice.key())));
-        if (!entry || !is_complete(*entry)) continue;
-        if (entry->looks > 1 && (!energy_.meter || entry->energy_looks > 1)) continue;
-        list.push_back({&contender, subject, *std::move(entry), {}});
-        list.back().occasions.add(list.back().entry);
+        if (entry && entry->looks == 1) list.push_back({&contender, subject, *std::move(entry), {}});
     }
     const execute::TimingProtocol protocol = {options_.protocol.precision,
                                               options_.protocol.budget * share_of_budget, at_least,
@@ -68,17 +53,16 @@ Result<std::size_t> OnDemand::confirm(const graph::Graph& graph,
             Doubtful& doubtful = list[i];
             VIRIDIAN_TRY(check_cancelled());
             const plan::AssignedRegion& contender = *doubtful.contender;
-            VIRIDIAN_TRY(cost::Entry now, timed(graph, contender.region, contender.choice, protocol));
-            if (energy_.meter) {
-                VIRIDIAN_TRY(now.energy, metered(graph, contender.region, contender.choice, now));
-            }
-            doubtful.occasions.add(now);
+            VIRIDIAN_TRY(const cost::Entry now, timed(graph, contender.region, contender.choice, protocol));
+            doubtful.medians.push_back(now.median);
+            doubtful.minimum = std::min(doubtful.minimum, now.minimum);
+            doubtful.count += now.count;
             if (progress)
                 progress(fmt::format("close choices again, {} of {}", round * list.size() + i + 1,
                                      rounds * list.size()));
         }
     for (Doubtful& doubtful : list) {
-        doubtful.occasions.merge_into(doubtful.entry);
+        merge(doubtful.entry, std::move(doubtful.medians), doubtful.minimum, doubtful.count);
         VIRIDIAN_TRY(database_.put(key(doubtful.subject, doubtful.contender->choice.key()), doubtful.entry));
         known_.erase(doubtful.subject);
     }

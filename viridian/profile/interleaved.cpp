@@ -149,7 +149,7 @@ class Interleaving {
 
 }  // namespace
 
-Seconds InterleavedResult::kernels() const {
+Seconds InterleavedResult::predicted() const {
     Seconds sum;
     for (const Seconds step : steps) sum += step;
     return sum;

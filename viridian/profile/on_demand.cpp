@@ -38,24 +38,6 @@ cost::Entry to_entry(const execute::Timing& timing) {
     return entry;
 }
 
-execute::Timing to_timing(const cost::Entry& entry) {
-    return {entry.minimum, entry.median, entry.low, entry.high, entry.count, entry.workspace};
-}
-
-// Whether a choice has a format for each input and output of the region, of its rank, and overwrites an input
-// if any.
-bool fits(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice) {
-    const auto fit = [&](const std::vector<graph::ValueId>& values,
-                         const std::vector<plan::Format>& formats) {
-        return std::ranges::equal(values, formats, [&](graph::ValueId value, const plan::Format& format) {
-            const graph::TensorType& type = graph.value(value).type;
-            return type.known() && format.layout.rank() == type.dims().size();
-        });
-    };
-    return fit(region.inputs, choice.inputs) && fit(region.outputs, choice.outputs) &&
-           (choice.aliasing != plan::Aliasing::overwrite || choice.overwritten < region.inputs.size());
-}
-
 plan::Region permissive(plan::Region region) {
     region.dies.assign(region.inputs.size(), true);
     return region;
@@ -93,8 +75,8 @@ int OnDemand::protocol_number() const {
 }
 
 cost::Key OnDemand::key(std::string subject, std::string choice) const {
-    return {std::move(subject), std::move(choice), device_.fingerprint(), device_.library(),
-            device_.threads(),  protocol_number(), energy_.key()};
+    return {std::move(subject), std::move(choice), device_.fingerprint(),
+            device_.library(),  device_.threads(), protocol_number()};
 }
 
 void OnDemand::forbid(const std::string& signature, const std::string& choice) {
@@ -122,15 +104,13 @@ Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, c
     const cost::ListKey list_key{subject,           device_.fingerprint(), device_.library(),
                                  device_.threads(), protocol_number(),     options_.allowances};
     VIRIDIAN_TRY(auto stored, database_.choices(list_key));
-    // A list that somebody else put there may hold anything, and lists of before variants were kept lack
-    // them: both are asked for again. Prices stay.
-    const auto is_whole = [&](const plan::Choice& choice) {
-        return choice.variant.algorithm != plan::Algorithm::unknown && fits(graph, region, choice);
+    // Lists of before variants were kept are asked for again; prices stay.
+    const auto lacks_variant = [](const plan::Choice& choice) {
+        return choice.variant.algorithm == plan::Algorithm::unknown;
     };
-    if (stored && std::ranges::all_of(*stored, is_whole)) return std::move(*stored);
+    if (stored && std::ranges::none_of(*stored, lacks_variant)) return std::move(*stored);
     VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive(region)));
     VIRIDIAN_TRY(database_.put_choices(list_key, list));
-    own_lists_.insert(subject);
     return list;
 }
 
@@ -139,50 +119,17 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
     VIRIDIAN_TRY(check_cancelled());
     const auto start = std::chrono::steady_clock::now();
     const plan::Region timed_region = permissive(region);
-    VIRIDIAN_TRY(const plan::Choice own, own_choice(graph, timed_region, choice));
-    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, own, protocol));
-    count_measuring(start);
-    return to_entry(timing);
-}
-
-void OnDemand::count_measuring(std::chrono::steady_clock::time_point start) {
+    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, choice, protocol));
+    cost::Entry entry = to_entry(timing);
+    const Bytes read = protocol.cached_weights ? Bytes() : weight_bytes(graph, region, choice);
+    VIRIDIAN_TRY(entry.energy, energy_.price(timing, read, [&](Seconds budget) -> Result<void> {
+        VIRIDIAN_TRY(device_.time(graph, timed_region, choice,
+                                  {0, budget, protocol.at_least, protocol.cached_weights}));
+        return {};
+    }));
     counts_.measuring +=
         Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-}
-
-Result<Energy> OnDemand::metered(const graph::Graph& graph, const plan::Region& region,
-                                 const plan::Choice& choice, const cost::Entry& entry) {
-    VIRIDIAN_TRY(check_cancelled());
-    const auto start = std::chrono::steady_clock::now();
-    const plan::Region timed_region = permissive(region);
-    VIRIDIAN_TRY(const plan::Choice own, own_choice(graph, timed_region, choice));
-    VIRIDIAN_TRY(const Energy energy,
-                 energy_.measure(to_timing(entry), [&](Seconds at_least, const execute::Window& window) {
-                     return device_.repeat(graph, timed_region, own, options_.protocol, at_least, window);
-                 }));
-    count_measuring(start);
-    return energy;
-}
-
-Result<plan::Choice> OnDemand::own_choice(const graph::Graph& graph, const plan::Region& region,
-                                          const plan::Choice& choice) {
-    if (own_lists_.contains(plan::signature(graph, region))) return choice;
-    const bool bf16 = options_.allowances.find("bf16") != std::string::npos;
-    if (auto own = device_.offered(graph, region, choice, bf16)) return *std::move(own);
-    return fail(ErrorCode::malformed, "move the file away, or choose another with --db",
-                "the cost database lists a kernel that this device does not have there: {}", choice.key());
-}
-
-bool OnDemand::is_complete(const cost::Entry& entry) const { return !energy_.meter || entry.energy; }
-
-cost::Price OnDemand::price_of(const cost::Entry& entry, Bytes dram) const {
-    return {entry.median, entry.low, entry.high,
-            entry.energy ? *entry.energy : energy_.estimate(entry.median, dram)};
-}
-
-Bytes OnDemand::dram(const graph::Graph& graph, const plan::Region& region,
-                     const plan::Choice& choice) const {
-    return options_.protocol.cached_weights ? Bytes() : weight_bytes(graph, region, choice);
+    return entry;
 }
 
 Result<std::vector<std::optional<cost::Entry>>> OnDemand::stored(
@@ -201,10 +148,10 @@ Result<std::vector<cost::PricedChoice>> OnDemand::price_all(const graph::Graph& 
                                                             const std::vector<plan::Choice>& list) {
     VIRIDIAN_TRY(std::vector<std::optional<cost::Entry>> entries, stored(subject, list));
 
-    // A quick look at all that are missing, then a long one at those that may win, then joules.
+    // A quick look at all that are missing, then a long one at those that may win.
     std::vector<bool> quick(list.size(), false);
     for (std::size_t i = 0; i < list.size(); ++i) {
-        if ((entries[i] && is_complete(*entries[i])) || is_free(list[i])) {
+        if (entries[i] || is_free(list[i])) {
             counts_.hits += is_free(list[i]) ? 0 : 1;
             continue;
         }
@@ -212,7 +159,6 @@ Result<std::vector<cost::PricedChoice>> OnDemand::price_all(const graph::Graph& 
             return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
                         "the cost database has no price for `{}` on this device", list[i].kernel);
         ++counts_.misses;
-        if (entries[i]) continue;  // another meter's joules, or none, stand beside its seconds
         quick[i] = true;
         VIRIDIAN_TRY(entries[i],
                      timed(graph, region, list[i],
@@ -223,20 +169,15 @@ Result<std::vector<cost::PricedChoice>> OnDemand::price_all(const graph::Graph& 
     for (const auto& entry : entries)
         if (entry) best = std::min(best, entry->minimum);
     for (std::size_t i = 0; i < list.size(); ++i) {
-        if (!entries[i] || (!quick[i] && is_complete(*entries[i]))) continue;
-        if (quick[i] && entries[i]->minimum.value <= options_.worth_timing * best.value) {
+        if (!quick[i]) continue;
+        if (entries[i]->minimum.value <= options_.worth_timing * best.value) {
             VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], options_.protocol));
-        }
-        if (energy_.meter) {
-            VIRIDIAN_TRY(entries[i]->energy, metered(graph, region, list[i], *entries[i]));
-            entries[i]->energy_looks = 1;
         }
         VIRIDIAN_TRY(database_.put(key(subject, list[i].key()), *entries[i]));
     }
     std::vector<cost::PricedChoice> priced;
     for (std::size_t i = 0; i < list.size(); ++i)
-        priced.push_back(
-            {list[i], entries[i] ? price_of(*entries[i], dram(graph, region, list[i])) : cost::Price()});
+        priced.push_back({list[i], entries[i] ? entries[i]->price() : cost::Price()});
     return priced;
 }
 
@@ -280,7 +221,7 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
     const std::string subject = conversion_subject(dims, from, to);
     if (const auto known = conversions_.find(subject); known != conversions_.end()) return known->second;
     VIRIDIAN_TRY(std::optional<cost::Entry> entry, database_.get(key(subject, "")));
-    if (entry && is_complete(*entry)) {
+    if (entry) {
         ++counts_.hits;
     } else {
         if (!options_.measure)
@@ -288,22 +229,17 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
                         "the cost database has no price for the conversion {} to {}", text(from), text(to));
         ++counts_.misses;
         VIRIDIAN_TRY(check_cancelled());
-        if (!entry) {
-            VIRIDIAN_TRY(const execute::Timing timing,
-                         device_.time_conversion(dims, from, to, options_.protocol));
-            entry = to_entry(timing);
-        }
-        if (energy_.meter) {
-            const auto repeat = [&](Seconds at_least, const execute::Window& window) {
-                return device_.repeat_conversion(dims, from, to, at_least, window);
-            };
-            VIRIDIAN_TRY(entry->energy, energy_.measure(to_timing(*entry), repeat));
-            entry->energy_looks = 1;
-        }
+        VIRIDIAN_TRY(const execute::Timing timing,
+                     device_.time_conversion(dims, from, to, options_.protocol));
+        entry = to_entry(timing);
+        VIRIDIAN_TRY(entry->energy, energy_.price(timing, Bytes(0), [&](Seconds budget) -> Result<void> {
+            VIRIDIAN_TRY(device_.time_conversion(dims, from, to, {0, budget, 3, false}));
+            return {};
+        }));
         VIRIDIAN_TRY(database_.put(key(subject, ""), *entry));
         if (progress) progress(subject);
     }
-    return conversions_.emplace(subject, price_of(*entry, Bytes())).first->second;
+    return conversions_.emplace(subject, entry->price()).first->second;
 }
 
 namespace {
@@ -337,12 +273,11 @@ cost::PriceSource OnDemand::counting(Survey& survey) {
                 std::vector<cost::PricedChoice> priced;
                 for (std::size_t i = 0; i < list.size(); ++i) {
                     const plan::Choice& choice = list[i];
-                    const bool known = entries[i] && is_complete(*entries[i]);
                     if (!is_free(choice))
-                        count(survey, known, subject + '\n' + choice.key(), bytes_of(graph, region));
+                        count(survey, entries[i].has_value(), subject + '\n' + choice.key(),
+                              bytes_of(graph, region));
                     if (choice.aliasing != plan::Aliasing::overwrite || region.dies[choice.overwritten])
-                        priced.push_back({choice, known ? price_of(*entries[i], dram(graph, region, choice))
-                                                        : cost::Price()});
+                        priced.push_back({choice, entries[i] ? entries[i]->price() : cost::Price()});
                 }
                 return priced;
             },
@@ -351,10 +286,9 @@ cost::PriceSource OnDemand::counting(Survey& survey) {
                 if (from == to) return cost::Price{};
                 const std::string subject = conversion_subject(dims, from, to);
                 VIRIDIAN_TRY(const std::optional<cost::Entry> entry, database_.get(key(subject, "")));
-                const bool known = entry && is_complete(*entry);
-                count(survey, known, subject,
+                count(survey, entry.has_value(), subject,
                       static_cast<double>(plan::buffer_bytes(from, dims) + plan::buffer_bytes(to, dims)));
-                return known ? price_of(*entry, Bytes()) : cost::Price();
+                return entry ? entry->price() : cost::Price();
             }};
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // An OnDemand is a cost source that measures. A price that the database lacks is timed on the device, priced
 // in joules and stored, so that the next run finds it (docs/method.md, 1).
-#include <chrono>
 #include <map>
 #include <set>
 
@@ -99,24 +98,9 @@ class OnDemand {
     // Returns the entry of each choice in `list`, as far as the database has it.
     Result<std::vector<std::optional<cost::Entry>>> stored(const std::string& subject,
                                                            const std::vector<plan::Choice>& list) const;
-    // Times one choice.
+    // Times one choice and prices its joules.
     Result<cost::Entry> timed(const graph::Graph& graph, const plan::Region& region,
                               const plan::Choice& choice, const execute::TimingProtocol& protocol);
-    // Returns the joules that the meter gives one run of the choice, whose seconds are in `entry`.
-    Result<Energy> metered(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
-                           const cost::Entry& entry);
-    // Returns the device's own choice with the key of `choice`, which is not trusted if it came from the
-    // database. Errors: malformed if the device has no such kernel for the region.
-    Result<plan::Choice> own_choice(const graph::Graph& graph, const plan::Region& region,
-                                    const plan::Choice& choice);
-    // Returns whether the entry holds all that is asked for: seconds, and joules if there is a meter.
-    [[nodiscard]] bool is_complete(const cost::Entry& entry) const;
-    // Returns the price of a complete entry. Without a meter its joules are those of the model, for a kernel
-    // that reads `dram` bytes of weights from memory.
-    [[nodiscard]] cost::Price price_of(const cost::Entry& entry, Bytes dram) const;
-    [[nodiscard]] Bytes dram(const graph::Graph& graph, const plan::Region& region,
-                             const plan::Choice& choice) const;
-    void count_measuring(std::chrono::steady_clock::time_point start);
     // Returns the number of the protocol in keys; it depends on whether weights are cached.
     [[nodiscard]] int protocol_number() const;
     [[nodiscard]] cost::Key key(std::string subject, std::string choice) const;
@@ -131,8 +115,6 @@ class OnDemand {
     std::map<std::string, std::vector<cost::PricedChoice>> references_;  // by subject: the reference kernel
     std::set<std::pair<std::string, std::string>> forbidden_;            // signature, choice
     std::set<std::string> only_reference_;                               // signatures
-    std::set<std::string>
-        own_lists_;  // signatures whose list of choices came from the device in this process
     std::map<std::string, cost::Price> conversions_;
 };
 

@@ -224,8 +224,7 @@ Epoch Monitor::between(const Bound& begin, const Bound& end, const meter::Sample
         const Joules joules = meter::joules(end.totals[i].energy - begin.totals[i].energy);
         const double update = updates_[meter_of_[i]].value;
         const Joules edge = joules * std::min(1.0, update / std::max(seconds, 1e-9));
-        EpochEnergy energy{i, with_model_error({joules, joules - edge, joules + edge, channel.provenance()}),
-                           counted_[i]};
+        EpochEnergy energy{i, {joules, joules - edge, joules + edge, channel.provenance()}, counted_[i]};
         energy.process_share = share(channel.device);
         const std::string what =
             fmt::format("{} {} of {}", channel.device, name_of(channel.scope), channel.meter);

@@ -83,7 +83,6 @@ Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options
     cpu.threads = options.threads;
     cpu.pin = options.pin;
     cpu.allowances.bf16 = allows_bf16(options);
-    cpu.allowances.winograd = cpu.allowances.strassen = !options.exact_arithmetic;
     return execute::make_cpu_device(cpu);
 }
 
@@ -100,9 +99,6 @@ bool allows_bf16(const ModelOptions& options) {
     return std::find(options.allow.begin(), options.allow.end(), "bf16") != options.allow.end();
 }
 
-std::string allowances_text(const ModelOptions& options) {
-    return fmt::format("f32{}{}", allows_bf16(options) ? ",bf16" : "",
-                       options.exact_arithmetic ? ",exact" : "");
-}
+std::string allowances_text(const ModelOptions& options) { return allows_bf16(options) ? "f32,bf16" : "f32"; }
 
 }  // namespace viridian::session

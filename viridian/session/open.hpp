@@ -5,7 +5,6 @@
 #include "viridian/base/listener.hpp"
 #include "viridian/cost/database.hpp"
 #include "viridian/execute/device.hpp"
-#include "viridian/meter/meter.hpp"
 #include "viridian/prove/reference_cache.hpp"
 
 namespace viridian::session {
@@ -19,10 +18,8 @@ struct ModelOptions {
     bool pin = false;                     // one thread per core, for steadier timings
     std::string database;                 // the cost database's file; "" keeps prices in memory only
     std::vector<std::string> allow;       // precisions beyond f32: "bf16"
-    bool exact_arithmetic = false;        // no kernel by minimal filtering (Winograd) or Strassen
     std::string as;                       // "f32" widens f16, bf16 and quantised parts; "": as the model says
     std::string meter;                    // name of the energy meter; "": the best there is
-    meter::MeterPaths meter_paths;        // where meters look
 };
 
 // Binds symbolic dimensions by `dimensions`, such as "N=8", then the first dimension of the inputs to
@@ -44,7 +41,6 @@ struct ModelOptions {
 // without one.
 [[nodiscard]] prove::ReferenceCache reference_cache(const ModelOptions& options);
 [[nodiscard]] bool allows_bf16(const ModelOptions& options);
-// Names what kernels may do, as lists of choices are stored: "f32", "f32,bf16", "f32,exact".
-[[nodiscard]] std::string allowances_text(const ModelOptions& options);
+[[nodiscard]] std::string allowances_text(const ModelOptions& options);  // "f32" or "f32,bf16"
 
 }  // namespace viridian::session

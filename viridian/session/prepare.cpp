@@ -58,7 +58,6 @@ Result<Session> prepare_first(LoadedModel model, const ModelOptions& options) {
 // bf16 as the plan's user allowed it, if this processor has it.
 Result<std::unique_ptr<execute::Device>> open_as_requested(ModelOptions& options, const Request& request,
                                                            Listener& listener) {
-    options.exact_arithmetic = options.exact_arithmetic || request.exact_arithmetic;
     if (!request.bf16 || allows_bf16(options)) return open_device(options);
     ModelOptions wider = options;
     wider.allow = {"bf16"};
@@ -132,9 +131,8 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
     VIRIDIAN_TRY(session.device, open_as_requested(options, request, listener));
     tuning.bf16 = allows_bf16(options);
     VIRIDIAN_TRY(cost::Database database, open_database(options));
-    VIRIDIAN_TRY(const auto costs,
-                 optimize::MeasuredCosts::open(*session.device, database, options.meter,
-                                               allowances_text(options), options.meter_paths));
+    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*session.device, database, options.meter,
+                                                                 allowances_text(options)));
     costs->price_for(model.graph);
     session.tuning = tuning;
     if (tuning.bf16 || request.max_error) {

@@ -158,30 +158,9 @@ std::vector<SensorModel> sensor_models() {
     return {{"1 ms counter", meter::Kind::energy_uj, 1'000'000, 0},
             {"4 ms counter", meter::Kind::energy_uj, 4'000'000, 0},
             {"20 ms counter", meter::Kind::energy_uj, 20'000'000, 0},
-            {"20 ms, read late", meter::Kind::energy_uj, 20'000'000, 0, 4'000'000},
             {"25 of 100 ms", meter::Kind::average_uw, 100'000'000, 25'000'000},
             {"100 ms mean", meter::Kind::average_uw, 100'000'000, 100'000'000}};
 }
-
-namespace {
-
-// What a recorder writes that reads the counter `every` so many nanoseconds, a little late each time.
-std::vector<meter::Reading> read_late(const std::vector<meter::Reading>& renewals, Nanoseconds every,
-                                      Random& random) {
-    std::vector<meter::Reading> readings;
-    if (renewals.empty()) return readings;
-    std::size_t at = 0;
-    for (Nanoseconds tick = renewals.front().time_ns + every / 3; tick < renewals.back().time_ns;
-         tick += every) {
-        const Nanoseconds time =
-            tick + std::llround(0.02 * static_cast<double>(every) * std::abs(random.normal()));
-        while (at + 1 < renewals.size() && renewals[at + 1].time_ns <= time) ++at;
-        readings.push_back({time, renewals[at].value, 0});
-    }
-    return readings;
-}
-
-}  // namespace
 
 meter::Series measure(const SyntheticProgram& truth, const SensorModel& sensor, const Scenario& scenario) {
     constexpr double quantum_uj = 61.03515625;  // RAPL: 2^-14 J
@@ -226,7 +205,6 @@ meter::Series measure(const SyntheticProgram& truth, const SensorModel& sensor, 
         before = now;
         last = time;
     }
-    if (sensor.read_every > 0) series.readings = read_late(series.readings, sensor.read_every, random);
     return series;
 }
 

@@ -47,9 +47,6 @@ struct SensorModel {
     meter::Kind kind = meter::Kind::energy_uj;
     Nanoseconds period = 1'000'000;
     Nanoseconds window = 0;  // average_uw: a reading is the mean power over this time before it
-    // energy_uj: the recorder reads so often, and stamps what it reads with the time of reading; 0: readings
-    // are stamped when the counter is renewed.
-    Nanoseconds read_every = 0;
 };
 
 // Returns the models of all sensors, and plays the program `truth` through one of them.

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include "viridian/cli/meter/meter_paths.hpp"
-
 namespace viridian::cli {
 namespace {
 
@@ -16,11 +14,9 @@ Path cache_folder() {
 
 }  // namespace
 
-std::string default_database() { return (cache_folder() / "viridian" / "cost.db").string(); }
-
 void add_model_options(App app, ModelOptions& options) {
     options.pin = true;  // steadier timings; a program that links the library chooses for itself
-    options.database = default_database();
+    options.database = (cache_folder() / "viridian" / "cost.db").string();
     app.add_option("MODEL", options.model, "An .onnx file").required();
     app.add_option("--dim", options.dimensions,
                    "Bind a symbolic dimension, as N=8; may be given several times");
@@ -35,12 +31,8 @@ void add_model_options(App app, ModelOptions& options) {
 }
 
 void add_cost_options(App app, ModelOptions& options) {
-    options.meter_paths = meter_paths();
     app.add_option("--db", options.database, "Cost database (default: ~/.cache/viridian/cost.db)");
     app.add_option("--allow", options.allow, "Precisions beyond f32: bf16").check(one_of({"bf16"}));
-    app.add_flag(
-        "--exact-arithmetic", options.exact_arithmetic,
-        "No kernels by minimal filtering (Winograd) or Strassen, which multiply less and round otherwise");
     app.add_option("--meter", options.meter,
                    "Energy meter (default: the best that works here; `model` estimates)");
     app.add_flag(

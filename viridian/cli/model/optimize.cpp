@@ -53,14 +53,12 @@ Result<Answer> optimize_measured(const OptimizeCommand& command, optimize::Optim
         VIRIDIAN_TRY(options.inputs, model_input_sets(original, command.inputs));
     }
     options.bf16 = session::allows_bf16(model);
-    options.exact_arithmetic = model.exact_arithmetic;
     options.reference = session::reference_cache(model);
     const execute::PinnedCaller pinned(model.pin);
     VIRIDIAN_TRY(const auto device, session::open_device(model));
     VIRIDIAN_TRY(cost::Database database, session::open_database(model));
-    VIRIDIAN_TRY(const auto costs,
-                 optimize::MeasuredCosts::open(*device, database, model.meter,
-                                               session::allowances_text(model), model.meter_paths));
+    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*device, database, model.meter,
+                                                                 session::allowances_text(model)));
     VIRIDIAN_TRY(optimize::Optimized result,
                  optimize::optimize(original, *costs, device.get(), options, listener));
     VIRIDIAN_TRY(database.put_residual(result.residual(model.model)));
@@ -86,7 +84,7 @@ Result<Answer> run_optimize(const OptimizeCommand& command) {
 Result<void> refuse_beside_recorded(const App& app) {
     std::string given;
     for (const char* name :
-         {"--allow", "--exact-arithmetic", "--max-error", "--inputs", "--seed", "--proofs", "--meter", "--threads", "--db"})
+         {"--allow", "--max-error", "--inputs", "--seed", "--proofs", "--meter", "--threads", "--db"})
         if (app.get_option(name).count() > 0) given += (given.empty() ? "" : ", ") + std::string(name);
     if (given.empty()) return {};
     return fail(ErrorCode::invalid_argument, "leave them out, or leave out --recorded",

@@ -25,11 +25,10 @@ bool bf16_runs(const Machine& machine) {
 
 class CpuDevice final : public Device {
   public:
-    CpuDevice(cpu::Context context, std::string fingerprint, std::vector<int> processors)
+    CpuDevice(cpu::Context context, std::string fingerprint)
         : context_(std::move(context)),
           asking_(context_),
           fingerprint_(std::move(fingerprint)),
-          processors_(std::move(processors)),
           timer_(asking_) {
         asking_.packed = std::make_shared<cpu::PackedConstants>(cpu::PackedConstants::Contents::left_out);
     }
@@ -42,7 +41,6 @@ class CpuDevice final : public Device {
                            cpu::kernels_version());
     }
     int threads() const override { return context_.threads; }
-    std::vector<int> processors() const override { return processors_; }
     Bytes capacity() const override { return this_machine().memory; }
 
     Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
@@ -97,16 +95,6 @@ class CpuDevice final : public Device {
         return timer_.time_conversion(dims, from, to, protocol);
     }
 
-    Result<void> repeat(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
-                        const TimingProtocol& protocol, Seconds at_least, const Window& window) override {
-        return timer_.repeat(cpu::Task{asking_, graph, region}, choice, protocol, at_least, window);
-    }
-
-    Result<void> repeat_conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to,
-                                   Seconds at_least, const Window& window) override {
-        return timer_.repeat_conversion(dims, from, to, at_least, window);
-    }
-
     // Threads that share a processor would wait for each other's time slices.
     Seconds core_to_core_latency() override {
         const bool apart = static_cast<std::size_t>(context_.threads) <= physical_cpus().size();
@@ -130,7 +118,6 @@ class CpuDevice final : public Device {
     cpu::Context context_;
     cpu::Context asking_;  // of what is offered and timed, never computed
     std::string fingerprint_;
-    std::vector<int> processors_;
     cpu::Timer timer_;
 };
 
@@ -164,7 +151,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     if (options.allowances.bf16 && !bf16_runs(machine))
         return fail(ErrorCode::no_device, "leave out `--allow bf16`",
                     "this processor has no bf16 instructions (AVX512_BF16 or AMX)");
-    std::vector<int> cpus = physical_cpus();
+    const std::vector<int> cpus = physical_cpus();
     const int limit = omp_get_thread_limit();  // OMP_THREAD_LIMIT
     const int threads = options.threads > 0
                             ? options.threads
@@ -174,14 +161,13 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                     "{} threads were asked for, at most {} are possible", threads, std::min(limit, 1024));
     if (options.pin && static_cast<std::size_t>(threads) <= cpus.size()) {
         VIRIDIAN_TRY(pin_workers(threads, cpus));
-        cpus.resize(static_cast<std::size_t>(threads));
     }
     try {
         dnnl::engine engine(dnnl::engine::kind::cpu, 0);
         cpu::Context context{engine, dnnl::stream(engine), threads, options.allowances,
                              std::make_shared<cpu::PackedConstants>()};
         return std::unique_ptr<Device>(
-            std::make_unique<CpuDevice>(std::move(context), machine.fingerprint(), std::move(cpus)));
+            std::make_unique<CpuDevice>(std::move(context), machine.fingerprint()));
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
     }

@@ -119,7 +119,7 @@ Result<void> OptimizeFiles::write(const Optimized& result, const std::string& pa
     }
     VIRIDIAN_TRY(onnx::save(model, staging.at(model_)));
     const Request request{search::text(options.objective), options.bf16 || result.uses_bf16(),
-                          options.max_error, options.exact_arithmetic};
+                          options.max_error};
     const Json sidecar = sidecar_json(model, plan, request);
     VIRIDIAN_TRY(check_readable(staging.at(model_), sidecar));
     VIRIDIAN_TRY(write_file(staging.at(plan_), json_dump(sidecar, 1) + "\n"));

@@ -27,9 +27,8 @@ MeasuredCosts::MeasuredCosts(execute::Device& device, cost::Database& database, 
 
 Result<std::unique_ptr<MeasuredCosts>> MeasuredCosts::open(execute::Device& device, cost::Database& database,
                                                            const std::string& meter,
-                                                           const std::string& allowances,
-                                                           const meter::MeterPaths& paths) {
-    VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(meter, device, paths));
+                                                           const std::string& allowances) {
+    VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(meter, device.threads()));
     return std::unique_ptr<MeasuredCosts>(
         new MeasuredCosts(device, database, std::move(energy), {.protocol = {}, .allowances = allowances}));
 }

@@ -56,14 +56,13 @@ class Costs {
 
 class MeasuredCosts final : public Costs {
   public:
-    // Opens the meter below `paths`. `allowances` names the precisions that `device` may offer ("f32,bf16").
-    // An empty `meter` takes the best one there is. The device and the database outlive this object. Errors:
-    // a named meter that cannot be read.
+    // Opens the meter. `allowances` names the precisions that `device` may offer ("f32,bf16"). An empty
+    // `meter` takes the best one there is. The device and the database outlive this object. Errors: a named
+    // meter that cannot be read.
     [[nodiscard]] static Result<std::unique_ptr<MeasuredCosts>> open(execute::Device& device,
                                                                      cost::Database& database,
                                                                      const std::string& meter,
-                                                                     const std::string& allowances,
-                                                                     const meter::MeterPaths& paths = {});
+                                                                     const std::string& allowances);
 
     cost::PriceSource source() override { return on_demand_.source(); }
     std::string meter() const override { return energy_.name(); }

@@ -166,8 +166,7 @@ std::vector<plan::Choice> offers_simd_matmul(const Task& task) {
         simd::offer_with_residual(task, plan->steps, plan->result, std::move(choice), choices);
     }
     const MatrixProduct& product = plan->product;
-    if (task.context.allowances.strassen &&
-        Strassen::fits(product.m, product.n, product.k, task.context.threads)) {
+    if (Strassen::fits(product.m, product.n, product.k, task.context.threads)) {
         plan::Choice choice = task.plain_choice(fmt::format("{}:strassen", simd_matmul_family_name));
         choice.variant.algorithm = plan::Algorithm::strassen;
         choice.workspace = strassen_of(task, *plan).workspace();
@@ -186,7 +185,6 @@ Result<Kernel> prepare_strassen(const Task& task, const MatmulPlan& plan) {
     auto fused =
         simd::Fused::make(task, plan.steps, plan.result, plan::plain(plan.result.size()), kernel.constants);
     strassen.fused = *std::move(fused);
-    strassen.ordinary = Strassen::is_ordinary(task.graph.constant(plan.product.b)->values<float>());
     kernel.workspace = strassen.workspace();
     kernel.run = [strassen = std::move(strassen)](const Pointers& pointers) { strassen.run(pointers); };
     return kernel;
