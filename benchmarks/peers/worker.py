@@ -1,6 +1,7 @@
-"""The common part of a peer's process: for every line on stdin, runs for that many seconds and prints the seconds of
-each run as a JSON list. The first line printed is {"ready": seconds to load and prepare}."""
+"""The common part of a peer's process in Python: what worker.hpp does for the compiled ones."""
+import gc
 import json
+import pathlib
 import sys
 import time
 
@@ -19,17 +20,27 @@ def seeded_inputs(inputs, bound):
     return made
 
 
+def peak_memory():
+    """The largest resident memory in bytes, counted anew from here on."""
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    status = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
 def serve(prepare):
-    """prepare() -> a function that runs the model once."""
-    start = time.perf_counter()
+    """prepare() -> a function that runs the model once. For every line on stdin, runs for that many seconds, the first run
+    not counted and at least twice, and prints the seconds of each run as a JSON list."""
+    memory_before, start = peak_memory(), time.perf_counter()
     run = prepare()
-    print(json.dumps({"ready": time.perf_counter() - start}), flush=True)
+    print(json.dumps({"ready": time.perf_counter() - start, "memory_before": memory_before}), flush=True)
+    gc.collect()
+    gc.disable()
     for line in sys.stdin:
         seconds, times = float(line), []
         run()
-        end = time.perf_counter() + seconds
-        while len(times) < 2 or time.perf_counter() < end:
-            begin = time.perf_counter()
+        begin = time.perf_counter()
+        while len(times) < 2 or time.perf_counter() - begin < seconds:
+            before = time.perf_counter()
             run()
-            times.append(time.perf_counter() - begin)
+            times.append(time.perf_counter() - before)
         print(json.dumps(times), flush=True)

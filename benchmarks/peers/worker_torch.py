@@ -1,8 +1,10 @@
-"""worker_torch.py MODEL THREADS BOUND [eager|compile]: the network of that file's name as torchvision (BERT: torch.nn) has it, since
-PyTorch reads no .onnx. Same architecture and shapes, weights of its own; batch 1, f32."""
+"""worker_torch.py MODEL THREADS INPUTS eager|compile: the network of that file's name as torchvision (BERT: torch.nn) has it,
+because PyTorch reads no .onnx. Architecture, shapes and inputs are the same, the weights are its own; f32.
+worker_torch.py --has NAME: exit code 0 if it has the network NAME."""
 import pathlib
 import sys
 
+import numpy as np
 import torch
 import torchvision
 
@@ -27,27 +29,32 @@ class Bert(torch.nn.Module):
 
 
 def build(name):
+    if name == "empty":
+        return torch.nn.ReLU()
     if name == "bert_base":
-        return Bert(), torch.randint(0, 2, (1, 128))
+        return Bert()
     extra = {"init_weights": False} if name == "inception_v3" else {}
-    size = 299 if name == "inception_v3" else 224
-    return getattr(torchvision.models, name)(weights=None, **extra), torch.randn(1, 3, size, size)
+    return getattr(torchvision.models, name)(weights=None, **extra)
 
 
 def prepare():
-    mode = sys.argv[4] if len(sys.argv) > 4 else "eager"
+    mode = sys.argv[4]
     torch.set_num_threads(int(sys.argv[2]))
     torch.manual_seed(1)
-    model, inputs = build(pathlib.Path(sys.argv[1]).stem)
-    model.eval()
+    files = sorted(pathlib.Path(sys.argv[3]).glob("*.npy"))
+    tokens = [file for file in files if file.name == "input_ids.npy"]  # this BERT takes neither a mask nor kinds of tokens
+    inputs = torch.from_numpy(np.load((tokens or files)[0]))
+    model = build(pathlib.Path(sys.argv[1]).name.split(".")[0]).eval()
     if mode == "compile":
         torch._inductor.config.freezing = True
         model = torch.compile(model)
     elif inputs.dim() == 4:  # what PyTorch's own guide advises for convolutions on processors
         model, inputs = model.to(memory_format=torch.channels_last), inputs.contiguous(memory_format=torch.channels_last)
 
+    without_gradients = torch.no_grad if mode == "compile" else torch.inference_mode
+
     def run():
-        with torch.no_grad():
+        with without_gradients():
             return model(inputs)
 
     run()
@@ -55,4 +62,6 @@ def prepare():
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--has":
+        sys.exit(sys.argv[2] != "bert_base" and not hasattr(torchvision.models, sys.argv[2]))
     worker.serve(prepare)
