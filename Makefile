@@ -35,11 +35,17 @@ peers: ## .venv with the runtimes we compare with, pinned, from PyPI
 	@tools/install_packages build test
 	@tools/peers
 
-bench-peers: ## the same models in ONNX Runtime, OpenVINO and PyTorch (TORCH=python that has it), interleaved in one run
+bench-peers: ## the same models in ONNX Runtime, OpenVINO and PyTorch (TORCH=python that has it), in one run; table: OUTPUT=FILE.md
 	@tools/install_packages build test
 	@tools/peers
 	@tools/build release viridian
-	@.venv/bin/python benchmarks/peers/compare.py --viridian build/release/bin/viridian --work build/peers --again $(if $(TORCH),--torch $(TORCH))
+	@.venv/bin/python benchmarks/peers/compare.py --viridian build/release/bin/viridian --work build/peers --again $(if $(TORCH),--torch $(TORCH)) --output $(or $(OUTPUT),build/peers/peers.md)
+
+bench-disturbed: ## ours, ONNX Runtime and OpenVINO beside 0, 1 and 2 spinning processes, at nice 0 and 19; table: OUTPUT=FILE.md
+	@tools/install_packages build test
+	@tools/peers
+	@tools/build release viridian
+	@.venv/bin/python benchmarks/peers/disturbed.py --viridian build/release/bin/viridian --work build/disturbed --again --output $(or $(OUTPUT),build/disturbed/disturbed.md)
 
 bench-exports: ## networks as PyTorch exports them (TORCH=python to export with), optimised, against ONNX Runtime
 	@tools/install_packages build test
@@ -57,7 +63,7 @@ bench-ready: ## how long until a model can run: from its plan, and planned anew 
 	@tools/build --program-only release viridian
 	@tools/bench_ready
 
-bench-bf16: ## batch 1 and 8 in bf16 against the peers, and against the roofline, on a processor that has it
+bench-bf16: ## batch 1 and 8 in bf16 against the peers, and against the roofline, on a processor that has it; tables: build/bf16
 	@tools/install_packages build test
 	@tools/peers
 	@tools/build release viridian chain
@@ -92,4 +98,4 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
+.PHONY: bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean

@@ -68,7 +68,7 @@ Result<void> measure(trace::Source& source, const meter::PowerLog& log, account:
     fmt::print("{:<7} {:<8} {:6.3f} s {:6.2f} M events/s, {} operations, residual {:.3g} J, peak {} MiB\n",
                what, method == account::Method::overlap ? "overlap" : "recency", seconds,
                static_cast<double>(events) / seconds * 1e-6, result.operations.size(),
-               result.devices[0].residual.value, usage.ru_maxrss / 1024);
+               result.devices[0].residual.value.value, usage.ru_maxrss / 1024);
     return {};
 }
 

@@ -233,7 +233,7 @@ Result<void> benchmark(const ModelOptions& options, double seconds, std::size_t 
     VIRIDIAN_TRY(rewrite::simplify(graph));
     VIRIDIAN_TRY(const auto device, session::open_device(options));
     VIRIDIAN_TRY(cost::Database database, session::open_database(options));
-    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
+    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open({.meter = "model"}, *device));
     profile::OnDemand costs(*device, database, energy,
                             {.protocol = {}, .allowances = session::allowances_text(options)});
     costs.price_for(graph);

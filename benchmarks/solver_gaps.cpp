@@ -61,7 +61,7 @@ Result<void> network(ModelOptions options, const Text& name, const std::vector<T
     if (synthetic) return rows(name, "f32", graph, cost::synthetic(1), objectives);
     VIRIDIAN_TRY(const auto device, session::open_device(options));
     VIRIDIAN_TRY(cost::Database database, session::open_database(options));
-    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open("model", device->threads()));
+    VIRIDIAN_TRY(const auto energy, profile::EnergyPricer::open({.meter = "model"}, *device));
     profile::OnDemand costs(*device, database, energy,
                             {.protocol = {}, .allowances = session::allowances_text(options)});
     costs.price_for(graph);

@@ -10,13 +10,12 @@ foreach(room IN ITEMS base graph meter trace onnx rewrite plan account cost exec
 endforeach()
 
 # The system libraries that the rooms use, for the link line here and in the pkg-config file.
-set(VIRIDIAN_SYSTEM_LIBRARIES dnnl hwy onnx_proto protobuf sqlite3 fmt z zstd ${OpenMP_CXX_LIB_NAMES} dl pthread)
-list(REMOVE_DUPLICATES VIRIDIAN_SYSTEM_LIBRARIES)
+set(VIRIDIAN_SYSTEM_LIBRARIES dnnl hwy onnx_proto protobuf sqlite3 fmt z zstd dl pthread)
 
 # Packages find the shared library as viridian::viridian and the static one as viridian::static. Both have the same objects.
 add_library(viridian_shared SHARED ${objects})
 set(exports "${PROJECT_SOURCE_DIR}/cmake/exports.map")
-target_link_options(viridian_shared PRIVATE "LINKER:--version-script=${exports}" ${OpenMP_CXX_FLAGS})
+target_link_options(viridian_shared PRIVATE "LINKER:--version-script=${exports}")
 set_target_properties(viridian_shared PROPERTIES EXPORT_NAME viridian LINK_DEPENDS "${exports}" VERSION ${PROJECT_VERSION}
                                                  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 add_library(viridian_static STATIC ${objects})

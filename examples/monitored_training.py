@@ -2,7 +2,8 @@
 """Joules per training epoch, from a monitor in another process:
 
     viridian serve &
-    python3 examples/monitored_training.py
+    python3 examples/monitored_training.py                                  # the socket of this user's monitor
+    python3 examples/monitored_training.py 127.0.0.1:50417 monitor.token    # TCP, with the monitor's token
 """
 import pathlib
 import sys
@@ -13,12 +14,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 from viridian_monitor import Monitor  # noqa: E402
 
 
-def main(target="127.0.0.1:50417", epochs=5, steps=40):
+def main(target=None, token_file=None, epochs=5, steps=40):
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Linear(1024, 256))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     inputs = torch.randn(128, 256)
-    with Monitor(target).session(name="example") as session:
+    with Monitor(target, token_file=token_file).session(name="example") as session:
         for epoch in range(epochs):
             for _ in range(steps):
                 optimizer.zero_grad()
@@ -35,4 +36,4 @@ def main(target="127.0.0.1:50417", epochs=5, steps=40):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*sys.argv[1:3])

@@ -1,7 +1,7 @@
 """Joules between marks, from a running `viridian serve` (docs/serve.md).
 
     from viridian_monitor import Monitor
-    with Monitor("127.0.0.1:50417").session(name="training") as session:
+    with Monitor().session(name="training") as session:
         for epoch in range(10):
             train()
             print(session.mark(f"epoch {epoch}").joules)
@@ -41,23 +41,44 @@ def _messages():
 pb = _messages()
 
 
-class Monitor:
-    """A connection. `target` is HOST:PORT or unix:PATH."""
+def default_target(user=None, runtime_folder=None):
+    """The socket that `viridian serve` of this user listens on if it is not told otherwise: the rule of
+    viridian/serve/socket_folder.cpp."""
+    user = os.geteuid() if user is None else user
+    runtime_folder = os.environ.get("XDG_RUNTIME_DIR", "") if runtime_folder is None else runtime_folder
+    if user == 0:
+        return "unix:/run/viridian/monitor.sock"
+    if not runtime_folder.startswith("/"):
+        raise ValueError("XDG_RUNTIME_DIR does not name the folder for your sockets. set it, or give Monitor the "
+                         "address that `viridian serve` printed.")
+    return f"unix:{pathlib.PurePath(runtime_folder) / 'viridian.sock'}"
 
-    def __init__(self, target="127.0.0.1:50417"):
-        self.channel = grpc.insecure_channel(target)
+
+class Monitor:
+    """A connection. `target` is unix:PATH or HOST:PORT; without one, the socket of this user's `viridian serve`.
+    Over TCP the monitor wants its token: as text, or as the file that --token-file named."""
+
+    def __init__(self, target=None, token=None, token_file=None):
+        self.channel = grpc.insecure_channel(target or default_target())
+        if token is None and token_file is not None:
+            token = pathlib.Path(token_file).read_text(encoding="ascii").strip()
+        metadata = (("authorization", f"Bearer {token}"),) if token else None
         service = "/viridian.monitor.v1.Monitor/"
 
+        def with_token(call):
+            return lambda request: call(request, metadata=metadata)
+
         def unary(name, reply):
-            return self.channel.unary_unary(service + name, request_serializer=lambda m: m.SerializeToString(),
-                                            response_deserializer=reply.FromString)
+            return with_token(self.channel.unary_unary(service + name,
+                                                       request_serializer=lambda m: m.SerializeToString(),
+                                                       response_deserializer=reply.FromString))
 
         self.start_call = unary("Start", pb.StartReply)
         self.read_call = unary("Read", pb.Epoch)
         self.stop_call = unary("Stop", pb.StopReply)
-        self.stream_call = self.channel.unary_stream(service + "Stream",
-                                                     request_serializer=lambda m: m.SerializeToString(),
-                                                     response_deserializer=pb.Batch.FromString)
+        self.stream_call = with_token(self.channel.unary_stream(service + "Stream",
+                                                                request_serializer=lambda m: m.SerializeToString(),
+                                                                response_deserializer=pb.Batch.FromString))
 
     def session(self, name="", process=None, period_ms=0.0, lease_seconds=0.0, hold=True):
         return Session(self, name, os.getpid() if process is None else process, period_ms, lease_seconds, hold)

@@ -22,12 +22,13 @@ typedef struct vd_window vd_window;
 /* Fill it with zeroes, then set `size` and what shall differ from the default. */
 typedef struct vd_options {
     size_t size;               /* sizeof(vd_options), so that later versions may add to its end */
-    int threads;               /* 0: the plan's, else one per physical core */
+    int threads;               /* 0: the plan's, else VIRIDIAN_THREADS, else one per core */
     int bf16;                  /* 1: kernels may round to bf16 */
     int64_t batch;             /* binds the inputs' first dimension; 0: as the model says */
     const char* objective;     /* vd_optimize: "time", "energy", ...; null: "time" */
     const char* budget;        /* vd_optimize: graphs and time, "1000,60s"; null: the default */
     const char* cost_database; /* file that keeps measured prices; null: they are forgotten */
+    const char* memory;        /* memory that a run may need, "4GiB"; null: three quarters of what is free */
 } vd_options;
 
 /* The energy of a window of `seconds`, with its 95 % interval from `low` to `high`. */

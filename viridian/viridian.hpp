@@ -2,8 +2,8 @@
 // Viridian's public C++ interface: open a model, optimise it, run it, measure, account and plan a pipeline.
 // It is the only header that keeps its promises between versions, and it includes nothing but the standard
 // library. Errors are values: every function that can fail returns a Result. Nothing here prints, exits,
-// reads environment variables, pins a thread that it was not asked to pin, or leaves a global setting
-// changed.
+// pins a thread that it was not asked to pin, or leaves a global setting changed. Two environment variables
+// are read, for the default number of threads: VIRIDIAN_THREADS and then OMP_NUM_THREADS.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -104,16 +104,24 @@ class Listener {
     [[nodiscard]] virtual bool cancelled() { return false; }
 };
 
+// The default number of threads is VIRIDIAN_THREADS, else OMP_NUM_THREADS, else one per physical core that
+// the process may use, and no more than its control groups allow.
 struct OpenOptions {
-    int threads = 0;                           // 0: the plan's, else one per physical core
+    int threads = 0;                           // 0: the plan's, else the default
     bool pin = false;                          // bind each worker thread to a core
     std::vector<std::string> dimensions = {};  // "N=8" binds the symbolic dimension N
     std::int64_t batch = 0;                    // binds the inputs' first dimension; 0: as the model says
     bool bf16 = false;                         // kernels may round to bf16
+    bool exact_arithmetic = false;             // no kernel by minimal filtering (Winograd) or Strassen
     bool as_f32 = false;                       // what the model computes in f16, bf16 or quantised integers
                                                // is computed in f32, for which there are fast kernels
     std::string cost_database = {};            // file that keeps measured prices; "": they are forgotten
     std::string meter = {};                    // name of an energy meter; "": the best that works
+    // Without a meter joules are estimated. A model answers then for the static power of the whole machine,
+    // or, on a machine that others use too, for that of the cores that it keeps busy.
+    bool shared_idle_power = false;
+    std::string memory = {};  // memory that a run may need, "4GiB"; a model that needs more
+                              // is refused; "": three quarters of what is free
 };
 
 // A model that is ready to run.
@@ -143,6 +151,9 @@ struct OptimizeOptions : OpenOptions {
     std::string budget = "1000,60s";        // graphs and seconds of the search
     std::vector<std::string> without = {};  // rewrite rules that are not used
     std::optional<double> max_error = {};   // relative L2 error that outputs may have
+    // If the runs show no gain by the objective, save() writes the model as it was given, and kept_original()
+    // returns true.
+    bool keep_original = false;
 };
 
 // The result of `optimize`: a plan whose outputs agree with the original's within the allowed error.
@@ -154,6 +165,7 @@ class Optimized {
     [[nodiscard]] double seconds_after() const;
     [[nodiscard]] Energy energy_before() const;  // of one run
     [[nodiscard]] Energy energy_after() const;
+    [[nodiscard]] bool kept_original() const;
     [[nodiscard]] std::string text() const;  // what the command line prints
     [[nodiscard]] std::string json() const;  // schema viridian.optimize/1
     // Writes the model to `file` (.onnx), and beside it its plan, page and certificate.
@@ -184,7 +196,7 @@ struct Measurement {
 [[nodiscard]] Result<Measurement> measure(const std::function<void()>& work, const std::string& meter = "");
 
 // Joules per operation of a trace (any format that `viridian trace` reads) and a power log (docs/meter.md),
-// as JSON of the schema viridian.account/1.
+// as JSON of the schema viridian.account/2.
 [[nodiscard]] Result<std::string> account(const std::string& trace, const std::string& power);
 
 struct PipelineOptions {

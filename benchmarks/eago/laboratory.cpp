@@ -28,7 +28,8 @@ Result<Laboratory> open_measured(const session::ModelOptions& options) {
     VIRIDIAN_TRY(laboratory.device, session::open_device(options));
     VIRIDIAN_TRY(auto database, session::open_database(options));
     laboratory.database = std::make_unique<cost::Database>(std::move(database));
-    VIRIDIAN_TRY(auto energy, profile::EnergyPricer::open(options.meter, laboratory.device->threads()));
+    VIRIDIAN_TRY(auto energy,
+                 profile::EnergyPricer::open(session::energy_options(options), *laboratory.device));
     laboratory.energy = std::make_unique<profile::EnergyPricer>(std::move(energy));
     laboratory.costs =
         std::make_unique<profile::OnDemand>(*laboratory.device, *laboratory.database, *laboratory.energy);

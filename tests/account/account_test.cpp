@@ -63,8 +63,78 @@ TEST(Account, CalleesAreChargedAndCallersPayTheirOwnTime) {
     ASSERT_TRUE(got.ok()) << got.error().text();
     EXPECT_NEAR(energy_of(*got, "linear"), 7.0, 1e-9);
     EXPECT_NEAR(energy_of(*got, "linear/addmm"), 3.0, 1e-9);
-    EXPECT_NEAR(got->devices[0].unattributed.value, 90.0, 1e-9);
-    EXPECT_NEAR(got->devices[0].meter_total.value, 100.0, 1e-9);
+    EXPECT_NEAR(got->devices[0].unattributed.value.value, 90.0, 1e-9);
+    EXPECT_NEAR(got->devices[0].meter_total.value.value, 100.0, 1e-9);
+}
+
+// FLATTEN of SMARAGDINE's Algorithm 2 takes every event, and BUILDTEFOOTPRINT gives each name of a tick an
+// equal part. By hand, with ticks of 1 us, both ends included, and a counter that says 100 W until 102 ms and
+// 200 W from then on, which is read at 103 ms for the first time:
+//   outer alone    100.000 to 100.999 ms   1000 ticks at 100 W    100    mJ
+//   both           101.000 to 102.000 ms   1001 ticks at 100 W    100.1  mJ, halved
+//   outer alone    102.001 to 102.999 ms    999 ticks at 100 W     99.9  mJ
+//   outer alone    103.000 to 104.000 ms   1001 ticks at 200 W    200.2  mJ
+// outer 100 + 50.05 + 99.9 + 200.2 = 450.15 mJ, inner 50.05 mJ: each tick is given once. The meter says 200
+// mJ for the first two milliseconds and 400.2 mJ for the others and the last tick: 100 mJ more than was
+// given.
+TEST(Account, RecencyFollowsThePapersAlgorithmForNestedEvents) {
+    meter::PowerLog log;
+    log.series.push_back({{"powercap", "cpu:0", meter::Scope::package, meter::Kind::energy_uj, 0}, {}});
+    for (int i = 0; i <= 200; ++i)
+        log.series[0].readings.push_back(
+            {origin + i * 1'000'000LL, i * 100'000LL + std::max(0, i - 102) * 100'000LL, 0});
+    Maker maker;
+    maker.add("outer", 1, 100, 104);
+    maker.add("inner", 1, 101, 102);
+    maker.add("launch", 1, 102, 103, trace::Kind::launch);  // is no operation of the paper
+    const auto got = maker.run(log, {.method = Method::recency});
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    EXPECT_NEAR(energy_of(*got, "outer"), 0.45015, 1e-9);
+    EXPECT_NEAR(energy_of(*got, "outer/inner"), 0.05005, 1e-9);
+    EXPECT_NEAR(got->operations[0].seconds.value, 0.004, 1e-12);
+    EXPECT_NEAR(got->devices[0].residual.value.value, 0.1, 1e-9);
+    EXPECT_NEAR(got->devices[0].unattributed.value.value, got->devices[0].meter_total.value.value - 0.6002,
+                1e-9);
+    EXPECT_EQ(got->devices[0].idle.value.value, 0.0);
+    EXPECT_EQ(got->devices[0].method, "recency");
+
+    // The leaves alone: the callee is not shared, its caller loses the ticks that both ends count twice.
+    const auto leaves = maker.run(log, {.method = Method::recency_leaves});
+    ASSERT_TRUE(leaves.ok()) << leaves.error().text();
+    EXPECT_NEAR(energy_of(*leaves, "outer/inner"), 0.1001 - 0.5 * 0.0002, 1e-9);
+    EXPECT_NEAR(energy_of(*leaves, "outer"), 0.4001 + 0.5 * 0.0002, 1e-9);
+    EXPECT_EQ(leaves->devices[0].method, "recency-leaves");
+}
+
+TEST(Account, FiguresOfADeviceHaveIntervals) {
+    Maker maker;
+    maker.add("a", 1, 100.5, 101.5);
+    maker.add("a", 1, 110.5, 111.5);
+    meter::PowerLog log = steady();
+    const auto measured = maker.run(log, {.method = Method::overlap});
+    ASSERT_TRUE(measured.ok()) << measured.error().text();
+    const Device& exact = measured->devices[0];
+    EXPECT_NEAR(exact.idle.value.value, 0.9, 1e-9);  // 101.5 to 110.5 ms at 100 W
+    EXPECT_NEAR(exact.idle.low.value, 0.8, 1e-9);    // 102 to 110 ms
+    EXPECT_NEAR(exact.idle.high.value, 1.0, 1e-9);   // 101 to 111 ms
+    EXPECT_NEAR(exact.unattributed.value.value, 98.9, 1e-9);
+    EXPECT_NEAR(exact.unattributed.low.value, 98.8, 1e-9);
+    EXPECT_NEAR(exact.unattributed.high.value, 99.0, 1e-9);
+    EXPECT_EQ(exact.residual.low.value, 0.0);
+    EXPECT_EQ(exact.residual.high.value, 0.0);
+    EXPECT_NEAR(exact.meter_total.low.value, 99.999999, 1e-12);  // a log has whole microjoules
+    EXPECT_NEAR(exact.meter_total.high.value, 100.000001, 1e-12);
+    EXPECT_EQ(exact.idle.provenance.text(), "derived:overlap from measured:powercap package");
+    EXPECT_EQ(exact.meter_total.provenance.text(), "measured:powercap package");
+
+    log.series[0].channel.meter = "model";  // an estimate may be off by a factor of two
+    const auto estimated = maker.run(log, {.method = Method::overlap});
+    ASSERT_TRUE(estimated.ok()) << estimated.error().text();
+    const Device& model = estimated->devices[0];
+    EXPECT_NEAR(model.idle.low.value, 0.4, 1e-9);
+    EXPECT_NEAR(model.idle.high.value, 2.0, 1e-9);
+    EXPECT_NEAR(model.meter_total.high.value, 200.0, 1e-4);
+    EXPECT_EQ(model.unattributed.provenance.text(), "estimated:overlap from estimated:model package");
 }
 
 TEST(Account, ConcurrentThreadsShareEquallyOrByWeight) {
@@ -95,7 +165,7 @@ TEST(Account, RandomNestedTracesConserveTheMeter) {
         const auto got =
             maker.run(steady(), {.method = Method::overlap});  // its own invariant checks the books
         ASSERT_TRUE(got.ok()) << got.error().text();
-        double sum = got->devices[0].idle.value + got->devices[0].unattributed.value;
+        double sum = got->devices[0].idle.value.value + got->devices[0].unattributed.value.value;
         for (const Operation& operation : got->operations) sum += operation.energy->value.value;
         EXPECT_NEAR(sum, 100.0, 1e-6);
     }
@@ -155,6 +225,9 @@ TEST(Account, ResultsSurviveJson) {
     EXPECT_EQ(to_json(*again), json);
     EXPECT_THAT(json["operations"][0]["joules"]["provenance"].get<std::string>(),
                 testing::HasSubstr("from measured:powercap"));
+    for (const char* figure : {"idle", "unattributed", "residual", "meter_total"})
+        for (const char* key : {"value", "low", "high", "provenance"})
+            EXPECT_TRUE(json["devices"][0][figure].contains(key)) << figure << " " << key;
     EXPECT_FALSE(accounting_from_json(Json::object(), "x").ok());
     EXPECT_FALSE(accounting_from_json(Json{{"schema", 1560}}, "x").ok());
     Json broken = json;

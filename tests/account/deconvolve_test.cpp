@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "viridian/account/selftest/selftest.hpp"
 
@@ -112,12 +113,61 @@ TEST(Deconvolve, TheGateRefusesWhatItCannotKnow) {
 
 TEST(Selftest, NeverWorseThanOverlapAndTheBooksBalance) {
     const std::vector<Score> scores = selftest(short_run(6, 7));
-    ASSERT_EQ(scores.size(), 15U);
+    ASSERT_EQ(scores.size(), 18U);
     for (std::size_t i = 0; i < scores.size(); i += 3) {
         EXPECT_LE(scores[i + 2].median_error, scores[i + 1].median_error + 1e-12) << scores[i].sensor;
         EXPECT_LT(std::abs(scores[i + 1].imbalance_uj), 1e-9);
         EXPECT_LT(std::abs(scores[i + 2].imbalance_uj), 1.0);
     }
+}
+
+// Idle energy, unattributed energy and the meter's own error are known of a synthetic program. Bounds hold
+// if the clocks agree: the sensor has no shift here.
+TEST(Selftest, FiguresOfADeviceHoldTheTruth) {
+    std::map<std::string, int> held, of;
+    for (const std::uint64_t seed : {1U, 2U}) {
+        Scenario scenario = short_run(8, seed);
+        scenario.streams = seed % 2 == 0 ? 2 : 1;
+        scenario.shift = Seconds(0);
+        for (const Score& score : selftest(scenario, "counter")) {
+            const auto count = [&](const std::string& what, bool holds) {
+                ++of[what];
+                held[what] += holds ? 1 : 0;
+            };
+            count(score.method + " idle", score.idle_held);
+            count(score.method + " unattributed", score.unattributed_held);
+            if (score.residual_held) count(score.method + " residual", *score.residual_held);
+        }
+    }
+    EXPECT_EQ(of.size(), 7U);
+    for (const auto& [what, count] : of) EXPECT_GE(held[what], count - 1) << what << " of " << count;
+}
+
+TEST(Selftest, TruthsOfADeviceAddUp) {
+    const SyntheticProgram truth = synthesize(short_run(3, 5));
+    const Nanoseconds begin = truth.times.front(), end = truth.times.back();
+    const DeviceTruth all = device_truth(truth, begin, end);
+    EXPECT_NEAR((all.active + all.idle + all.unattributed).value, truth.cumulative.back(), 1e-6);
+    double owned = 0.0;
+    for (const Joules energy : truth.energy) owned += energy.value;
+    EXPECT_NEAR(all.active.value, owned, 1e-6);
+    EXPECT_GT(all.idle.value, 0.0);
+    const DeviceTruth none = device_truth(truth, begin, truth.leaves.front().start);
+    EXPECT_EQ(none.active.value, 0.0);
+    EXPECT_EQ(none.idle.value, 0.0);
+}
+
+// Power that rises within long operations, heat and a governor: no fit of watts per kind expresses it.
+TEST(Selftest, UnmodelledPowerBalancesAndCostsAccuracy) {
+    Scenario scenario = unmodelled();
+    scenario.duration = Seconds(20);
+    Scenario plain = scenario;
+    plain.ramp = plain.governor = 0.0;
+    plain.heat = Watts(0);
+    const SensorModel counter = sensor_models()[1];
+    const Outcome bent = outcome_of(scenario, counter), straight = outcome_of(plain, counter);
+    EXPECT_LT(std::abs(joules(bent.fitted.attribution.imbalance()).value), 1e-6);
+    EXPECT_LT(straight.median, bent.median);
 }
 
 }  // namespace

@@ -11,7 +11,15 @@ namespace {
 struct Brute {
     std::vector<double> energy;  // J
     double idle = 0.0, unattributed = 0.0;
+    Interval idle_interval = {}, unattributed_interval = {};
 };
+
+// A segment counts for the upper bound of a part if any of its nanoseconds belongs to it, and for the lower
+// bound if all do.
+void add_bounds(const PowerSegment& segment, Nanoseconds nanoseconds, Interval& bounds) {
+    if (nanoseconds > 0) bounds.high += segment.energy;
+    if (nanoseconds == segment.end - segment.begin) bounds.low += segment.energy;
+}
 
 // Nanosecond by nanosecond, in doubles.
 Brute brute_force(const std::vector<Leaf>& leaves, const PowerCurve& curve, OperationId operations) {
@@ -21,22 +29,28 @@ Brute brute_force(const std::vector<Leaf>& leaves, const PowerCurve& curve, Oper
         first = std::min(first, leaf.start);
         last = std::max(last, leaf.end);
     }
-    for (const PowerSegment& segment : curve.segments)
+    for (const PowerSegment& segment : curve.segments) {
+        Nanoseconds idle = 0, outside = 0;
         for (Nanoseconds time = segment.begin; time < segment.end; ++time) {
             const double power =
                 joules(segment.energy).value / static_cast<double>(segment.end - segment.begin);
             double weight = 0.0;
             for (const Leaf& leaf : leaves)
                 if (leaf.start <= time && time < leaf.end) weight += leaf.weight;
-            if (segment.gap || time < first || time >= last)
+            if (segment.gap || time < first || time >= last) {
                 out.unattributed += power;
-            else if (weight == 0.0)
+                ++outside;
+            } else if (weight == 0.0) {
                 out.idle += power;
-            else
+                ++idle;
+            } else
                 for (const Leaf& leaf : leaves)
                     if (leaf.start <= time && time < leaf.end)
                         out.energy[leaf.operation] += power * leaf.weight / weight;
         }
+        add_bounds(segment, idle, out.idle_interval);
+        add_bounds(segment, outside, out.unattributed_interval);
+    }
     return out;
 }
 
@@ -48,6 +62,7 @@ Attribution attribute(const std::vector<Leaf>& leaves, const PowerCurve& curve) 
 
 TEST(Overlap, EqualsBruteForceAndConservesEveryUnit) {
     Random random(7);
+    int exact = 0;
     for (int round = 0; round < 300; ++round) {
         const auto leaves =
             tests::random_leaves(random, 1 + static_cast<int>(random.below(12)), 400, 4, round % 2 == 1);
@@ -60,12 +75,29 @@ TEST(Overlap, EqualsBruteForceAndConservesEveryUnit) {
         EXPECT_EQ(static_cast<double>(got.imbalance()), 0.0) << "round " << round;
         EXPECT_NEAR(joules(got.idle).value, want.idle, 1e-13);
         EXPECT_NEAR(joules(got.unattributed).value, want.unattributed, 1e-13);
+        // A leaf of no length ends a stretch without leaves: then the lower bounds may be lower.
+        EXPECT_LE(got.idle_interval.low, want.idle_interval.low) << "round " << round;
+        EXPECT_LE(got.unattributed_interval.low, want.unattributed_interval.low) << "round " << round;
+        if (std::none_of(leaves.begin(), leaves.end(),
+                         [](const Leaf& leaf) { return leaf.start == leaf.end; })) {
+            EXPECT_EQ(microjoules(got.idle_interval.low), microjoules(want.idle_interval.low));
+            EXPECT_EQ(microjoules(got.unattributed_interval.low),
+                      microjoules(want.unattributed_interval.low));
+            ++exact;
+        }
+        EXPECT_EQ(microjoules(got.idle_interval.high), microjoules(want.idle_interval.high)) << round;
+        EXPECT_EQ(microjoules(got.unattributed_interval.high), microjoules(want.unattributed_interval.high));
+        EXPECT_GE(got.idle, got.idle_interval.low);
+        EXPECT_LE(got.idle, got.idle_interval.high);
+        EXPECT_GE(got.unattributed, got.unattributed_interval.low);
+        EXPECT_LE(got.unattributed, got.unattributed_interval.high);
         for (OperationId i = 0; i < got.shares.size(); ++i) {
             EXPECT_NEAR(joules(got.shares[i].energy).value, want.energy[i], 1e-13);
             EXPECT_LE(got.shares[i].low, got.shares[i].energy + 1'000'000);
             EXPECT_GE(got.shares[i].high, got.shares[i].energy);
         }
     }
+    EXPECT_GT(exact, 100);
 }
 
 TEST(Overlap, AbuttingOperationsShareNothing) {  // the case that SMARAGDINE's own aligner gets wrong

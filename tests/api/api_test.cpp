@@ -87,6 +87,26 @@ TEST_F(Api, SaysWhatIsWrongAndWhatToDo) {
     EXPECT_THAT(wrong.error().message, HasSubstr("the plan expects"));
 }
 
+TEST_F(Api, AModelThatNeedsMoreMemoryThanAllowedIsRefused) {
+    const auto refused = v1::Model::open(at("net.onnx"), {.memory = "1KiB"});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "limit_exceeded");
+    EXPECT_THAT(refused.error().message, HasSubstr("--memory allows 1.0 KiB"));
+    EXPECT_TRUE(v1::Model::open(at("net.onnx"), {.memory = "1GiB"}).ok());
+    v1::OptimizeOptions options;
+    options.memory = "1KiB";
+    EXPECT_FALSE(v1::optimize(at("net.onnx"), options).ok());
+    vd_options given{};
+    given.size = sizeof(given);
+    given.memory = "1KiB";
+    vd_model* model = nullptr;
+    EXPECT_NE(vd_model_open(at("net.onnx").c_str(), &given, &model), 0);
+    EXPECT_THAT(vd_error_message(), HasSubstr("--memory allows 1.0 KiB"));
+    given.memory = nullptr;
+    EXPECT_EQ(vd_model_open(at("net.onnx").c_str(), &given, &model), 0) << vd_error_message();
+    vd_model_close(model);
+}
+
 // A function that throws what none of ours throws; a name that is no UTF-8; a tensor without data.
 TEST_F(Api, NoExceptionLeavesIt) {
     const auto thrown = v1::measure([] { throw 7; }, "model");

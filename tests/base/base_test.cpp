@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "viridian/base/energy.hpp"
 #include "viridian/base/hash.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/base/system/machine.hpp"
+#include "viridian/base/system/peak_memory.hpp"
+#include "viridian/base/units_text.hpp"
 
 namespace viridian {
 namespace {
@@ -22,6 +25,14 @@ Result<int> quarter(int number) {
     return twice;
 }
 
+TEST(UnitsText, CountsHaveTheirPlural) {
+    EXPECT_EQ(counted(1, "stage"), "1 stage");
+    EXPECT_EQ(counted(0, "stage"), "0 stages");
+    EXPECT_EQ(counted(12, "stage"), "12 stages");
+    EXPECT_EQ(counted(1, "micro-batch", "micro-batches"), "1 micro-batch");
+    EXPECT_EQ(counted(2, "micro-batch", "micro-batches"), "2 micro-batches");
+}
+
 TEST(Result, PropagatesTheFirstError) {
     EXPECT_EQ(quarter(12).value(), 3);
     EXPECT_EQ(quarter(6).error().text(), "3 is odd. give an even one.");
@@ -34,6 +45,18 @@ TEST(Units, MultiplyAndDivide) {
     EXPECT_DOUBLE_EQ(Seconds(1) / Seconds(4), 0.25);
 }
 
+TEST(PeakMemory, GrowsByWhatIsTouchedAndStays) {
+    const Bytes before = peak_memory();
+    {
+        const std::vector<char> touched(std::size_t{1} << 26, 'x');
+        EXPECT_EQ(touched.back(), 'x');
+    }
+    const Bytes after = peak_memory();
+    EXPECT_GT(before.value, 0);
+    EXPECT_GE(after.value, std::int64_t{1} << 26);
+    EXPECT_GE(after.value, before.value);
+}
+
 TEST(Energy, ASumIsAsWeakAsItsWeakestPart) {
     Energy sum{Joules(1), Joules(0.9), Joules(1.1), {Provenance::Kind::measured, "powercap"}};
     sum += Energy{Joules(2), Joules(1), Joules(3), {Provenance::Kind::estimated, "cpu-linear"}};
@@ -41,6 +64,22 @@ TEST(Energy, ASumIsAsWeakAsItsWeakestPart) {
     EXPECT_DOUBLE_EQ(sum.high.value, 4.1);
     EXPECT_EQ(energy_from_json(to_json(sum))->provenance, sum.provenance);
     EXPECT_FALSE(energy_from_json(Json{{"value", 1}, {"low", 1}, {"high", 1}}).ok());
+}
+
+TEST(Energy, AModelsErrorWidensBothEndsWhateverTheirSign) {
+    const Provenance model{Provenance::Kind::estimated, "model"};
+    const Energy crossing = with_model_error({Joules(1), Joules(-4), Joules(3), model});
+    EXPECT_DOUBLE_EQ(crossing.low.value, -8);
+    EXPECT_DOUBLE_EQ(crossing.high.value, 6);
+    const Energy below = with_model_error({Joules(-3), Joules(-4), Joules(-2), model});
+    EXPECT_DOUBLE_EQ(below.low.value, -8);
+    EXPECT_DOUBLE_EQ(below.high.value, -1);
+    const Energy above = with_model_error({Joules(3), Joules(2), Joules(4), model});
+    EXPECT_DOUBLE_EQ(above.low.value, 1);
+    EXPECT_DOUBLE_EQ(above.high.value, 8);
+    const Energy measured =
+        with_model_error({Joules(3), Joules(2), Joules(4), {Provenance::Kind::measured, "m"}});
+    EXPECT_DOUBLE_EQ(measured.high.value, 4);
 }
 
 TEST(Random, IsTheSameEverywhereAndUniform) {

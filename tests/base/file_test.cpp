@@ -41,6 +41,39 @@ TEST(File, DevicesPipesAndLinksAreWrittenToAndNotReplaced) {
     std::filesystem::remove_all(folder);
 }
 
+// In a folder like /tmp, others can guess the name under which a file is written, and put a link there.
+TEST(File, ALinkUnderTheNameOfTheUnfinishedFileIsNotFollowed) {
+    const Path folder = Path(testing::TempDir()) / fmt::format("file_test-link-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const Path victim = folder / "victim", file = folder / "file";
+    ASSERT_TRUE(write_file(victim, "precious").ok());
+    std::filesystem::create_symlink(victim, folder / fmt::format("file.{}.partial", ::getpid()));
+    EXPECT_TRUE(write_file(file, "new").ok());
+    EXPECT_EQ(read_file(victim).value(), "precious");
+    EXPECT_EQ(read_file(file).value(), "new");
+    EXPECT_FALSE(std::filesystem::is_symlink(file));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(File, ATemporaryFileIsOursAloneAndGoesAway) {
+    Path path;
+    {
+        auto file = TemporaryFile::make();
+        ASSERT_TRUE(file.ok()) << file.error().text();
+        const TemporaryFile kept = *std::move(file);
+        path = kept.path();
+        const auto permissions = std::filesystem::status(path).permissions();
+        EXPECT_EQ(permissions & std::filesystem::perms::all,
+                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        EXPECT_NE(path, TemporaryFile::make()->path());
+        ASSERT_TRUE(write_file(path, "x").ok());
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    ::setenv("TMPDIR", "/nowhere", 1);
+    EXPECT_TRUE(TemporaryFile::make().ok()) << "the folder is not there: /tmp is";
+    ::unsetenv("TMPDIR");
+}
+
 TEST(File, ErrorsAreTyped) {
     EXPECT_EQ(read_file("/no/such/file").error().code, ErrorCode::file_not_found);
     EXPECT_EQ(read_file("/").error().code, ErrorCode::file_unreadable);

@@ -61,11 +61,10 @@ class Account : public testing::Test {
 TEST_F(Account, JoulesFlowsDiagramAndPrecision) {
     write("a", 0);
     const Json json = account("a", {"--precision"});
-    EXPECT_EQ(json["schema"], "viridian.account/1");
+    EXPECT_EQ(json["schema"], "viridian.account/2");
     ASSERT_EQ(json["operations"].size(), 3U);
     EXPECT_NEAR(json["operations"][2]["joules"]["value"].get<double>(), 20.0, 1e-6);
-    EXPECT_EQ(json["operations"][2]["joules"]["provenance"],
-              "derived:overlap from measured:powercap package");
+    EXPECT_EQ(json["operations"][2]["joules"]["provenance"], "derived:overlap from logged:powercap package");
     EXPECT_EQ(json["edges"].size(), 2U);
     ASSERT_EQ(json["summary"].size(), 1U);
     EXPECT_EQ(json["summary"][0]["name"], "net/transformer/dense/MatMul");

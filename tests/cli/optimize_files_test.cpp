@@ -128,5 +128,26 @@ TEST_F(OptimizeFilesTest, WritesAllOrNothing) {
     EXPECT_EQ(entries(), 5U);  // and no folder of parts
 }
 
+// A plan of before would be of another graph than the model beside it.
+TEST_F(OptimizeFilesTest, AKeptOriginalIsTheGivenModelWithoutAPlan) {
+    const auto files = optimize::OptimizeFiles::make(at("x.onnx"), "", false, {});
+    const auto graph = onnx::load(at("relu.onnx"));
+    auto prices = optimize::RecordedCosts::open(tests::source_folder() / "benchmarks/eago/processor.json");
+    ASSERT_TRUE(files.ok() && graph.ok() && prices.ok());
+    Listener silent;
+    auto result = optimize::optimize(*graph, *prices, nullptr, {}, silent);
+    ASSERT_TRUE(result.ok()) << result.error().text();
+    ASSERT_TRUE(files->write(*result, "page").ok());
+    ASSERT_TRUE(std::filesystem::exists(at("x.plan.json")));
+    result->kept_original = *graph;
+    ASSERT_TRUE(files->write(*result, "page").ok());
+    EXPECT_FALSE(std::filesystem::exists(at("x.plan.json")));
+    EXPECT_FALSE(std::filesystem::exists(at("x.certificate.json")));
+    EXPECT_EQ(files->json(*result).size(), 2U);
+    const auto written = onnx::load(at("x.onnx"));
+    ASSERT_TRUE(written.ok());
+    EXPECT_EQ(structural_hash(*written), structural_hash(*graph));
+}
+
 }  // namespace
 }  // namespace viridian::cli

@@ -156,6 +156,31 @@ TEST_F(Run, AProcessorWithoutBf16IsTheMachinesError) {
     EXPECT_NE(said.find("no bf16 instructions"), std::string::npos) << said;
 }
 
+// A harness reads how much memory the process had before it read the model, asks for turns, and finds the
+// outputs of the runs it timed.
+TEST_F(Run, PacedTellsItsMemoryAndWritesTheOutputsOfItsRuns) {
+    const std::string command = fmt::format(
+        "echo 0.001 | '{}' run '{}' --batch 1 --paced --inputs a='{}' --inputs b='{}' -o '{}'",
+        tests::command_line().string(), at("model.onnx"), at("a.npy"), at("other.npy"), at("paced"));
+    FILE* pipe = ::popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string said(1 << 20, '\0');
+    said.resize(std::fread(said.data(), 1, said.size(), pipe));
+    ASSERT_EQ(WEXITSTATUS(::pclose(pipe)), 0) << said;
+    const auto first = parse_json(said.substr(0, said.find('\n')), "stdout");
+    ASSERT_TRUE(first.ok()) << said;
+    EXPECT_GT((*first)["ready"].get<double>(), 0);
+    EXPECT_GT((*first)["memory_before"].get<std::int64_t>(), 1 << 20);
+    EXPECT_LT((*first)["memory_before"].get<std::int64_t>(), std::int64_t{1} << 30);
+    const auto times = parse_json(said.substr(said.find('\n') + 1), "stdout");
+    ASSERT_TRUE(times.ok()) << said;
+    EXPECT_GE(times->size(), 2U);
+    const auto output = onnx::read_tensor_file(at("paced") + "/" + output_ + ".npy");
+    ASSERT_TRUE(output.ok());
+    EXPECT_EQ(output->tensor.number(0), 4);
+    EXPECT_EQ(output->tensor.number(1), 5);
+}
+
 // A run may bind its threads while it lasts; the caller gets its processors back.
 TEST_F(Run, LeavesTheCallersThreadWhereItWas) {
     cpu_set_t before, after;

@@ -10,21 +10,31 @@
 
 #include <cmath>
 
+#include "viridian/base/file.hpp"
+#include "viridian/base/random.hpp"
+
 namespace viridian::cost {
 namespace {
 
 Key key(int number) {
-    return {fmt::format("Conv {}", number), "dnnl (nchw:f32) -> (nchw:f32)", "cpu-1", "dnnl 2.6.3", 2, 1};
+    return {fmt::format("Conv {}", number),
+            "dnnl (nchw:f32) -> (nchw:f32)",
+            "cpu-1",
+            "dnnl 2.6.3",
+            2,
+            1,
+            "powercap cpu:0"};
 }
 
 Entry entry(double seconds) {
     Entry entry;
     entry.minimum = entry.median = entry.low = entry.high = Seconds(seconds);
     entry.count = 7;
-    entry.energy = {Joules(seconds * 10),
-                    Joules(seconds * 9),
-                    Joules(seconds * 11),
-                    {Provenance::Kind::estimated, "cpu-linear"}};
+    entry.energy = Energy{Joules(seconds * 10),
+                          Joules(seconds * 9),
+                          Joules(seconds * 11),
+                          {Provenance::Kind::measured, "powercap"}};
+    entry.energy_looks = 1;
     entry.workspace = Bytes(64);
     entry.error = std::nan("");
     return entry;
@@ -42,28 +52,87 @@ class DatabaseFile : public testing::Test {
     Path path_;
 };
 
-// As version 1 wrote it: entries say nothing of their looks.
-TEST_F(DatabaseFile, AFileOfTheFirstVersionIsReadAndWritten) {
-    {
-        auto database = Database::open(path_);
-        ASSERT_TRUE(database.ok() && database->put(key(1), entry(0.5)).ok());
+// Joules of two meters, and those of none, are apart; seconds are not.
+TEST_F(DatabaseFile, JoulesBelongToTheirMeter) {
+    auto database = Database::open(path_);
+    ASSERT_TRUE(database.ok());
+    Key none = key(1), other = key(1);
+    none.meter = "";
+    other.meter = "perf cpu:0";
+    ASSERT_TRUE(database->put(key(1), entry(0.5)).ok());
+    for (const Key& asked : {none, other}) {
+        const auto found = database->get(asked);
+        ASSERT_TRUE(found.ok() && found->has_value());
+        EXPECT_EQ((*found)->median, Seconds(0.5));
+        EXPECT_FALSE((*found)->energy.has_value());
+        EXPECT_FALSE(database->get_all(asked)->front().second.energy.has_value());
     }
+    Entry timed_only = entry(0.25);
+    timed_only.energy.reset();
+    ASSERT_TRUE(database->put(none, timed_only).ok());
+    const auto found = database->get(key(1));
+    ASSERT_TRUE(found.ok() && found->has_value());
+    EXPECT_EQ((*found)->median, Seconds(0.25));
+    EXPECT_EQ((*found)->energy->value, Joules(5));
+}
+
+// A file as an older version wrote it, with one entry, one list of choices and one residual.
+void write_old_file(const Path& path, int version) {
+    std::filesystem::create_directories(path.parent_path());
     sqlite3* raw = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(raw, "alter table entry drop column looks; pragma user_version = 1;", nullptr,
-                           nullptr, nullptr),
-              SQLITE_OK)
-        << sqlite3_errmsg(raw);
+    ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
+    const Key k = key(1);
+    const std::string sql = fmt::format(
+        R"(create table entry (
+            subject text not null, device text not null, library text not null, threads integer not null,
+            protocol integer not null, choice text not null, minimum real not null, median real not null,
+            low real not null, high real not null, count integer not null, joules real not null,
+            joules_low real not null, joules_high real not null, provenance text not null,
+            workspace integer not null, error real{},
+            primary key (subject, device, library, threads, protocol, choice)) without rowid;
+        insert into entry values ('{}', '{}', '{}', 2, 1, '{}', 0.5, 0.5, 0.5, 0.5, 7, 3.5, 1.75, 7,
+            'estimated:cpu-linear', 64, 0{});
+        create table choice_list (
+            subject text not null, device text not null, library text not null, threads integer not null,{}
+            allowances text not null, choices text not null,
+            primary key (subject, device, library, threads,{} allowances)) without rowid;
+        insert into choice_list values ('s', 'd', 'l', 2,{} 'f32', '[]');
+        create table residual (
+            id integer primary key, at text not null default current_timestamp, model text not null,
+            plan text not null, device text not null, threads integer not null, predicted real not null,
+            ran real not null);
+        insert into residual (model, plan, device, threads, predicted, ran) values ('m', 'p', 'cpu-1', 2, 1, 1);
+        pragma user_version = {};)",
+        version >= 2 ? ", looks integer not null default 1" : "", k.subject, k.device, k.library, k.choice,
+        version >= 2 ? ", 5" : "", version >= 3 ? " protocol integer not null," : "",
+        version >= 3 ? " protocol," : "", version >= 3 ? " 1," : "", version);
+    EXPECT_EQ(sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
     sqlite3_close(raw);
-    for (int again = 0; again < 2; ++again) {
+}
+
+// Seconds stay. Joules of a model are computed from them and residuals meant something else, so both go; up
+// to version 2 an error of 0 stood where nothing had been compared, and lists were kept under no protocol.
+TEST_F(DatabaseFile, FilesOfOlderVersionsKeepTheirSeconds) {
+    for (const int version : {1, 2, 3}) {
+        SCOPED_TRACE(version);
+        std::filesystem::remove_all(folder_);
+        write_old_file(path_, version);
         auto database = Database::open(path_);
         ASSERT_TRUE(database.ok()) << database.error().text();
         auto found = database->get(key(1));
         ASSERT_TRUE(found.ok() && found->has_value());
         EXPECT_EQ((*found)->median, Seconds(0.5));
-        EXPECT_EQ((*found)->looks, again == 0 ? 1 : 4);
-        (*found)->looks = 4;
+        EXPECT_EQ((*found)->looks, version == 1 ? 1 : 5);
+        EXPECT_EQ(std::isnan((*found)->error), version < 3);
+        EXPECT_FALSE((*found)->energy.has_value());
+        EXPECT_TRUE(database->residuals("cpu-1")->empty());
+        const ListKey list{"s", "d", "l", 2, 1, "f32"};
+        EXPECT_EQ(database->choices(list)->has_value(), version == 3);
+        ASSERT_TRUE(database->put_choices(list, {}).ok());
+        (*found)->looks = 9;
         ASSERT_TRUE(database->put(key(1), **found).ok());
+        EXPECT_EQ((*Database::open(path_)->get(key(1)))->looks, 9);
+        EXPECT_TRUE(Database::open(path_)->choices(list)->has_value());
     }
 }
 
@@ -76,14 +145,16 @@ TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
         choice.kernel = "k";
         choice.inputs = {{plan::plain(4), graph::ElementType::f32, {}}};
         ASSERT_TRUE(database->put_choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 1, "f32"}, {choice}).ok());
-        ASSERT_TRUE(database->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1.1)}).ok());
+        ASSERT_TRUE(
+            database->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1.2), Seconds(1.25), ""}).ok());
     }
     auto database = Database::open(path_);
     ASSERT_TRUE(database.ok());
     const auto found = database->get(key(1));
     ASSERT_TRUE(found.ok() && found->has_value());
     EXPECT_EQ((*found)->median, Seconds(0.5));
-    EXPECT_EQ((*found)->energy.provenance.text(), "estimated:cpu-linear");
+    ASSERT_TRUE((*found)->energy.has_value());
+    EXPECT_EQ((*found)->energy->provenance.text(), "measured:powercap");
     EXPECT_TRUE(std::isnan((*found)->error));
     EXPECT_FALSE(database->get(key(2))->has_value());
     EXPECT_EQ(database->get_all(key(1))->size(), 1U);
@@ -93,38 +164,12 @@ TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
     EXPECT_FALSE(database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 1, "f32,bf16"})->has_value());
     EXPECT_FALSE(database->choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 2, "f32"})->has_value())
         << "made under another protocol";
-    EXPECT_EQ(database->residuals("cpu-1")->size(), 1U);
-}
-
-// As version 2 wrote it: 0 where nothing had been compared, lists under no protocol.
-TEST_F(DatabaseFile, AFileOfTheSecondVersionLosesItsErrorsAndLists) {
-    {
-        auto database = Database::open(path_);
-        Entry compared = entry(0.5);
-        compared.error = 0;
-        ASSERT_TRUE(database.ok() && database->put(key(1), compared).ok());
-    }
-    sqlite3* raw = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(raw,
-                           "drop table choice_list; create table choice_list (subject text not null, device "
-                           "text not null, library text not null, threads integer not null, allowances text "
-                           "not null, choices text not null, primary key (subject, device, library, threads, "
-                           "allowances)) without rowid; insert into choice_list values ('s', 'd', 'l', 2, "
-                           "'f32', '[]'); pragma user_version = 2;",
-                           nullptr, nullptr, nullptr),
-              SQLITE_OK)
-        << sqlite3_errmsg(raw);
-    sqlite3_close(raw);
-    auto database = Database::open(path_);
-    ASSERT_TRUE(database.ok()) << database.error().text();
-    const auto found = database->get(key(1));
-    ASSERT_TRUE(found.ok() && found->has_value());
-    EXPECT_TRUE(std::isnan((*found)->error));
-    const ListKey list{"s", "d", "l", 2, 1, "f32"};
-    EXPECT_FALSE(database->choices(list)->has_value());
-    ASSERT_TRUE(database->put_choices(list, {}).ok());
-    EXPECT_TRUE(database->choices(list)->has_value());
+    const auto residuals = database->residuals("cpu-1");
+    ASSERT_TRUE(residuals.ok() && residuals->size() == 1U);
+    EXPECT_EQ(residuals->front().predicted, Seconds(1));
+    EXPECT_EQ(residuals->front().kernels, Seconds(1.2));
+    EXPECT_EQ(residuals->front().ran, Seconds(1.25));
+    EXPECT_FALSE(residuals->front().at.empty());
 }
 
 TEST_F(DatabaseFile, SurvivesAKillAtAnyMoment) {
@@ -210,6 +255,75 @@ TEST_F(DatabaseFile, OtherFilesAreRefused) {
     ASSERT_TRUE(write_file(path_, std::string(5000, 'x')).ok());
     EXPECT_EQ(Database::open(path_).error().code, ErrorCode::malformed);
     EXPECT_EQ(Database::open("/proc/no/such.db").error().code, ErrorCode::file_not_writable);
+}
+
+// A view under a table's name could compute for ever, and a trigger could change what is stored.
+TEST_F(DatabaseFile, ProgramsInTheFileAreRefused) {
+    for (const std::string program :
+         {"drop table residual; create view residual as with recursive n(i) as (select 1 union all select i "
+          "+ "
+          "1 from n) select i as id, 'm' as model from n",
+          "create trigger spoil after insert on entry begin delete from energy; end"}) {
+        ASSERT_TRUE(Database::open(path_).ok());
+        sqlite3* raw = nullptr;
+        ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
+        EXPECT_EQ(sqlite3_exec(raw, program.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+        sqlite3_close(raw);
+        const auto opened = Database::open(path_);
+        ASSERT_FALSE(opened.ok()) << program;
+        EXPECT_EQ(opened.error().code, ErrorCode::malformed);
+        const bool view = program.find("view") != std::string::npos;
+        EXPECT_EQ(opened.error().message,
+                  fmt::format("`{}` is not a cost database: it holds the {}, and cost databases hold stored "
+                              "tables alone",
+                              path_.string(), view ? "view `residual`" : "trigger `spoil`"));
+        std::filesystem::remove_all(path_.parent_path());
+    }
+}
+
+// A file with some bytes changed gives what is left of it, or an error with a next step.
+TEST_F(DatabaseFile, DamagedFilesAreAnErrorOrRead) {
+    {
+        auto whole = Database::open(path_);
+        ASSERT_TRUE(whole.ok());
+        for (int i = 0; i < 40; ++i) ASSERT_TRUE(whole->put(key(i), entry(i + 1)).ok());
+        plan::Choice choice;
+        choice.kernel = "k";
+        ASSERT_TRUE(whole->put_choices({"s", "d", "l", 2, 1, "f32"}, {choice}).ok());
+        ASSERT_TRUE(whole->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1), Seconds(1), ""}).ok());
+    }
+    const auto bytes = read_file(path_);
+    ASSERT_TRUE(bytes.ok());
+    Random random(5);
+    int read = 0, refused = 0;
+    for (int round = 0; round < 600; ++round) {
+        std::string damaged = *bytes;
+        for (std::uint64_t edits = 1 + random.below(8); edits > 0; --edits) {
+            const std::size_t at = random.below(random.chance(0.3) ? 200 : damaged.size());
+            damaged[at] = static_cast<char>(random.below(256));
+        }
+        if (random.chance(0.1)) damaged.resize(random.below(damaged.size()));
+        for (const char* end : {"-wal", "-shm"}) std::filesystem::remove(path_.string() + end);
+        ASSERT_TRUE(write_file(path_, damaged).ok());
+        const auto count = [&](const auto& result) {
+            ++(result.ok() ? read : refused);
+            if (!result.ok()) {
+                EXPECT_NE(result.error().kind(), ErrorKind::bug) << result.error().text();
+                EXPECT_FALSE(result.error().next_step.empty()) << result.error().message;
+            }
+        };
+        auto database = Database::open(path_);
+        count(database);
+        if (!database.ok()) continue;
+        for (int i = 0; i < 40; i += 7) count(database->get(key(i)));
+        count(database->get_all(key(1)));
+        count(database->choices({"s", "d", "l", 2, 1, "f32"}));
+        count(database->residuals("cpu-1"));
+        count(database->entry_count());
+        count(database->put(key(3), entry(1)));
+    }
+    EXPECT_GT(read, 600);
+    EXPECT_GT(refused, 60);
 }
 
 }  // namespace

@@ -107,5 +107,46 @@ TEST(Matrix, StrassensAlgorithm) {
     }
 }
 
+// What is not finite, or so large that a sum of it overflows, stays in its own row and column.
+TEST(Matrix, StrassensAlgorithmKeepsNanAndInfinitiesApart) {
+    Random random(5);
+    const std::int64_t m = 64, n = 256, k = 512;
+    const auto device = test_device(2);
+    for (const float odd : {NAN, INFINITY, -INFINITY, 3e38F})
+        for (const bool in_weights : {false, true}) {
+            SCOPED_TRACE(fmt::format("{} {}", odd, in_weights));
+            const auto spoil = [&](graph::Tensor& tensor) {
+                tensor.mutable_values<float>()[3 * 256 + 5] = odd;
+            };
+            graph::Tensor weights = random_tensor(random, {k, n});
+            if (in_weights) spoil(weights);
+            Graph graph;
+            graph.set_outputs(
+                {graph.add("MatMul", {graph.add_input("x", f32({m, k})), graph.add_constant("w", weights)})});
+            EXPECT_THAT(check_region(*device, graph, random, 1e-5, std::nullopt, "simd:matmul:strassen",
+                                     [&](graph::Tensor& source) {
+                                         if (!in_weights) spoil(source);
+                                     }),
+                        testing::ElementsAre("simd:matmul:strassen"));
+        }
+}
+
+TEST(Matrix, ExactArithmeticLeavesOutWhatMultipliesLess) {
+    Random random(6);
+    auto device =
+        make_cpu_device({.threads = 1, .pin = false, .allowances = {.winograd = false, .strassen = false}});
+    ASSERT_TRUE(device.ok());
+    Graph graph;
+    graph.set_outputs({graph.add("MatMul", {graph.add_input("x", f32({64, 512})),
+                                            graph.add_constant("w", random_tensor(random, {512, 256}))})});
+    EXPECT_THAT(check_region(**device, graph, random, 1e-6),
+                testing::Not(testing::Contains("simd:matmul:strassen")));
+    Graph image;
+    image.set_outputs({image.add("Conv", {image.add_input("x", f32({1, 32, 28, 28})),
+                                          image.add_constant("w", random_tensor(random, {64, 32, 3, 3}))})});
+    for (const std::string& kernel : check_region(**device, image, random, 1e-6))
+        EXPECT_THAT(kernel, testing::Not(testing::HasSubstr("wino")));
+}
+
 }  // namespace
 }  // namespace viridian::execute

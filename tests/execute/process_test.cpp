@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/execute/networks.hpp"
@@ -95,30 +96,54 @@ TEST(Process, ACallerIsPinnedForAsLongAsItAsks) {
     EXPECT_EQ(ProcessState().processors, before.processors);
 }
 
+// How many processors each of our workers may use, in ascending order.
 std::vector<int> processors_of_workers() {
-    std::vector<int> counts(2);
-#pragma omp parallel num_threads(2)
-    {
+    std::vector<int> counts;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::string name;
+        std::ifstream(task.path() / "comm") >> name;
         cpu_set_t set;
-        if (sched_getaffinity(0, sizeof set, &set) == 0)
-            counts[static_cast<std::size_t>(omp_get_thread_num())] = CPU_COUNT(&set);
+        if (name == "viridian" && sched_getaffinity(std::stoi(task.path().filename()), sizeof set, &set) == 0)
+            counts.push_back(CPU_COUNT(&set));
     }
+    std::ranges::sort(counts);
     return counts;
 }
 
 TEST(Process, WorkersArePinnedIfAskedAlone) {
     if (physical_cpus().size() < 2) GTEST_SKIP() << "one core";
-    std::jthread([] {  // its OpenMP team goes with it
-        const int all = static_cast<int>(ProcessState().processors.size());
-        ASSERT_TRUE(make_cpu_device({.threads = 2, .allowances = {}}).ok());
-        EXPECT_EQ(processors_of_workers(), (std::vector<int>{all, all}));
-        ASSERT_TRUE(make_cpu_device({.threads = 2, .pin = true, .allowances = {}}).ok());
-        EXPECT_EQ(processors_of_workers(), (std::vector<int>{all, 1}));
-    })
-        .join();
+    const int all = static_cast<int>(ProcessState().processors.size());
+    ASSERT_EQ(processors_of_workers(), std::vector<int>());
+    // A run meets every worker, so it has started and is where it stays.
+    const auto workers_of = [&](bool pin) {
+        auto device = make_cpu_device({.threads = 2, .pin = pin, .allowances = {}});
+        EXPECT_TRUE(device.ok());
+        EXPECT_GT((*device)->core_to_core_latency(), Seconds());
+        return processors_of_workers();
+    };
+    EXPECT_EQ(workers_of(false), std::vector<int>{all});
+    EXPECT_EQ(workers_of(true), std::vector<int>{1});
+    EXPECT_EQ(processors_of_workers(), std::vector<int>()) << "the workers go with the device";
 }
 
-// Inside a parallel region of the caller's, OpenMP by itself would give one thread.
+// Outside of our calls, the program's own regions are those of its OpenMP library.
+TEST(Process, AProgramsOwnRegionsHaveTheirThreads) {
+    const auto device = test_device(2);
+    for (const int threads : {1, 2, 5}) {
+        std::vector<int> met(static_cast<std::size_t>(threads));
+        std::atomic<int> arrived = 0, wrong = 0;
+#pragma omp parallel num_threads(threads)
+        {
+            ++met[static_cast<std::size_t>(omp_get_thread_num())];
+            ++arrived;
+#pragma omp barrier
+            if (arrived != threads || omp_get_num_threads() != threads) ++wrong;
+        }
+        EXPECT_EQ(met, std::vector<int>(static_cast<std::size_t>(threads), 1));
+        EXPECT_EQ(wrong, 0);
+    }
+}
+
 TEST(Process, RunsInsideAParallelRegion) {
     Random random(3);
     const Graph graph = rows_network(random);
@@ -208,21 +233,41 @@ TEST_P(Forked, WhileOtherThreadsRun) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, Forked, testing::Values(1, 2));
 
-TEST(Process, DISABLED_WithOneThreadAllowed) {
-    const auto device = make_cpu_device({.threads = 2, .allowances = {}});
+// Sets an environment variable while it lives.
+class Variable {
+  public:
+    Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+    ~Variable() { unsetenv(name_); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+  private:
+    const char* name_;
+};
+
+TEST(Process, TheEnvironmentGivesTheDefaultNumberOfThreads) {
+    const Variable of_openmp("OMP_NUM_THREADS", "3");
+    EXPECT_EQ((*make_cpu_device())->threads(), 3);
+    {
+        const Variable ours("VIRIDIAN_THREADS", "2");
+        EXPECT_EQ((*make_cpu_device())->threads(), 2);
+        EXPECT_EQ((*make_cpu_device({.threads = 1, .allowances = {}}))->threads(), 1);
+    }
+    const Variable ours("VIRIDIAN_THREADS", "all");
+    const auto device = make_cpu_device();
     ASSERT_FALSE(device.ok());
     EXPECT_EQ(device.error().text(),
-              "2 threads were asked for, at most 1 are possible. give at most as many --threads as cores.");
-    EXPECT_EQ((*make_cpu_device())->threads(), 1);
+              "the environment variable VIRIDIAN_THREADS is `all`. set it to a number from 1 to 1024, or "
+              "unset it.");
+    EXPECT_TRUE(make_cpu_device({.threads = 1, .allowances = {}}).ok());
 }
 
-TEST(Process, AThreadLimitIsKept) {
-    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-    EXPECT_EQ(std::system(("OMP_THREAD_LIMIT=1 '" + self +
-                           "' --gtest_also_run_disabled_tests "
-                           "--gtest_filter=Process.DISABLED_WithOneThreadAllowed > /dev/null")
-                              .c_str()),
-              0);
+TEST(Process, ThreadsHaveALimit) {
+    const auto device = make_cpu_device({.threads = 1025, .allowances = {}});
+    ASSERT_FALSE(device.ok());
+    EXPECT_EQ(device.error().text(),
+              "1025 threads were asked for, at most 1024 are possible. give at most as many --threads as "
+              "cores.");
 }
 
 }  // namespace

@@ -112,6 +112,34 @@ TEST(Elementwise, HugeBroadcastIsRefused) {
     EXPECT_EQ(outputs.error().code, ErrorCode::limit_exceeded);
 }
 
+// What the shape rule of one node says of inputs of these types.
+std::string refusal(const std::string& op, const std::vector<TensorType>& types) {
+    Graph graph;
+    std::vector<ValueId> inputs;
+    for (const TensorType& type : types) inputs.push_back(graph.add_input("x", type));
+    graph.set_outputs({graph.add(op, inputs, {}, "n")});
+    const auto inferred = infer_types(graph);
+    return inferred.ok() ? "" : inferred.error().message;
+}
+
+TEST(Elementwise, OperandsWithoutMeaningAreRefused) {
+    const TensorType truths{ElementType::boolean, shape_of({3})}, numbers{ElementType::f32, shape_of({3})};
+    const TensorType number{ElementType::f32, shape_of({})}, half{ElementType::f16, shape_of({})};
+    EXPECT_EQ(refusal("Add", {truths, truths}), "node `n` (Add): Add is given bool[3]");
+    EXPECT_EQ(refusal("Max", {numbers, truths}), "node `n` (Max): Max is given bool[3]");
+    EXPECT_EQ(refusal("Add", {numbers, number}), "");
+    const std::string bounds = "node `n` (Clip): Clip's bounds are scalars of its type";
+    EXPECT_EQ(refusal("Clip", {number, numbers}), bounds);
+    EXPECT_EQ(refusal("Clip", {numbers, number, half}), bounds);
+    EXPECT_EQ(refusal("Clip", {numbers, number, number}), "");
+    const TensorType pads{ElementType::i64, shape_of({2})};
+    EXPECT_EQ(refusal("Pad", {numbers, pads, half}), "node `n` (Pad): Pad fills f32[3] with f16[]");
+    EXPECT_EQ(refusal("Pad", {numbers, pads, number}), "");
+    const TensorType column{ElementType::f32, shape_of({1, 1})};
+    EXPECT_EQ(refusal("Resize", {numbers, column, column}),
+              "node `n` (Resize): input 1 of Resize has rank 2");
+}
+
 TEST(Elementwise, ExactInTheField) {
     Graph graph;
     const ValueId x = graph.add_input("x", {ElementType::f32, shape_of({1})});

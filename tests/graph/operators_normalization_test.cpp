@@ -154,5 +154,12 @@ TEST(Normalization, RefusesWhatDoesNotFit) {
     EXPECT_TRUE(refused("LRN", {counting({1, 4, 2})}));
 }
 
+TEST(Normalization, NoChannelsGiveNothing) {
+    for (const char* op : {"InstanceNormalization", "GroupNormalization"}) {
+        const auto y = run(op, {counting({3, 0, 4}), counting({0}), counting({0})});
+        EXPECT_EQ(y.dims(), (Dims{3, 0, 4})) << op;
+    }
+}
+
 }  // namespace
 }  // namespace viridian::graph

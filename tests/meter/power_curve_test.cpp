@@ -31,9 +31,9 @@ TEST(PowerCurve, UnchangedReadingsAreTheSameUpdate) {
                                                {20, 40, 0},
                                                {24, 70, 0},
                                                {28, 70, 0}}));
-    ASSERT_EQ(curve.segments.size(), 1U);  // begins where the first update's age is known
-    EXPECT_EQ(curve.segments[0].begin, 12);
-    EXPECT_EQ(curve.segments[0].end, 24);
+    ASSERT_EQ(curve.segments.size(), 1U);    // begins where the first update's age is known
+    EXPECT_EQ(curve.segments[0].begin, 10);  // between the last reading of 10 and the first of 40
+    EXPECT_EQ(curve.segments[0].end, 22);
     EXPECT_EQ(microjoules(curve.segments[0].energy), 30);
     EXPECT_EQ(microjoules(curve.total), 30);
 }

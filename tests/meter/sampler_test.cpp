@@ -114,7 +114,7 @@ TEST(Measure, PowerMetersAreIntegrated) {
     ASSERT_TRUE(result.ok()) << result.error().text();
     EXPECT_NEAR(result->energy.value.value, 250.0 * result->seconds.value, 1e-6 * result->energy.value.value);
     EXPECT_LT(result->energy.low, result->energy.value);
-    EXPECT_FALSE(measure(constant, [] {}, "cuda:7").ok());
+    EXPECT_FALSE(measure(constant, [] {}, std::vector<std::string>{"cuda:7"}).ok());
 }
 
 TEST(Measure, ACounterThatGoesRoundTwiceIsReadMeanwhile) {

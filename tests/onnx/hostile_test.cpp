@@ -76,6 +76,38 @@ TEST(Hostile, WrongLengths) {
     expect_error(model, ErrorCode::malformed, "tensor `w` needs 6 elements, the file holds 1");
 }
 
+TEST(Hostile, InputWithoutType) {
+    ModelProto model = small_model();
+    model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(0);
+    expect_error(model, ErrorCode::malformed, "the input `x` has no element type");
+    model.mutable_graph()->mutable_input(0)->clear_type();
+    expect_error(model, ErrorCode::malformed, "the input `x` has no element type");
+}
+
+// A function that means an operator, called without what the operator needs.
+TEST(Hostile, FunctionCalledWithoutInputs) {
+    ModelProto model = small_model();
+    auto& function = *model.add_functions();
+    function.set_name("Swish");
+    function.set_domain("viridian");
+    function.add_input("a");
+    function.add_output("b");
+    function.add_opset_import()->set_version(17);
+    add_node(function, "Sigmoid", {"a"}, {"s"});
+    add_node(function, "Mul", {"a", "s"}, {"b"});
+    model.add_opset_import()->set_domain("viridian");
+    model.mutable_opset_import(1)->set_version(1);
+    for (const std::vector<std::string>& inputs :
+         {std::vector<std::string>{}, std::vector<std::string>{""}}) {
+        model.mutable_graph()->mutable_node()->DeleteSubrange(2, model.graph().node_size() - 2);
+        add_node(*model.mutable_graph(), "Swish", inputs, {"z"}).set_domain("viridian");
+        const auto graph = parse(model.SerializeAsString(), "hostile.onnx");
+        if (!graph.ok()) {
+            EXPECT_EQ(graph.error().kind(), ErrorKind::user) << graph.error().message;
+        }
+    }
+}
+
 TEST(Hostile, TruncatedAnywhere) {
     const std::string whole = small_model().SerializeAsString();
     for (std::size_t length = 0; length < whole.size(); ++length) {

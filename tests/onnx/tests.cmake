@@ -25,16 +25,21 @@ add_test(NAME onnx.shapes COMMAND shape_check --least 2000 --least-inner 30 --zo
                                   /usr/share/libonnx-testdata/data)
 set(excluded --excluded "${folder}/conformance_excluded.txt")
 add_test(NAME onnx.conformance.debian
-         COMMAND conformance ${excluded} --least 980 /usr/share/libonnx-testdata/data)
-add_test(NAME onnx.conformance.cpu
-         COMMAND conformance --device cpu ${excluded} --least 980 --least-fast 400 /usr/share/libonnx-testdata/data)
+         COMMAND conformance ${excluded} --least 990 /usr/share/libonnx-testdata/data)
+# Alone, with the work divided among threads, and with every tensor between guard pages.
+foreach(device cpu cpu:4-threads cpu:guarded)
+    string(REPLACE ":" "_" name ${device})
+    add_test(NAME onnx.conformance.${name}
+             COMMAND conformance --device ${device} ${excluded} --least 990 --least-fast 400 /usr/share/libonnx-testdata/data)
+    set_tests_properties(onnx.conformance.${name} PROPERTIES LABELS "onnx;release-only" TIMEOUT 900)
+endforeach()
 set(peer "${folder}/peers/run_peer_test")
 add_test(NAME onnx.conformance.newest
-         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --least 1000
+         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --least 1600
                  --skip light/light_[bivrdz]*)  # seconds each with plain loops; `make conformance` runs them
 add_test(NAME onnx.conformance.newest_cpu
          COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --device cpu
-                 --least 1000 --least-fast 400)
+                 --least 1600 --least-fast 400)
 foreach(set debian newest)
     add_test(NAME onnx.export_runs_in_onnxruntime.${set}
              COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool> ${set})
@@ -42,7 +47,7 @@ endforeach()
 add_test(NAME onnx.optimised_runs_in_onnxruntime
          COMMAND "${peer}" "${folder}/peers/optimised_runs_in_onnxruntime.py" $<TARGET_FILE:viridian>)
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
-set_tests_properties(onnx.conformance.debian onnx.conformance.cpu onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 900)
+set_tests_properties(onnx.conformance.debian onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 900)
 set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      onnx.optimised_runs_in_onnxruntime
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 900 SKIP_RETURN_CODE 77)

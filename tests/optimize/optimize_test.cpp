@@ -16,6 +16,7 @@ using graph::Tensor;
 using graph::ValueId;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 Tensor weights(const Dims& dims) {
     Tensor tensor(graph::ElementType::f32, dims);
@@ -53,11 +54,12 @@ class Notes : public Listener {
 struct Bench {
     execute::SimulatedDevice device;
     cost::Database database = *cost::Database::temporary();
-    std::unique_ptr<MeasuredCosts> costs = *MeasuredCosts::open(device, database, "model", "f32");
+    std::unique_ptr<MeasuredCosts> costs = *MeasuredCosts::open(device, database, {.meter = "model"}, "f32");
     Notes notes;
 
-    Result<Optimized> optimize(const std::string& objective, bool record = false) {
+    Result<Optimized> optimize(const std::string& objective, bool record = false, bool keep = false) {
         OptimizeOptions options;
+        options.keep_original = keep;
         options.objective = *search::parse_objective(objective);
         options.proofs = 1;
         options.record = record;
@@ -81,7 +83,7 @@ TEST(Optimize, FindsAPlanThatIsNoDearerAndProvenEqual) {
     EXPECT_EQ(json["schema"], "viridian.optimize/1");
     EXPECT_TRUE(json["verification"]["passed"].get<bool>());
     EXPECT_GE(json["layers"].size(), result->optimized.planned.plan.steps.size());
-    EXPECT_THAT(text(*result), HasSubstr("proven cheapest"));
+    EXPECT_THAT(text(*result), HasSubstr("the cheapest of this graph's plans"));
 }
 
 TEST(Optimize, ForbidsAKernelWhoseOutputsAreWrongAndPlansAgain) {
@@ -128,6 +130,57 @@ TEST(Optimize, ACancelledMeasurementIsAnErrorAndACancelledSearchIsNot) {
     ASSERT_TRUE(stopped.ok()) << stopped.error().text();
     EXPECT_EQ(stopped->search.ended_by, search::EndedBy::cancelled);
     EXPECT_TRUE(stopped->proof->proof.passed());
+}
+
+// Numbers of kernels are those of the plans, so no timing decides here.
+TEST(Optimize, KeepsTheOriginalOnRequestIfNoGainIsShown) {
+    Bench bench;
+    const auto fewer = bench.optimize("kernels", false, true);
+    ASSERT_TRUE(fewer.ok()) << fewer.error().text();
+    ASSERT_LT(fewer->optimized.planned.plan.steps.size(), fewer->baseline.planned.plan.steps.size());
+    EXPECT_TRUE(fewer->gain().is_gain());
+    EXPECT_FALSE(fewer->kept_original);
+
+    Graph one;
+    const ValueId x = one.add_input("x", {graph::ElementType::f32, graph::shape_of({4})});
+    one.set_outputs({one.add("Relu", {x}, {}, "relu")});
+    for (const bool keep : {true, false}) {
+        OptimizeOptions options;
+        options.objective = *search::parse_objective("kernels");
+        options.keep_original = keep;
+        const auto same = optimize(one, *bench.costs, &bench.device, options, bench.notes);
+        ASSERT_TRUE(same.ok()) << same.error().text();
+        EXPECT_EQ(same->gain().value, 1);
+        EXPECT_EQ(same->kept_original.has_value(), keep);
+        EXPECT_EQ(same->to_json()["ratio"]["kept_original"], keep);
+        EXPECT_THAT(text(*same), HasSubstr("no gain is shown"));
+        EXPECT_THAT(text(*same), HasSubstr(keep ? "written as it was given" : "--keep-original"));
+    }
+}
+
+TEST(Optimize, TheRatioIsOfWhatTheObjectiveMinimises) {
+    Bench bench;
+    auto result = bench.optimize("time");
+    ASSERT_TRUE(result.ok()) << result.error().text();
+    const Provenance meter{Provenance::Kind::measured, "powercap"};
+    const auto set = [&](Side& side, double seconds, double spread, double joules) {
+        side.measured->seconds = {seconds, seconds, seconds - spread, seconds + spread, 9};
+        side.measured->disturbed = 0;
+        side.measured->energy = {Joules(joules), Joules(joules), Joules(joules), meter};
+    };
+    set(result->baseline, 1, 0.1, 10);
+    set(result->optimized, 2, 0.2, 5);  // slower and leaner
+    EXPECT_FALSE(result->gain().is_gain());
+    EXPECT_DOUBLE_EQ(result->gain().value, 0.5);
+    EXPECT_DOUBLE_EQ(result->gain().low, 0.9 / 2.2);
+    EXPECT_DOUBLE_EQ(result->gain().high, 1.1 / 1.8);
+    result->options.objective = *search::parse_objective("energy");
+    EXPECT_TRUE(result->gain().is_gain());
+    EXPECT_DOUBLE_EQ(result->gain().value, 2);
+    EXPECT_THAT(text(*result), Not(HasSubstr("no gain")));
+    EXPECT_THAT(text(*result), Not(HasSubstr("other processes")));
+    result->baseline.measured->disturbed = 0.43;
+    EXPECT_THAT(text(*result), HasSubstr("other processes took a processor during 43 % of the runs"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Graph cancelling() {
 Result<ProvenPlan> proven_on(FixedPrices& device, const Graph& graph, const std::string& allowances,
                              std::optional<double> max_error = std::nullopt) {
     VIRIDIAN_TRY(cost::Database database, cost::Database::open(":memory:"));
-    VIRIDIAN_TRY(const auto costs, MeasuredCosts::open(device, database, "model", allowances));
+    VIRIDIAN_TRY(const auto costs, MeasuredCosts::open(device, database, {.meter = "model"}, allowances));
     costs->price_for(graph);
     prove::TensorSets inputs;
     for (const std::uint64_t seed : {1, 2}) inputs.push_back(*prove::seeded_inputs(graph, seed));

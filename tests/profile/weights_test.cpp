@@ -42,11 +42,11 @@ TEST(Weights, OfANetworkThatFitsTheCacheMakeNoTraffic) {
     plan::Plan plan;
     plan.assignment.regions = {stored_in(small, ElementType::f32)};
     EXPECT_TRUE(weights_stay_cached(small));
-    EXPECT_EQ(weight_traffic(small, plan), Bytes(0));
+    EXPECT_EQ(memory_traffic(small, plan), Bytes(0));
     const Graph large = product(this_machine().l3.value / 2 / (32 * 4) + 1);
     plan.assignment.regions = {stored_in(large, ElementType::f32)};
     EXPECT_FALSE(weights_stay_cached(large));
-    EXPECT_EQ(weight_traffic(large, plan),
+    EXPECT_EQ(memory_traffic(large, plan),
               weight_bytes(large, plan.assignment.regions[0].region, plan.assignment.regions[0].choice));
 }
 

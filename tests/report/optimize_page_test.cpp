@@ -123,7 +123,7 @@ TEST_P(OptimizePage, IsWholeForEverySolverAndSaysHowNearTheBoundIs) {
         {"greedy", nullptr, nullptr, "chosen by greedy, 2.00\u00a0m%; no bound known"},
         {"exact", 0.0019, 1e-4,
          "chosen by exact, gap 100\u00a0µ%: 2.00\u00a0m%, and no plan of this graph is below 1.90\u00a0m%"},
-        {"exact", 0.002, 0.0, "chosen by exact, proven cheapest for this graph"}};
+        {"exact", 0.002, 0.0, "chosen by exact, the cheapest plan of this graph at these prices (gap 0)"}};
     for (const auto& [solver, bound, gap, expected] : cases) {
         result_["assignment"] = {{"solver", solver}, {"value", 0.002}, {"bound", bound}, {"gap", gap}};
         html_ = *page(result_);

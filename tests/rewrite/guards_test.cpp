@@ -134,6 +134,14 @@ const std::vector<Case> cases = {
                                  {"pads", Dims{1, 1, 1, 1}},
                                  {"count_include_pad", std::int64_t{1}}})});
      }},
+    {"average_as_convolution", "no channels",
+     [](RandomGraph& g) {
+         return g.finish({g.add("AveragePool", {g.input({1, 0, 4, 4})}, {{"kernel_shape", Dims{2, 2}}})});
+     }},
+    {"widen_groups", "no channels",
+     [](RandomGraph& g) {
+         return g.finish({conv(g, g.input({1, 0, 4, 4}), {4, 0, 3, 3}, {{"group", std::int64_t{2}}})});
+     }},
     {"average_as_convolution", "padding that is not counted",
      [](RandomGraph& g) {
          return g.finish({g.add("AveragePool", {g.input({1, 2, 5, 5})},

@@ -61,6 +61,24 @@ TEST(Compare, InfinitiesAgreeOnlyWithThemselves) {
     EXPECT_FALSE(compare(divided({0, 1}, 1), divided({-1e-30F, 1}, 1), 1, 1e-9).ok());
 }
 
+// The tolerance is a share of the tensor's largest element, however small that is.
+TEST(Compare, SmallOutputsAreComparedAsStrictlyAsLargeOnes) {
+    const auto scaled = [](const std::vector<float>& by) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({2})});
+        const ValueId c = graph.add_constant("c", graph::Tensor::f32({2}, by));
+        graph.set_outputs({graph.add("Mul", {x, c})});
+        EXPECT_TRUE(infer_types(graph).ok());
+        return graph;
+    };
+    for (const float size : {1e-30F, 1e-12F, 1.0F, 1e12F}) {
+        EXPECT_TRUE(compare(scaled({size, size}), scaled({size, size}), 1, 1e-9).ok()) << size;
+        EXPECT_FALSE(compare(scaled({size, size}), scaled({size, size * 1.001F}), 1, 1e-9).ok()) << size;
+        EXPECT_FALSE(compare(scaled({0, 0}), scaled({0, size}), 1, 1e-9).ok()) << size << " for zero";
+        EXPECT_FALSE(compare(scaled({0, size}), scaled({0, 0}), 1, 1e-9).ok()) << "zero for " << size;
+    }
+}
+
 TEST(Simplify, FoldsBatchNormAndKeepsOrigins) {
     Random random(1);
     for (const bool twice : {false, true}) {

@@ -53,7 +53,7 @@ struct Chain {
     std::vector<std::string> found(double margin) const {
         const auto outcome = solve(*Instance::of(graph, source()), {});
         EXPECT_TRUE(outcome.ok());
-        const auto list = close_choices(graph, regions, source(), outcome->assignment, margin);
+        const auto list = close_choices(graph, regions, source(), outcome->assignment, {}, margin);
         EXPECT_TRUE(list.ok());
         std::vector<std::string> names;
         for (const auto& one : *list) EXPECT_TRUE(one.price.has_value());

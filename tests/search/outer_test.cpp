@@ -63,7 +63,7 @@ TEST_P(Outer, finds_cheaper_graphs_that_replay_and_repeats_itself) {
         EXPECT_LE(found->outcome.assignment.value, start->outcome.assignment.value);
         cheaper += found->outcome.assignment.value < start->outcome.assignment.value ? 1 : 0;
     }
-    if (rules == 0) GTEST_SKIP() << "no rule of kind `alternative` is listed yet";
+    EXPECT_GT(rules, 0);
     EXPECT_GT(cheaper, 0);
 }
 

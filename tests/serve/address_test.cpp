@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "tests/meter/fake_tree.hpp"
+#include "viridian/base/random.hpp"
 #include "viridian/serve/server.hpp"
 
 namespace viridian::serve {
@@ -45,25 +48,29 @@ TEST(Address, WhatIsTakenOrForbiddenIsSaidInOneSentence) {
     EXPECT_TRUE(std::filesystem::exists(folder.root() / "file"));
     EXPECT_NE(say("192.0.2.7:5000").find("not an address of this machine"), std::string::npos);  // TEST-NET-1
 
-    auto first =
-        Server::open({}, {.listen = *parse_address("127.0.0.1:0"), .metrics = parse_address("0").value()});
+    const std::string token = "0123456789abcdef0123456789abcdef";
+    auto first = Server::open(
+        {}, {.listen = *parse_address("127.0.0.1:0"), .metrics = parse_address("0").value(), .token = token});
     ASSERT_TRUE(first.ok()) << first.error().text();
     EXPECT_NE(say((*first)->grpc_address()).find("is taken"), std::string::npos);
-    const auto second = Server::open({}, {.listen = *parse_address((*first)->grpc_address())});
+    const auto second =
+        Server::open({}, {.listen = *parse_address((*first)->grpc_address()), .token = token});
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code, ErrorCode::invalid_argument);
 
     auto on_socket = Server::open({}, {.listen = *parse_address(path)});
     ASSERT_TRUE(on_socket.ok());
     using std::filesystem::perms;
-    EXPECT_EQ(
-        std::filesystem::status(folder.root() / "s").permissions() & (perms::group_all | perms::others_all),
-        perms::none);
+    EXPECT_EQ(std::filesystem::status(folder.root() / "s").permissions(),
+              perms::owner_read | perms::owner_write);
     EXPECT_NE(say(path).find("is taken"), std::string::npos);
     on_socket->reset();
     EXPECT_EQ(say(path), "ok");
-    EXPECT_EQ(Server::open({}, {.listen = *parse_address("0"), .metrics = *parse_address(path)}).error().code,
-              ErrorCode::unsupported);
+    EXPECT_EQ(
+        Server::open({}, {.listen = *parse_address("0"), .metrics = *parse_address(path), .token = token})
+            .error()
+            .code,
+        ErrorCode::unsupported);
     if (::geteuid() != 0) {
         EXPECT_NE(say("127.0.0.1:80").find("does not let you"), std::string::npos);
     }
@@ -80,6 +87,53 @@ TEST(Address, ASocketThatADeadServerLeftIsUsedAgain) {
     ::close(dead);
     ASSERT_TRUE(std::filesystem::exists(path));
     EXPECT_TRUE(Server::open({}, {.listen = *parse_address("unix:" + path)}).ok());
+}
+
+// Another user's connection, by a child that gives up being root.
+TEST(Address, AnotherUserCannotConnectToTheSocket) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    const meter::tests::FakeTree folder;
+    std::filesystem::permissions(folder.root(),
+                                 std::filesystem::perms(0755));  // only the socket keeps others out
+    const std::string path = (folder.root() / "s").string();
+    const auto server = Server::open({}, {.listen = *parse_address("unix:" + path)});
+    ASSERT_TRUE(server.ok()) << server.error().text();
+    const auto connects_as = [&](uid_t user) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            sockaddr_un name{};
+            name.sun_family = AF_UNIX;
+            std::strcpy(name.sun_path, path.c_str());
+            if (user != 0 && ::setresuid(user, user, user) != 0) ::_exit(3);
+            const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+            const bool done = ::connect(socket, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;
+            ::_exit(done ? 0 : errno == EACCES ? 1 : 2);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    };
+    EXPECT_EQ(connects_as(0), 0);
+    EXPECT_EQ(connects_as(65534), 1);
+}
+
+TEST(Address, RandomTextIsRefusedOrComesBackAsItIs) {
+    Random random(11);
+    const std::string_view letters = "0123456789abcdef:.[]/unixlocalhost- %";
+    int taken = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        std::string text = i % 3 == 0 ? "unix:" : i % 3 == 1 ? "127.0.0.1:" : "";
+        for (std::uint64_t n = random.below(12); n > 0; --n) text += letters[random.below(letters.size())];
+        const Result<Address> address = parse_address(text);
+        if (!address.ok()) continue;
+        ++taken;
+        const Result<Address> again = parse_address(address->text());
+        ASSERT_TRUE(again.ok()) << text;
+        EXPECT_EQ(again->text(), address->text()) << text;
+        EXPECT_EQ(again->loopback, address->loopback) << text;
+        EXPECT_EQ(address->open_to_users(), !text.starts_with("unix:")) << text;
+    }
+    EXPECT_GT(taken, 1000);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "tests/serve/scripted.hpp"
@@ -106,7 +107,7 @@ TEST(Monitor, AClientThatFallsSilentLosesItsSessionAndAStreamHoldsIt) {
 
 TEST(Monitor, ALongSessionKeepsNoMoreThanTheRing) {
     const Scripted script;
-    Monitor monitor(script.meters(), {.most_samples = 3000});
+    Monitor monitor(script.meters(), {.shortest_period = Seconds(0.0001), .most_samples = 3000});
     const auto started = monitor.start({.process = ::getpid(), .period = Seconds(0.0001)});
     auto stream = monitor.stream(started->session);
     const auto read_often = [&](int times) {
@@ -167,6 +168,44 @@ TEST(Monitor, AProcessGetsItsShare) {
     ASSERT_TRUE(epoch->energies[0].process_share.has_value());
     EXPECT_GT(*epoch->energies[0].process_share, 0.0);
     EXPECT_LE(*epoch->energies[0].process_share, 1.0);
+}
+
+TEST(Monitor, AProcessIsLookedUpBelowTheRoot) {
+    const Scripted script;  // its tree has no process
+    Monitor monitor(script.meters(), {.root = script.tree.root()});
+    EXPECT_FALSE(monitor.start({.process = ::getpid()}).ok());
+    std::filesystem::create_symlink("/proc", script.tree.root() / "proc");
+    EXPECT_TRUE(monitor.start({.process = ::getpid()}).ok());
+}
+
+TEST(Monitor, NobodyReadsMoreOftenThanTheShortestPeriod) {
+    const Scripted script;
+    Monitor monitor(script.meters(), {.shortest_period = Seconds(0.002)});
+    const auto refused = monitor.start({.period = Seconds(0.0019)});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(
+        refused.error().text(),
+        "this monitor does not read every 1.9 ms, because fast readings of energy reveal what other "
+        "programs compute. ask for 2 ms or more, or have the monitor started with --allow-fast-periods.");
+    const std::int64_t begin = meter::stamp_now().monotonic_ns;
+    const auto started = monitor.start({.period = Seconds(0.002)});
+    ASSERT_TRUE(started.ok()) << started.error().text();
+    auto stream = monitor.stream(started->session);
+    ASSERT_TRUE(stream.ok());
+    // Three clients that ask as often as they can, beside the sampler's own thread.
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 3; ++i)
+        clients.emplace_back([&] {
+            for (int n = 0; n < 50; ++n) EXPECT_TRUE(monitor.read(started->session).ok());
+        });
+    for (std::thread& client : clients) client.join();
+    const auto samples = (*stream)->next();
+    ASSERT_TRUE(samples.ok());
+    const std::int64_t end = meter::stamp_now().monotonic_ns;
+    const auto readings =
+        std::ranges::count(samples->samples, 0U, [](const meter::Sample& sample) { return sample.channel; });
+    EXPECT_GT(readings, 10);
+    EXPECT_LE((readings - 1) * 2'000'000, end - begin);
 }
 
 TEST(Monitor, RequestsOutOfBoundsAreRefused) {

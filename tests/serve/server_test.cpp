@@ -26,6 +26,15 @@ namespace messages = monitor::v1;
 using tests::Scripted;
 using tests::until;
 
+const std::string test_token = "0123456789abcdef0123456789abcdef";
+
+// A call's context that carries `token`.
+struct WithToken : grpc::ClientContext {
+    explicit WithToken(const std::string& token = test_token) {
+        AddMetadata("authorization", "Bearer " + token);
+    }
+};
+
 struct Running {
     Scripted script;
     std::unique_ptr<Server> server;
@@ -33,7 +42,7 @@ struct Running {
     std::unique_ptr<messages::Monitor::Stub> stub;
 
     explicit Running(bool metrics = false, const std::string& listen = "127.0.0.1:0") {
-        ServerOptions options{.listen = *parse_address(listen)};
+        ServerOptions options{.listen = *parse_address(listen), .token = test_token};
         if (metrics) options.metrics = *parse_address("0");  // its library takes two seconds to end
         auto opened = Server::open(script.meters(), options);
         if (!opened.ok()) ADD_FAILURE() << opened.error().text();
@@ -42,14 +51,14 @@ struct Running {
         stub = messages::Monitor::NewStub(channel);
     }
     messages::StartReply start(messages::StartRequest request = {}) const {
-        grpc::ClientContext context;
+        WithToken context;
         messages::StartReply reply;
         const grpc::Status status = stub->Start(&context, request, &reply);
         EXPECT_TRUE(status.ok()) << status.error_message();
         return reply;
     }
     grpc::Status read(const std::string& session, messages::Epoch& epoch, bool samples = false) const {
-        grpc::ClientContext context;
+        WithToken context;
         messages::ReadRequest request;
         request.set_session(session);
         request.set_label("epoch 7");
@@ -57,7 +66,7 @@ struct Running {
         return stub->Read(&context, request, &epoch);
     }
     grpc::Status stop(const std::string& session, messages::StopReply& reply) const {
-        grpc::ClientContext context;
+        WithToken context;
         messages::StopRequest request;
         request.set_session(session);
         return stub->Stop(&context, request, &reply);
@@ -81,10 +90,12 @@ int connect_to(int port) {
 
 int port_of(const std::string& address) { return std::stoi(address.substr(address.rfind(':') + 1)); }
 
-std::string get_metrics(const Server& server) {
+std::string get_metrics(const Server& server, const std::string& header = "Bearer " + test_token) {
     const std::string& url = server.metrics_url();
     const int socket = connect_to(std::stoi(url.substr(url.rfind(':') + 1)));
-    const std::string request = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    const std::string request = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n" +
+                                (header.empty() ? std::string() : "Authorization: " + header + "\r\n") +
+                                "\r\n";
     EXPECT_EQ(::send(socket, request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
     std::string text(1 << 20, '\0');
@@ -125,7 +136,7 @@ TEST(Server, AnEpochOverGrpcHoldsTheScriptsJoules) {
 TEST(Server, StreamsSendSamplesUntilTheSessionStops) {
     const Running running;
     const auto started = running.start();
-    grpc::ClientContext context;
+    WithToken context;
     messages::StreamRequest request;
     request.set_session(started.session());
     request.set_interval_ms(10);
@@ -157,7 +168,8 @@ TEST(Server, AKilledClientLeaksNothing) {
         posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
         posix_spawn_file_actions_addclose(&actions, pipe[0]);
         std::string program = VIRIDIAN_SERVE_CLIENT, address = running.server->grpc_address();
-        char* arguments[] = {program.data(), address.data(), nullptr};
+        std::string token = test_token;
+        char* arguments[] = {program.data(), address.data(), token.data(), nullptr};
         pid_t child = 0;
         EXPECT_EQ(::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ), 0);
         posix_spawn_file_actions_destroy(&actions);
@@ -200,7 +212,7 @@ TEST(Server, GarbageAndMalformedMessagesAreRefused) {
     // Well-formed calls whose payload is not a message.
     grpc::GenericStub generic(running.channel);
     const auto call = [&](const std::string& method, const std::string& bytes) {
-        grpc::ClientContext context;
+        WithToken context;
         grpc::CompletionQueue queue;
         const grpc::Slice slice(bytes);
         grpc::ByteBuffer request(&slice, 1), reply;
@@ -227,7 +239,7 @@ TEST(Server, GarbageAndMalformedMessagesAreRefused) {
 
     messages::StartRequest request;
     request.set_period_ms(-5);
-    grpc::ClientContext context;
+    WithToken context;
     messages::StartReply reply;
     const grpc::Status refused = running.stub->Start(&context, request, &reply);
     EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
@@ -253,10 +265,73 @@ TEST(Server, PrometheusSeesJoulesMetersAndSessions) {
     EXPECT_NE(text.find("viridian_meter_up{meter=\"powercap\"} 0"), std::string::npos);
 }
 
+TEST(Server, OverTcpNothingIsAnsweredWithoutTheToken) {
+    const Running running(true);
+    const auto started = running.start();
+    const auto code = [&](const char* method, grpc::ClientContext& context) {
+        messages::StartRequest start;
+        messages::StartReply begun;
+        messages::ReadRequest read;
+        read.set_session(started.session());
+        messages::Epoch epoch;
+        messages::StopRequest stop;
+        stop.set_session(started.session());
+        messages::StopReply stopped;
+        messages::StreamRequest stream;
+        stream.set_session(started.session());
+        messages::Batch batch;
+        const std::string name = method;
+        if (name == "Start") return running.stub->Start(&context, start, &begun).error_code();
+        if (name == "Read") return running.stub->Read(&context, read, &epoch).error_code();
+        if (name == "Stop") return running.stub->Stop(&context, stop, &stopped).error_code();
+        const auto reader = running.stub->Stream(&context, stream);
+        EXPECT_FALSE(reader->Read(&batch));
+        return reader->Finish().error_code();
+    };
+    std::string almost = test_token;
+    almost.back() = 'e';
+    for (const char* method : {"Start", "Read", "Stop", "Stream"}) {
+        grpc::ClientContext none;
+        EXPECT_EQ(code(method, none), grpc::StatusCode::UNAUTHENTICATED) << method;
+        for (const std::string& wrong : {almost, test_token + "0", test_token.substr(1), std::string()}) {
+            WithToken context(wrong);
+            EXPECT_EQ(code(method, context), grpc::StatusCode::UNAUTHENTICATED) << method << wrong;
+        }
+    }
+    EXPECT_EQ(running.server->monitor().sessions(), 1U);  // nothing began and nothing ended
+    messages::Epoch epoch;
+    EXPECT_TRUE(running.read(started.session(), epoch).ok());
+
+    for (const std::string& wrong : {std::string(), "Bearer " + almost, "Basic " + test_token, test_token}) {
+        const std::string text = get_metrics(*running.server, wrong);
+        EXPECT_TRUE(text.starts_with("HTTP/1.1 401 ")) << text;
+        EXPECT_EQ(text.find("viridian_"), std::string::npos) << text;
+    }
+    EXPECT_NE(get_metrics(*running.server).find("viridian_sessions 1"), std::string::npos);
+}
+
+TEST(Server, OnASocketItsModeIsEnoughAndTcpWithoutATokenIsRefused) {
+    const meter::tests::FakeTree folder;
+    const std::string listen = "unix:" + (folder.root() / "s").string();
+    const Running running(false, listen);
+    grpc::ClientContext without;
+    messages::StartReply reply;
+    EXPECT_TRUE(running.stub->Start(&without, {}, &reply).ok());
+    for (const ServerOptions& open :
+         {ServerOptions{.listen = *parse_address("127.0.0.1:0")},
+          ServerOptions{.listen = *parse_address(listen + "2"), .metrics = *parse_address("127.0.0.1:0")}}) {
+        const auto refused = Server::open({}, open);
+        ASSERT_FALSE(refused.ok());
+        EXPECT_EQ(refused.error().text(),
+                  "every user of this machine can connect to 127.0.0.1:0. add --token-file FILE, whose token "
+                  "clients then send, or use a unix socket.");
+    }
+}
+
 TEST(Server, EndsWhileClientsStream) {
     auto running = std::make_unique<Running>();
     const auto started = running->start();
-    grpc::ClientContext context;
+    WithToken context;
     messages::StreamRequest request;
     request.set_session(started.session());
     request.set_interval_ms(60'000);

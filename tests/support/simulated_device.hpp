@@ -1,6 +1,7 @@
 #pragma once
 // A device without hardware or kernel library: kernels and prices of a processor that does not exist
 // (cost/synthetic.hpp), outputs of the reference kernels. A kernel in `wrong` computes wrong outputs.
+#include <algorithm>
 #include <set>
 
 #include "viridian/cost/synthetic.hpp"
@@ -43,7 +44,7 @@ class SimulatedExecutable final : public Executable {
     trace::PathId path_{};
 };
 
-class SimulatedDevice final : public Device {
+class SimulatedDevice : public Device {
   public:
     explicit SimulatedDevice(std::uint64_t seed = 1) : prices_(cost::synthetic(seed)) {}
     std::set<std::string> wrong;  // names of kernels

@@ -115,7 +115,7 @@ class Log:
         self.file, self.gpu, self.last, self.rows = open(path, "w", encoding="utf-8"), gpu, {}, 0
         self.path, self.offset = path, time.time_ns() - time.monotonic_ns()
         self.next_state, self.asked, self.brackets = 0, 0, []
-        self.file.write(f"{HEADER}\n# clock realtime\n# gpu {gpu.name()}\n# driver {gpu.driver()}\n"
+        self.file.write(f"{HEADER}\n# clock realtime\n# recorded_by nvml_log.py\n# gpu {gpu.name()}\n# driver {gpu.driver()}\n"
                         f"# monotonic_offset_ns {self.offset}\n")
 
     def add(self):

@@ -11,8 +11,9 @@
 namespace viridian::account {
 
 // The methods of attribution (attribute/, deconvolve/). `automatic` chooses between overlap and deconvolve
-// for each device.
-enum class Method { automatic, recency, overlap, deconvolve };
+// for each device. `recency` is the paper's algorithm, in which callers share with those they call;
+// `recency_leaves` gives it only the leaves to which the other methods attribute.
+enum class Method { automatic, recency, recency_leaves, overlap, deconvolve };
 // Returns the method of a name ("auto", "recency", ...), nothing if there is none of that name.
 [[nodiscard]] std::optional<Method> method_from(std::string_view name);
 

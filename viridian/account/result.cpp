@@ -5,7 +5,7 @@
 namespace viridian::account {
 namespace {
 
-constexpr std::string_view schema = "viridian.account/1";
+constexpr std::string_view schema = "viridian.account/2";
 
 Json to_json(const Operation& operation) {
     return {{"name", operation.name},
@@ -27,10 +27,10 @@ Json to_json(const Device& device) {
                  {"verdict", device.verdict},
                  {"power", device.power},
                  {"update_ns", device.update.value * 1e9},
-                 {"idle", device.idle.value},
-                 {"unattributed", device.unattributed.value},
-                 {"residual", device.residual.value},
-                 {"meter_total", device.meter_total.value},
+                 {"idle", viridian::to_json(device.idle)},
+                 {"unattributed", viridian::to_json(device.unattributed)},
+                 {"residual", viridian::to_json(device.residual)},
+                 {"meter_total", viridian::to_json(device.meter_total)},
                  {"other_processes", device.others.value}};
     if (device.sensor)
         json["sensor"] = {{"window_ns", device.sensor->window.value * 1e9},
@@ -100,10 +100,10 @@ Result<Accounting> accounting_from_json(const Json& json, std::string_view name)
             one.verdict = item.at("verdict");
             one.power = item.at("power");
             one.update = Seconds(1e-9 * item.at("update_ns").get<double>());
-            one.idle = Joules(item.at("idle").get<double>());
-            one.unattributed = Joules(item.at("unattributed").get<double>());
-            one.residual = Joules(item.at("residual").get<double>());
-            one.meter_total = Joules(item.at("meter_total").get<double>());
+            VIRIDIAN_TRY(one.idle, energy_from_json(item.at("idle")));
+            VIRIDIAN_TRY(one.unattributed, energy_from_json(item.at("unattributed")));
+            VIRIDIAN_TRY(one.residual, energy_from_json(item.at("residual")));
+            VIRIDIAN_TRY(one.meter_total, energy_from_json(item.at("meter_total")));
             one.others = Joules(item.at("other_processes").get<double>());
             if (item.contains("sensor")) {
                 const auto seconds = [&](const char* key) {

@@ -18,7 +18,7 @@ struct Operation {       // one qualified name on one device and pass
     std::string pass;    // forward, backward, unknown
     std::string stream;  // thread or stream; empty if several
     std::uint64_t count = 0;
-    Seconds seconds;               // summed over instances, callees' time not included
+    Seconds seconds;  // summed over instances; callees' time is not included, except by `recency`
     std::optional<Energy> energy;  // none if its device has no meter
     // Returns the mean power while it ran, 0 if that is unknown.
     [[nodiscard]] Watts watts() const {
@@ -34,11 +34,11 @@ struct SensorFound {
 // A Device is one metered device: how its energy was divided, and the parts that no operation received.
 struct Device {
     std::string name;
-    std::string method;                                // recency, overlap, deconvolve
+    std::string method;                                // recency, recency-leaves, overlap, deconvolve
     std::string verdict;                               // the reason for this method
     std::string power;                                 // provenance of the meter, "measured:powercap"
     Seconds update;                                    // median time between readings that differ
-    Joules idle, unattributed, residual, meter_total;  // as in `Attribution` (attribute/overlap.hpp)
+    Energy idle, unattributed, residual, meter_total;  // as in `Attribution` (attribute/attribution.hpp)
     Joules others;  // energy of other processes, removed before it was divided (power/process_share.hpp)
     std::optional<SensorFound> sensor;
 };

@@ -52,6 +52,7 @@ vd::Result<vd::OptimizeOptions> options_of(const vd_options* from) {
     if (given->objective != nullptr) options.objective = given->objective;
     if (given->budget != nullptr) options.budget = given->budget;
     if (given->cost_database != nullptr) options.cost_database = given->cost_database;
+    if (given->memory != nullptr) options.memory = given->memory;
     return options;
 }
 

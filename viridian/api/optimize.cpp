@@ -38,6 +38,8 @@ Result<optimize::OptimizeOptions> parse(const v1::OptimizeOptions& options) {
     parsed.without = options.without;
     parsed.max_error = options.max_error;
     parsed.bf16 = options.bf16;
+    parsed.exact_arithmetic = options.exact_arithmetic;
+    parsed.keep_original = options.keep_original;
     return parsed;
 }
 
@@ -60,7 +62,10 @@ session::ModelOptions model_options(const std::string& file, const v1::OpenOptio
     model.pin = options.pin;
     model.database = options.cost_database;
     model.meter = options.meter;
+    if (options.shared_idle_power) model.idle_power = "share";
+    model.memory = options.memory;
     if (options.bf16) model.allow = {"bf16"};
+    model.exact_arithmetic = options.exact_arithmetic;
     if (options.as_f32) model.as = "f32";
     return model;
 }
@@ -81,9 +86,9 @@ Result<Optimized> optimize(const std::string& file, const OptimizeOptions& optio
         parsed.reference = session::reference_cache(model);
         const auto state = std::make_shared<Optimized::State>(
             Optimized::State{std::move(device), std::move(database), {}, {}});
-        VIRIDIAN_TRY(state->costs,
-                     viridian::optimize::MeasuredCosts::open(*state->device, state->database, model.meter,
-                                                             session::allowances_text(model)));
+        VIRIDIAN_TRY(state->costs, viridian::optimize::MeasuredCosts::open(*state->device, state->database,
+                                                                           session::energy_options(model),
+                                                                           session::allowances_text(model)));
         VIRIDIAN_TRY(state->result, viridian::optimize::optimize(original, *state->costs, state->device.get(),
                                                                  parsed, relay));
         state->result.model = Path(file).filename().string();
@@ -95,6 +100,7 @@ double Optimized::seconds_before() const { return state_->result.baseline.measur
 double Optimized::seconds_after() const { return state_->result.optimized.measured->seconds.median; }
 Energy Optimized::energy_before() const { return api::to_public(state_->result.baseline.measured->energy); }
 Energy Optimized::energy_after() const { return api::to_public(state_->result.optimized.measured->energy); }
+bool Optimized::kept_original() const { return state_->result.kept_original.has_value(); }
 std::string Optimized::text() const { return viridian::optimize::text(state_->result); }
 std::string Optimized::json() const { return json_dump(state_->result.to_json(), 2); }
 

@@ -18,7 +18,13 @@ Destination::Destination(const Path& name) : path(name) {
 }
 
 int Destination::open() const {
-    return ::open(beside.c_str(), O_WRONLY | O_CLOEXEC | (beside == path ? 0 : O_CREAT | O_TRUNC), 0644);
+    if (beside == path) return ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const auto make = [&] {
+        return ::open(beside.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    };
+    const int file = make();  // whoever knew the name may have put a link there
+    if (file >= 0 || errno != EEXIST || ::unlink(beside.c_str()) != 0) return file;
+    return make();
 }
 
 bool Destination::place() const { return beside == path || std::rename(beside.c_str(), path.c_str()) == 0; }

@@ -11,7 +11,8 @@ struct Destination {
     // Follows the links of `name`. Opens and changes nothing.
     explicit Destination(const Path& name);
 
-    [[nodiscard]] int open() const;    // opens `beside`; returns a descriptor, or -1 with errno set
+    // Makes `beside` anew, or opens the device; returns a descriptor, or -1 with errno set.
+    [[nodiscard]] int open() const;
     [[nodiscard]] bool place() const;  // renames `beside` to `path`; returns false with errno set on failure
     void abandon() const;              // removes `beside`, unless it is `path`
 

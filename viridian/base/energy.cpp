@@ -3,45 +3,34 @@
 #include "viridian/base/json.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace viridian {
 namespace {
 
-std::string_view kind_name(Provenance::Kind kind) {
-    switch (kind) {
-        case Provenance::Kind::measured:
-            return "measured";
-        case Provenance::Kind::estimated:
-            return "estimated";
-        case Provenance::Kind::derived:
-            return "derived";
-    }
-    return "estimated";
-}
-
-int strength(Provenance::Kind kind) {
-    switch (kind) {
-        case Provenance::Kind::measured:
-            return 2;
-        case Provenance::Kind::derived:
-            return 1;
-        case Provenance::Kind::estimated:
-            return 0;
-    }
-    return 0;
-}
+// By kind, strongest first.
+constexpr std::array<std::string_view, 4> kind_names = {"measured", "logged", "derived", "estimated"};
 
 }  // namespace
 
-std::string Provenance::text() const { return fmt::format("{}:{}", kind_name(kind), source); }
+std::string Provenance::text() const {
+    return fmt::format("{}:{}", kind_names[static_cast<std::size_t>(kind)], source);
+}
 
 Energy& Energy::operator+=(const Energy& other) {
-    if (strength(other.provenance.kind) < strength(provenance.kind) || provenance.source.empty())
-        provenance = other.provenance;
+    if (other.provenance.kind > provenance.kind || provenance.source.empty()) provenance = other.provenance;
     value += other.value;
     low += other.low;
     high += other.high;
     return *this;
+}
+
+Energy with_model_error(Energy energy) {
+    if (energy.provenance.kind != Provenance::Kind::estimated) return energy;
+    const Joules low = std::min(energy.low, energy.value), high = std::max(energy.high, energy.value);
+    energy.low = low.value < 0 ? low * estimate_factor : low / estimate_factor;
+    energy.high = high.value < 0 ? high / estimate_factor : high * estimate_factor;
+    return energy;
 }
 
 Json to_json(const Energy& energy) {
@@ -61,13 +50,12 @@ Result<Energy> energy_from_json(const Json& json) {
     const auto text = json["provenance"].get<std::string>();
     const auto colon = text.find(':');
     Energy energy{Joules(json["value"]), Joules(json["low"]), Joules(json["high"]), {}};
-    for (const auto kind :
-         {Provenance::Kind::measured, Provenance::Kind::estimated, Provenance::Kind::derived})
-        if (colon != std::string::npos && text.substr(0, colon) == kind_name(kind)) {
-            energy.provenance = {kind, text.substr(colon + 1)};
+    for (std::size_t i = 0; i < kind_names.size(); ++i)
+        if (colon != std::string::npos && text.substr(0, colon) == kind_names[i]) {
+            energy.provenance = {static_cast<Provenance::Kind>(i), text.substr(colon + 1)};
             return energy;
         }
-    return fail(ErrorCode::malformed, "start it with measured:, estimated: or derived:",
+    return fail(ErrorCode::malformed, "start it with measured:, logged:, derived: or estimated:",
                 "unknown provenance `{}` of a joules figure", text);
 }
 

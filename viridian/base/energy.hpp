@@ -1,7 +1,9 @@
 #pragma once
-// Energy is an amount of joules with its 95 % interval and its provenance (docs/architecture.md, "Honesty
-// about joules"). The provenance is `measured` if a hardware meter gave the number, `estimated` if a model
-// did, and `derived` if the number was attributed to an operation from measured or estimated power.
+// Energy is an amount of joules with an interval and its provenance (docs/architecture.md, "Honesty about
+// joules"). The interval is one of 95 % unless its method says otherwise (docs/account.md, "Intervals"). The
+// provenance is `measured` if a hardware meter gave the number, `logged` if a power log did that does not say
+// by what it was recorded, `estimated` if a model did, and `derived` if the number was attributed to an
+// operation from measured or logged power.
 #include <string>
 
 #include "viridian/base/json_fwd.hpp"
@@ -12,7 +14,7 @@ namespace viridian {
 
 // Provenance says from which meter, model or method a number comes.
 struct Provenance {
-    enum class Kind { measured, estimated, derived } kind = Kind::estimated;
+    enum class Kind { measured, logged, derived, estimated } kind = Kind::estimated;
     std::string source;  // meter, model or method: "powercap", "cpu-linear", "overlap from powercap"
 
     [[nodiscard]] std::string text() const;  // "measured:powercap"
@@ -21,7 +23,7 @@ struct Provenance {
 
 struct Energy {
     Joules value;
-    Joules low;  // 95 % interval
+    Joules low;  // the interval
     Joules high;
     Provenance provenance;
 
@@ -29,6 +31,12 @@ struct Energy {
     // widest interval. The weaker provenance is kept: anything plus an estimate is an estimate.
     Energy& operator+=(const Energy& other);
 };
+
+// How far a model's joules may be off: the interval of an estimate reaches from its value divided by this to
+// its value times this. An end below zero moves away from zero likewise.
+inline constexpr double estimate_factor = 2;
+// Returns `energy` with this in its interval if it is estimated; other energies stay as they are.
+[[nodiscard]] Energy with_model_error(Energy energy);
 
 // Writes and reads {value, low, high, provenance}, in joules. Errors: malformed.
 [[nodiscard]] Json to_json(const Energy& energy);

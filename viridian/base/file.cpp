@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "viridian/base/destination.hpp"
@@ -76,6 +77,23 @@ Result<void> write_file(const Path& name, std::string_view bytes) {
     if (file.close() != 0) return give_up(errno);
     if (!to.place()) return give_up(errno);
     return {};
+}
+
+Result<TemporaryFile> TemporaryFile::make() {
+    std::error_code fault;
+    const Path folder = std::filesystem::temp_directory_path(fault);
+    std::string name = ((fault ? Path("/tmp") : folder) / "viridian-XXXXXX").string();
+    const int file = ::mkostemp(name.data(), O_CLOEXEC);
+    if (file < 0)
+        return fail(ErrorCode::file_not_writable, "let TMPDIR name a folder that can be written to",
+                    "no temporary file can be made as `{}`: {}", name, std::strerror(errno));
+    ::close(file);
+    return TemporaryFile(name);
+}
+
+TemporaryFile::~TemporaryFile() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove(path_, ignored);
 }
 
 }  // namespace viridian

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "viridian/base/result.hpp"
 
@@ -19,5 +20,21 @@ using Path = std::filesystem::path;
 // Writes `bytes` to another file of the same folder, syncs it and renames it to `path`. Errors:
 // file_not_writable, disk_full; the old file is then unchanged.
 [[nodiscard]] Result<void> write_file(const Path& path, std::string_view bytes);
+
+// A TemporaryFile is an empty file in $TMPDIR (/tmp without it) that only this user can read, and that goes
+// with the object. Nobody can know its name beforehand and put a link there.
+class TemporaryFile {
+  public:
+    // Errors: file_not_writable.
+    [[nodiscard]] static Result<TemporaryFile> make();
+    TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFile& operator=(TemporaryFile&&) = delete;
+    ~TemporaryFile();
+    [[nodiscard]] const Path& path() const { return path_; }
+
+  private:
+    explicit TemporaryFile(Path path) : path_(std::move(path)) {}
+    Path path_;
+};
 
 }  // namespace viridian

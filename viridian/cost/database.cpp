@@ -7,7 +7,7 @@
 namespace viridian::cost {
 namespace {
 
-constexpr int schema_version = 3;
+constexpr int schema_version = 4;
 
 // WITHOUT ROWID keeps a subject's entries side by side: one look-up reads them all.
 constexpr const char* schema = R"(
@@ -15,21 +15,34 @@ create table if not exists entry (
     subject text not null, device text not null, library text not null, threads integer not null,
     protocol integer not null, choice text not null,
     minimum real not null, median real not null, low real not null, high real not null, count integer not null,
-    joules real not null, joules_low real not null, joules_high real not null, provenance text not null,
     workspace integer not null, error real, looks integer not null default 1,
+    arithmetic real not null default 0, memory real not null default 0,
     primary key (subject, device, library, threads, protocol, choice)) without rowid;
+create table if not exists energy (
+    subject text not null, device text not null, library text not null, threads integer not null,
+    protocol integer not null, choice text not null, meter text not null,
+    joules real not null, joules_low real not null, joules_high real not null, provenance text not null,
+    energy_looks integer not null,
+    primary key (subject, device, library, threads, protocol, choice, meter)) without rowid;
 create table if not exists choice_list (
     subject text not null, device text not null, library text not null, threads integer not null,
     protocol integer not null, allowances text not null, choices text not null,
     primary key (subject, device, library, threads, protocol, allowances)) without rowid;
 create table if not exists residual (
     id integer primary key, at text not null default current_timestamp, model text not null, plan text not null,
-    device text not null, threads integer not null, predicted real not null, ran real not null);
+    device text not null, threads integer not null, predicted real not null, kernels real not null,
+    ran real not null);
 )";
 
-constexpr std::string_view entry_columns =
-    "choice, minimum, median, low, high, count, joules, joules_low, joules_high, provenance, workspace, "
-    "error, looks";
+// An entry's columns as read_entry() reads them, with the joules of the meter that the first parameter names.
+constexpr std::string_view find_entries =
+    "select entry.choice, minimum, median, low, high, count, workspace, error, looks, joules, joules_low, "
+    "joules_high, provenance, energy_looks, arithmetic, memory from entry left join energy on energy.subject "
+    "= entry.subject and "
+    "energy.device = entry.device and energy.library = entry.library and energy.threads = entry.threads and "
+    "energy.protocol = entry.protocol and energy.choice = entry.choice and energy.meter = ? "
+    "where entry.subject = ? and entry.device = ? and entry.library = ? and entry.threads = ? and "
+    "entry.protocol = ?";
 
 // What version 1 lacked.
 constexpr const char* from_first_version = "alter table entry add column looks integer not null default 1;";
@@ -39,9 +52,20 @@ constexpr const char* from_first_version = "alter table entry add column looks i
 constexpr const char* from_second_version =
     "update entry set error = null; drop table if exists choice_list;";
 
+// Up to version 3 the joules of any meter or model stood in the entry, the state of the machine did not, and
+// a residual held the kernels' times as its prediction.
+constexpr const char* from_third_version = R"(
+alter table entry drop column joules; alter table entry drop column joules_low;
+alter table entry drop column joules_high; alter table entry drop column provenance;
+alter table entry add column arithmetic real not null default 0;
+alter table entry add column memory real not null default 0;
+drop table residual;
+)";
+
 std::string change_from(std::int64_t version) {
     if (version == 0) return schema;
-    return fmt::format("{} {} {}", version == 1 ? from_first_version : "", from_second_version, schema);
+    return fmt::format("{} {} {} {}", version == 1 ? from_first_version : "",
+                       version <= 2 ? from_second_version : "", from_third_version, schema);
 }
 
 // Its own function, so that its read transaction ends before anything is written.
@@ -64,6 +88,21 @@ Result<void> bring_up_to_date(sqlite3* handle) {
     return done;
 }
 
+// Views, triggers and virtual tables are programs of whoever wrote the file, and may run for ever. They have
+// no page of their own.
+Result<void> refuse_programs(sqlite3* handle, const std::string& name) {
+    VIRIDIAN_TRY(Statement find, Statement::prepare(handle,
+                                                    "select type, name from sqlite_schema where "
+                                                    "ifnull(rootpage, 0) = 0 limit 1"));
+    VIRIDIAN_TRY(const bool found, find.step());
+    if (found)
+        return fail(ErrorCode::malformed, "move the file away, or choose another with --db",
+                    "`{}` is not a cost database: it holds the {} `{}`, and cost databases hold stored "
+                    "tables alone",
+                    name, find.text(0), find.text(1));
+    return {};
+}
+
 Result<Entry> read_entry(const Statement& row) {
     Entry entry;
     entry.minimum = Seconds(row.number(1));
@@ -71,14 +110,22 @@ Result<Entry> read_entry(const Statement& row) {
     entry.low = Seconds(row.number(3));
     entry.high = Seconds(row.number(4));
     entry.count = row.integer(5);
-    const Json energy = {{"value", row.number(6)},
-                         {"low", row.number(7)},
-                         {"high", row.number(8)},
-                         {"provenance", row.text(9)}};
+    entry.workspace = Bytes(row.integer(6));
+    entry.error = row.number(7);
+    entry.looks = row.integer(8);
+    entry.probes = {Seconds(row.number(14)), Seconds(row.number(15))};
+    for (const Seconds seconds :
+         {entry.minimum, entry.median, entry.low, entry.high, entry.probes.arithmetic, entry.probes.memory})
+        if (!(seconds.value >= 0 && seconds.value < 1e9))
+            return fail(ErrorCode::malformed, "move the file away, or choose another with --db",
+                        "the cost database holds a price that is no time: {} s", seconds.value);
+    if (row.is_null(9)) return entry;
+    const Json energy = {{"value", row.number(9)},
+                         {"low", row.number(10)},
+                         {"high", row.number(11)},
+                         {"provenance", row.text(12)}};
     VIRIDIAN_TRY(entry.energy, energy_from_json(energy));
-    entry.workspace = Bytes(row.integer(10));
-    entry.error = row.number(11);
-    entry.looks = row.integer(12);
+    entry.energy_looks = row.integer(13);
     return entry;
 }
 
@@ -116,6 +163,7 @@ Result<Database> Database::open_name(const std::string& name) {
                     "check the folder's permissions or choose another with --db",
                     "cannot open the cost database `{}`", name);
     sqlite3_busy_timeout(raw, 10'000);
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     // WAL with normal syncing: a kill loses nothing that was put; a power cut at most the last puts.
     // Two processes that switch a new file to WAL at once collide without waiting: try again for a second.
     auto switched = execute_sql(raw, "pragma journal_mode = wal; pragma synchronous = normal;");
@@ -128,6 +176,7 @@ Result<Database> Database::open_name(const std::string& name) {
     if (version > schema_version)
         return fail(ErrorCode::mismatch, "use that version, or choose another file with --db",
                     "the cost database `{}` was written by a newer version", name);
+    VIRIDIAN_TRY(refuse_programs(raw, name));
     if (version < schema_version) {
         VIRIDIAN_TRY(bring_up_to_date(raw));
     }
@@ -136,10 +185,8 @@ Result<Database> Database::open_name(const std::string& name) {
 
 Result<std::optional<Entry>> Database::get(const Key& key) const {
     VIRIDIAN_TRY(Statement find,
-                 Statement::prepare(handle_.get(),
-                                    fmt::format("select {} from entry where subject = ? and device = ? and "
-                                                "library = ? and threads = ? and protocol = ? and choice = ?",
-                                                entry_columns)));
+                 Statement::prepare(handle_.get(), fmt::format("{} and entry.choice = ?", find_entries)));
+    find.bind(key.meter);
     bind_conditions(find, key).bind(key.choice);
     VIRIDIAN_TRY(const bool found, find.step());
     if (!found) return std::optional<Entry>();
@@ -148,11 +195,8 @@ Result<std::optional<Entry>> Database::get(const Key& key) const {
 }
 
 Result<std::vector<std::pair<std::string, Entry>>> Database::get_all(const Key& key) const {
-    VIRIDIAN_TRY(Statement find,
-                 Statement::prepare(handle_.get(),
-                                    fmt::format("select {} from entry where subject = ? and device = ? and "
-                                                "library = ? and threads = ? and protocol = ?",
-                                                entry_columns)));
+    VIRIDIAN_TRY(Statement find, Statement::prepare(handle_.get(), find_entries));
+    find.bind(key.meter);
     bind_conditions(find, key);
     std::vector<std::pair<std::string, Entry>> entries;
     for (;;) {
@@ -164,19 +208,33 @@ Result<std::vector<std::pair<std::string, Entry>>> Database::get_all(const Key& 
 }
 
 Result<void> Database::put(const Key& key, const Entry& entry) {
-    VIRIDIAN_TRY(
-        Statement put,
-        Statement::prepare(handle_.get(),
-                           "insert or replace into entry values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+    VIRIDIAN_TRY(Statement put,
+                 Statement::prepare(handle_.get(),
+                                    "insert or replace into entry values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
     bind_conditions(put, key).bind(key.choice);
     put.bind(entry.minimum.value)
         .bind(entry.median.value)
         .bind(entry.low.value)
         .bind(entry.high.value)
         .bind(entry.count);
-    put.bind(entry.energy.value.value).bind(entry.energy.low.value).bind(entry.energy.high.value);
-    put.bind(entry.energy.provenance.text()).bind(entry.workspace.value).bind(entry.error).bind(entry.looks);
-    VIRIDIAN_TRY(put.step());
+    put.bind(entry.workspace.value).bind(entry.error).bind(entry.looks);
+    put.bind(entry.probes.arithmetic.value).bind(entry.probes.memory.value);
+    if (!entry.energy) {
+        VIRIDIAN_TRY(put.step());
+        return {};
+    }
+    invariant(!key.meter.empty(), "joules are stored under the meter that gave them");
+    VIRIDIAN_TRY(
+        Statement joules,
+        Statement::prepare(handle_.get(), "insert or replace into energy values (?,?,?,?,?,?,?,?,?,?,?,?)"));
+    bind_conditions(joules, key).bind(key.choice).bind(key.meter);
+    joules.bind(entry.energy->value.value).bind(entry.energy->low.value).bind(entry.energy->high.value);
+    joules.bind(entry.energy->provenance.text()).bind(entry.energy_looks);
+    VIRIDIAN_TRY(execute_sql(handle_.get(), "begin immediate"));
+    auto done = put.step();
+    if (done.ok()) done = joules.step();
+    VIRIDIAN_TRY(execute_sql(handle_.get(), done.ok() ? "commit" : "rollback"));
+    if (!done.ok()) return std::move(done).error();
     return {};
 }
 
@@ -211,10 +269,10 @@ Result<void> Database::put_choices(const ListKey& key, const std::vector<plan::C
 Result<void> Database::put_residual(const Residual& residual) {
     VIRIDIAN_TRY(Statement put,
                  Statement::prepare(handle_.get(),
-                                    "insert into residual (model, plan, device, threads, predicted, ran) "
-                                    "values (?,?,?,?,?,?)"));
+                                    "insert into residual (model, plan, device, threads, predicted, kernels, "
+                                    "ran) values (?,?,?,?,?,?,?)"));
     put.bind(residual.model).bind(residual.plan).bind(residual.device).bind(residual.threads);
-    put.bind(residual.predicted.value).bind(residual.ran.value);
+    put.bind(residual.predicted.value).bind(residual.kernels.value).bind(residual.ran.value);
     VIRIDIAN_TRY(put.step());
     return {};
 }
@@ -222,15 +280,16 @@ Result<void> Database::put_residual(const Residual& residual) {
 Result<std::vector<Residual>> Database::residuals(const std::string& device) const {
     VIRIDIAN_TRY(Statement find,
                  Statement::prepare(handle_.get(),
-                                    "select model, plan, device, threads, predicted, ran from residual "
-                                    "where device = ? order by id"));
+                                    "select model, plan, device, threads, predicted, kernels, ran, at from "
+                                    "residual where device = ? order by id"));
     find.bind(device);
     std::vector<Residual> all;
     for (;;) {
         VIRIDIAN_TRY(const bool found, find.step());
         if (!found) return all;
         all.push_back({find.text(0), find.text(1), find.text(2), static_cast<int>(find.integer(3)),
-                       Seconds(find.number(4)), Seconds(find.number(5))});
+                       Seconds(find.number(4)), Seconds(find.number(5)), Seconds(find.number(6)),
+                       find.text(7)});
     }
 }
 

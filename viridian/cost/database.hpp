@@ -1,8 +1,9 @@
 #pragma once
 // A Database keeps measured prices in one SQLite file in WAL mode that any number of processes may use at
-// once. Every put is its own transaction, so nothing that a process has put is lost if it is killed. Prices
-// are kept per (region or conversion, choice, device, threads, library, protocol); the list of choices of a
-// region is kept too, so that the file alone answers a solver.
+// once. Every put is its own transaction, so nothing that a process has put is lost if it is killed. Seconds
+// are kept per (region or conversion, choice, device, threads, library, protocol), measured joules also per
+// meter, so that joules of two meters never meet in one plan. The list of choices of a region is kept too, so
+// that the file alone answers a solver.
 #include <memory>
 #include <optional>
 
@@ -13,8 +14,8 @@ struct sqlite3;
 
 namespace viridian::cost {
 
-// A ListKey identifies a list of choices: it is a Key (entry.hpp) without the choice, but with the
-// precisions that the device may offer.
+// A ListKey identifies a list of choices: it is a Key (entry.hpp) without choice and meter, but
+// with the precisions that the device may offer.
 struct ListKey {
     std::string subject;
     std::string device;
@@ -24,13 +25,17 @@ struct ListKey {
     std::string allowances;  // "f32", "f32,bf16"
 };
 
-// A Residual is one prediction beside the measured time, kept so that predictions can be judged later.
+// A Residual is what was expected of one plan beside what its runs took, kept so that expectations can be
+// judged later.
 struct Residual {
     std::string model;
     std::string plan;  // hash of the plan
     std::string device;
     int threads = 1;
-    Seconds predicted, ran;
+    Seconds predicted;  // sum of the stored prices that the solver chose by, before the plan first ran
+    Seconds kernels;    // sum of the plan's kernels, timed one by one beside the runs
+    Seconds ran;        // median of the runs
+    std::string at;     // when it was added, "2026-11-23 18:20:00" UTC; given by the database
 };
 
 class Database {
@@ -49,7 +54,7 @@ class Database {
     [[nodiscard]] Result<std::optional<Entry>> get(const Key& key) const;
     [[nodiscard]] Result<void> put(const Key& key, const Entry& entry);
     // Returns all entries of the key's subject, device, library, threads and protocol, each with its
-    // choice.
+    // choice and with the joules of the key's meter.
     [[nodiscard]] Result<std::vector<std::pair<std::string, Entry>>> get_all(const Key& key) const;
 
     // These read and write the list of choices of a region; choices() returns nothing if there is none.

@@ -1,11 +1,14 @@
 #include "viridian/cost/energy_model.hpp"
 
+#include <algorithm>
+
 namespace viridian::cost {
 
 Energy EnergyModel::estimate(Seconds seconds, int busy_cores, InstructionClass instructions,
                              Bytes dram) const {
+    const int answered_for = idle == IdlePower::whole ? std::max(machine_cores, busy_cores) : busy_cores;
     const Watts power =
-        static_per_core * machine_cores + busy_per_core[static_cast<std::size_t>(instructions)] * busy_cores;
+        static_per_core * answered_for + busy_per_core[static_cast<std::size_t>(instructions)] * busy_cores;
     const Joules value = power * seconds + per_dram_byte * static_cast<double>(dram.value);
     return {
         value, value / factor, value * factor, {Provenance::Kind::estimated, std::string(energy_model_name)}};

@@ -10,6 +10,13 @@ namespace viridian::cost {
 // An InstructionClass says which instructions do most of the work of a kernel.
 enum class InstructionClass : std::uint8_t { scalar, vector, wide_vector, matrix };
 
+// Static power is drawn whether or not a core works. An IdlePower says whose it is: `whole` charges the work
+// with that of all cores of the machine for as long as it takes, because nothing else would have kept the
+// machine on; `share` charges it with that of the cores which it keeps busy, because on a shared machine the
+// others work for somebody else meanwhile. Under `share` a kernel that gains little from a second core costs
+// less on one; under `whole` finishing early saves more.
+enum class IdlePower : std::uint8_t { share, whole };
+
 // The coefficients of an EnergyModel are published averages, with their sources.
 struct EnergyModel {
     // 0.74 W idle and 3.5 W busy per logical CPU are server averages from SPECpower_ssj2008 (Cloud Carbon
@@ -20,8 +27,9 @@ struct EnergyModel {
     // `per_dram_byte` is the middle of 1.3 to 2.6 nJ per 64 bits of DRAM (Horowitz, "Computing's energy
     // problem", ISSCC 2014, figure 1.1.9).
     Joules per_dram_byte{1.95e-9 / 8};
-    int machine_cores = 1;  // cores given to the process, whose static power the work answers for
-    double factor = 2;      // the interval reaches from value / factor to value × factor
+    int machine_cores = 1;  // logical CPUs of the machine
+    IdlePower idle = IdlePower::whole;
+    double factor = estimate_factor;
 
     // Returns the energy of work that takes `seconds`, keeps `busy_cores` cores busy and moves `dram` bytes
     // from or to main memory.

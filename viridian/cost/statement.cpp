@@ -81,10 +81,12 @@ std::string Statement::text(int column) const {
 }
 
 double Statement::number(int column) const {
-    if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nan("");
+    if (is_null(column)) return std::nan("");
     return sqlite3_column_double(statement_, column);
 }
 
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
 }  // namespace viridian::cost

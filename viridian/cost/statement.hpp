@@ -30,6 +30,7 @@ class Statement {
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] double number(int column) const;  // NULL is NaN
     [[nodiscard]] std::int64_t integer(int column) const;
+    [[nodiscard]] bool is_null(int column) const;
 
   private:
     Statement(sqlite3* handle, sqlite3_stmt* statement) : handle_(handle), statement_(statement) {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <set>
 
 #include "viridian/plan/precision.hpp"
@@ -31,12 +32,33 @@ Result<std::vector<graph::Tensor>> output_tensors(const graph::Graph& graph) {
             return fail(ErrorCode::unsupported, "bind its dimensions with --dim NAME=VALUE",
                         "the shape of the output `{}` is not known: {}", value.name, text(value.type));
         VIRIDIAN_TRY(graph::element_count(value.type.dims()));
-        outputs.emplace_back(value.type.element, value.type.dims());
+        try {
+            outputs.emplace_back(value.type.element, value.type.dims());
+        } catch (const std::bad_alloc&) {
+            return fail(ErrorCode::out_of_memory, "choose smaller sizes with --dim or --batch",
+                        "there is no memory for the output `{}`, {}", value.name, text(value.type));
+        }
     }
     return outputs;
 }
 
 std::unique_ptr<Queue> Device::make_queue() { return std::make_unique<InlineQueue>(); }
+
+Result<void> Device::repeat(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
+                            const TimingProtocol& protocol, Seconds at_least, const Window& window) {
+    Result<Timing> timed = Timing{};
+    window([&] { timed = time(graph, region, choice, {0, at_least, 1, protocol.cached_weights}); });
+    if (!timed.ok()) return std::move(timed).error();
+    return {};
+}
+
+Result<void> Device::repeat_conversion(const graph::Dims& dims, const plan::Format& from,
+                                       const plan::Format& to, Seconds at_least, const Window& window) {
+    Result<Timing> timed = Timing{};
+    window([&] { timed = time_conversion(dims, from, to, {0, at_least, 1, false}); });
+    if (!timed.ok()) return std::move(timed).error();
+    return {};
+}
 
 std::optional<plan::Choice> Device::offered(const graph::Graph& graph, const plan::Region& region,
                                             const plan::Choice& choice, bool) {

@@ -14,10 +14,13 @@
 
 namespace viridian::execute {
 
-// Allowances name what a device may offer beyond exact f32 kernels.
+// Allowances name what a device may offer beyond sums of products in f32.
 struct Allowances {
     bool bf16 = false;
-    bool winograd = true;  // has a larger rounding error, which the proof allows for (docs/method.md, 4)
+    // These need fewer multiplications than the operators' own arithmetic. Winograd has a larger rounding
+    // error, which the proof allows for (docs/method.md, 4).
+    bool winograd = true;
+    bool strassen = true;
 };
 
 // A TimingProtocol says how one kernel is timed (docs/method.md, 1). Its runs are repeated until half the
@@ -39,6 +42,9 @@ struct Timing {
     std::int64_t count = 0;
     Bytes workspace;
 };
+
+// A Window is called once with `runs`, and calls it once in turn: it measures something while they happen.
+using Window = std::function<void(const std::function<void()>& runs)>;
 
 // A Queue does runs one after the other, in the order in which they were submitted. Queues of one device
 // may overlap.
@@ -88,6 +94,8 @@ class Device {
     [[nodiscard]] virtual std::string fingerprint() const = 0;  // equal: costs may be shared
     [[nodiscard]] virtual std::string library() const = 0;      // "dnnl 2.6.3"
     [[nodiscard]] virtual int threads() const = 0;
+    // Returns the logical CPUs of the host on which the threads may run; none if that is not known.
+    [[nodiscard]] virtual std::vector<int> processors() const { return {}; }
     [[nodiscard]] virtual Bytes capacity() const { return {}; }  // memory there is in all; zero: not known
     // Returns a queue of this device. A device without queues of its own returns one that runs at once.
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue();
@@ -119,6 +127,16 @@ class Device {
     [[nodiscard]] virtual Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
                                                          const plan::Format& to,
                                                          const TimingProtocol& protocol) = 0;
+    // These repeat the kernel of `choice`, or a conversion, for at least `at_least`, so that `window` can
+    // meter it. Everything is prepared before, and nothing but the runs happens while `runs` is under way:
+    // weights come from where they do in time(), activations are random numbers that stay as they are. A
+    // device without a way of its own runs time() inside the window. Errors: those of preparing.
+    [[nodiscard]] virtual Result<void> repeat(const graph::Graph& graph, const plan::Region& region,
+                                              const plan::Choice& choice, const TimingProtocol& protocol,
+                                              Seconds at_least, const Window& window);
+    [[nodiscard]] virtual Result<void> repeat_conversion(const graph::Dims& dims, const plan::Format& from,
+                                                         const plan::Format& to, Seconds at_least,
+                                                         const Window& window);
     // Prepares the plan's steps to be timed one by one. The result refers to this device, graph and plan. A
     // device without a timer of its own asks `time` for each step. Errors: those of preparing.
     [[nodiscard]] virtual Result<std::unique_ptr<StepTimer>> make_step_timer(const graph::Graph& graph,

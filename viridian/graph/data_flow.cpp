@@ -28,6 +28,12 @@ Result<void> check_size(const Value& value) {
     return {};
 }
 
+Result<void> check_sizes(const Graph& graph) {
+    for (std::size_t i = 0; i < graph.value_count(); ++i)
+        VIRIDIAN_TRY(check_size(graph.value(static_cast<ValueId>(i))));
+    return {};
+}
+
 Error too_much() {
     return fail(ErrorCode::limit_exceeded, "choose smaller sizes with --dim or --batch",
                 "the model needs more than 2^63 floating-point operations");
@@ -69,14 +75,17 @@ Result<NodeFlow> count(const Graph& graph, NodeId id) {
     return flow;
 }
 
-// Every value alive from its producer to its last reader; inputs and outputs throughout.
-std::optional<Bytes> peak(const Graph& graph, const DataFlow& flow) {
+bool all_shapes_known(const Graph& graph, const std::vector<NodeId>& order) {
     const auto unknown = [&](ValueId id) { return id != ValueId::none && !graph.value(id).type.known(); };
-    if (std::any_of(graph.inputs().begin(), graph.inputs().end(), unknown)) return std::nullopt;
-    for (const NodeFlow& each : flow.nodes) {
-        const std::vector<ValueId>& outputs = graph.node(each.node).outputs;
-        if (std::any_of(outputs.begin(), outputs.end(), unknown)) return std::nullopt;
-    }
+    if (std::any_of(graph.inputs().begin(), graph.inputs().end(), unknown)) return false;
+    return std::none_of(order.begin(), order.end(), [&](NodeId id) {
+        const std::vector<ValueId>& outputs = graph.node(id).outputs;
+        return std::any_of(outputs.begin(), outputs.end(), unknown);
+    });
+}
+
+// Every value alive from its producer to its last reader; inputs and outputs throughout.
+Bytes peak(const Graph& graph, const std::vector<NodeId>& order) {
     const Uses readers = uses(graph);
     std::vector<std::size_t> left(graph.value_count());
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = readers.count(static_cast<ValueId>(i));
@@ -84,8 +93,8 @@ std::optional<Bytes> peak(const Graph& graph, const DataFlow& flow) {
     for (const ValueId id : graph.inputs()) now += byte_count(graph.value(id).type);
     for (const State& state : graph.states()) now += byte_count(graph.value(state.before).type);
     std::int64_t most = now;
-    for (const NodeFlow& each : flow.nodes) {
-        const Node& node = graph.node(each.node);
+    for (const NodeId at : order) {
+        const Node& node = graph.node(at);
         for (const ValueId id : node.outputs)
             if (id != ValueId::none) now += byte_count(graph.value(id).type);
         most = std::max(most, now);
@@ -120,10 +129,18 @@ double NodeFlow::intensity() const {
     return moved.value == 0 ? 0 : static_cast<double>(flop.value) / static_cast<double>(moved.value);
 }
 
+Result<MemoryNeed> memory_need(const Graph& graph) {
+    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
+    VIRIDIAN_TRY(check_sizes(graph));
+    DataFlow flow;
+    std::set<const std::byte*> seen;
+    add_constants(graph, seen, flow);
+    return MemoryNeed{flow.constants, peak(graph, order)};
+}
+
 Result<DataFlow> data_flow(const Graph& graph) {
     VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
-    for (std::size_t i = 0; i < graph.value_count(); ++i)
-        VIRIDIAN_TRY(check_size(graph.value(static_cast<ValueId>(i))));
+    VIRIDIAN_TRY(check_sizes(graph));
     DataFlow flow;
     std::int64_t sum = 0;
     for (const NodeId id : order) {
@@ -131,7 +148,7 @@ Result<DataFlow> data_flow(const Graph& graph) {
         if (__builtin_add_overflow(sum, node.flop.value, &sum)) return too_much();
         flow.nodes.push_back(node);
     }
-    flow.peak_activations = peak(graph, flow);
+    if (all_shapes_known(graph, order)) flow.peak_activations = peak(graph, order);
     std::set<const std::byte*> seen;
     add_constants(graph, seen, flow);
     return flow;

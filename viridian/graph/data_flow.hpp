@@ -33,6 +33,17 @@ struct DataFlow {
 // than 2^63 flop).
 [[nodiscard]] Result<DataFlow> data_flow(const Graph& graph);
 
+// A MemoryNeed is the memory that a run of a graph needs if no values share memory.
+struct MemoryNeed {
+    Bytes constants;  // shared tensors count once
+    Bytes values;     // inputs, outputs and intermediates that are alive at the same time
+    [[nodiscard]] Bytes total() const { return constants + values; }
+};
+
+// Adds up what a run of `graph` needs. Values whose shape is not known count as nothing. Errors: malformed (a
+// cycle), limit_exceeded (a tensor beyond 16 TiB).
+[[nodiscard]] Result<MemoryNeed> memory_need(const Graph& graph);
+
 // Returns the word that tables print for a class.
 [[nodiscard]] std::string_view name_of(OperatorClass operator_class);
 

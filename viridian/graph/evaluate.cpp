@@ -135,13 +135,18 @@ bool uses_double(const Graph& graph) {
 
 template <class Scalar>
 Result<std::vector<Tensor>> evaluate_tensors(const Graph& graph, const std::vector<Tensor>& inputs) {
-    std::vector<Array<Scalar>> arrays;
-    for (const Tensor& input : inputs) arrays.push_back(array_of<Scalar>(input));
-    VIRIDIAN_TRY(const std::vector<Array<Scalar>> outputs,
-                 evaluate(graph, std::move(arrays), Rounding::declared));
-    std::vector<Tensor> tensors;
-    for (const Array<Scalar>& output : outputs) tensors.push_back(tensor_of(output));
-    return tensors;
+    try {
+        std::vector<Array<Scalar>> arrays;
+        for (const Tensor& input : inputs) arrays.push_back(array_of<Scalar>(input));
+        VIRIDIAN_TRY(const std::vector<Array<Scalar>> outputs,
+                     evaluate(graph, std::move(arrays), Rounding::declared));
+        std::vector<Tensor> tensors;
+        for (const Array<Scalar>& output : outputs) tensors.push_back(tensor_of(output));
+        return tensors;
+    } catch (const std::bad_alloc&) {  // inputs, constants or outputs; nodes say which of them it was
+        return fail(ErrorCode::out_of_memory, "choose smaller sizes with --dim or --batch",
+                    "memory does not hold the values of the reference kernels");
+    }
 }
 
 }  // namespace

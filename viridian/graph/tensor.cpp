@@ -5,6 +5,7 @@
 #include <new>
 
 #include "viridian/base/hash.hpp"
+#include "viridian/base/system/memory_limit.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t alignment = 64;
 
 std::shared_ptr<std::byte> allocate(std::int64_t size) {
+    require_memory(Bytes(size));
     const std::size_t rounded = (static_cast<std::size_t>(size) + alignment) / alignment * alignment;
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
     if (memory == nullptr) throw std::bad_alloc();

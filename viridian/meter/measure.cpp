@@ -47,16 +47,29 @@ Result<Joules> energy_between(const Channel& about, const std::vector<Sample>& s
     return joules(last.energy - before.value_or(running.at(begin).energy));
 }
 
+// The counted channels of `devices`; those of all devices if none is named.
+Result<std::vector<std::uint32_t>> channels_of(const Meter& meter, std::span<const std::string> devices) {
+    std::vector<std::uint32_t> wanted = counted(meter.channels);
+    const auto device = [&](std::uint32_t channel) { return meter.channels[channel].device; };
+    for (const std::string& name : devices)
+        if (std::ranges::find(wanted, name, device) == wanted.end())
+            return fail(ErrorCode::missing_entry, "run `viridian doctor`",
+                        "the meter `{}` does not measure `{}`", meter.name, name);
+    if (!devices.empty())
+        std::erase_if(wanted, [&](std::uint32_t channel) {
+            return std::ranges::find(devices, device(channel)) == devices.end();
+        });
+    if (wanted.empty())
+        return fail(ErrorCode::missing_entry, "run `viridian doctor`",
+                    "the meter `{}` has no power or energy", meter.name);
+    return wanted;
+}
+
 }  // namespace
 
-Result<Measurement> measure(const Meter& meter, const std::function<void()>& work, std::string_view device,
-                            Seconds period) {
-    std::vector<std::uint32_t> wanted;
-    for (const std::uint32_t channel : counted(meter.channels))
-        if (device.empty() || meter.channels[channel].device == device) wanted.push_back(channel);
-    if (wanted.empty())
-        return fail(ErrorCode::missing_entry, "run `viridian doctor`", "the meter `{}` does not measure `{}`",
-                    meter.name, device);
+Result<Measurement> measure(const Meter& meter, const std::function<void()>& work,
+                            std::span<const std::string> devices, Seconds period) {
+    VIRIDIAN_TRY(const std::vector<std::uint32_t> wanted, channels_of(meter, devices));
     bool sampled = false;  // meanwhile: powers, and counters that could go round twice
     Seconds slowest(1e9);
     for (const std::uint32_t channel : wanted) {
@@ -93,7 +106,7 @@ Result<Measurement> measure(const Meter& meter, const std::function<void()>& wor
         const Channel& about = meter.channels[channel];
         VIRIDIAN_TRY(const Joules energy, energy_between(about, all, channel, begin, end));
         const Joules edge = energy * std::min(1.0, meter.update.value / std::max(result.seconds.value, 1e-9));
-        const Energy counted{energy, energy - edge, energy + edge, about.provenance()};
+        const Energy counted = with_model_error({energy, energy - edge, energy + edge, about.provenance()});
         if (result.energy.provenance.source.empty())
             result.energy = counted;
         else

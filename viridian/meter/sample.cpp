@@ -32,7 +32,10 @@ std::optional<Kind> kind_from(std::string_view name) { return find<Kind>(kinds, 
 std::optional<Scope> scope_from(std::string_view name) { return find<Scope>(scopes, name); }
 
 Provenance Channel::provenance() const {
-    return {meter.starts_with("model") ? Provenance::Kind::estimated : Provenance::Kind::measured, meter};
+    return {meter.starts_with("model") ? Provenance::Kind::estimated
+            : logged                   ? Provenance::Kind::logged
+                                       : Provenance::Kind::measured,
+            meter};
 }
 
 Stamp stamp_now() {

@@ -34,10 +34,11 @@ struct Channel {
     Scope scope = Scope::package;
     Kind kind = Kind::energy_uj;
     std::int64_t wrap_uj = 0;  // a counter returns to 0 after this many microjoules; 0: never
+    bool logged = false;       // from a power log that does not say by what it was recorded
 
     bool operator==(const Channel&) const = default;
     [[nodiscard]] bool is_power() const { return kind <= Kind::average_uw; }
-    [[nodiscard]] Provenance provenance() const;  // measured:<meter> or estimated:<meter>
+    [[nodiscard]] Provenance provenance() const;  // measured:, logged: or estimated:<meter>
 };
 
 struct Sample {

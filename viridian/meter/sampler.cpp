@@ -70,10 +70,23 @@ void Sampler::remove(std::uint64_t number) {
 }
 
 void Sampler::read_now() {
-    const std::lock_guard lock(mutex_);
-    watch_clock();
-    for (Tracked& tracked : meters_) read(tracked);
+    const std::int64_t asked = stamp_now().monotonic_ns;
+    std::unique_lock lock(mutex_);
+    while (last_bound_ns_ < asked) {  // else another caller's reading began after this call
+        const std::int64_t now = stamp_now().monotonic_ns;
+        if (const std::int64_t allowed = allowed_ns(); now < allowed) {
+            lock.unlock();
+            sleep_until(allowed);
+            lock.lock();
+            continue;
+        }
+        last_reading_ns_ = last_bound_ns_ = now;
+        watch_clock();
+        for (Tracked& tracked : meters_) read(tracked);
+    }
 }
+
+std::int64_t Sampler::allowed_ns() const { return last_reading_ns_ + nanoseconds(options_.least); }
 
 void Sampler::pace(Seconds period) {
     const std::lock_guard lock(mutex_);
@@ -166,6 +179,7 @@ void Sampler::read_due(std::int64_t now) {
     for (Tracked& tracked : meters_) {
         tracked.spent_ns = 0;
         if (tracked.due_ns > now) continue;
+        last_reading_ns_ = now;
         read(tracked);
         const std::int64_t after = stamp_now().monotonic_ns;
         tracked.spent_ns = std::max<std::int64_t>(after - at, 1);
@@ -193,9 +207,11 @@ void Sampler::run() {
     cpu_ns_ = thread_cpu_ns();
     while (!stopping_) {
         watch_clock();
-        read_due(stamp_now().monotonic_ns);
+        const std::int64_t begin = stamp_now().monotonic_ns;
+        const bool allowed = begin >= allowed_ns();
+        if (allowed) read_due(begin);
         const std::int64_t now = stamp_now().monotonic_ns;
-        const std::int64_t next = next_due(now);
+        const std::int64_t next = allowed ? next_due(now) : allowed_ns();
         if (next - now > plain_sleep_ns) {
             wake_.wait_for(lock, std::chrono::nanoseconds(next - now));
         } else {

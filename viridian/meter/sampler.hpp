@@ -17,6 +17,7 @@ namespace viridian::meter {
 struct SamplerOptions {
     Seconds period{0.004};      // between readings of each meter
     double max_share = 0.0045;  // of one core, for all meters together
+    Seconds least{0.0};         // between any two readings, `read_now` included; 0: no bound
 };
 
 struct SamplerStats {
@@ -51,7 +52,9 @@ class Sampler {
     // Adds a meter, which is read at once and from now on. Returns a number for `remove`.
     std::uint64_t add(Meter meter, Take take);
     void remove(std::uint64_t number);
-    void read_now();            // reads every meter now, on the caller's thread, for the bound of an epoch
+    // Reads every meter on the caller's thread, for the bound of an epoch: now, or `SamplerOptions::least`
+    // after the last reading. Callers that wait at the same time share one reading.
+    void read_now();
     void pace(Seconds period);  // changes the period from now on
     SamplerStats stop();        // reads every meter a last time and ends the thread; may be called twice
     [[nodiscard]] SamplerStats stats() const;
@@ -72,6 +75,7 @@ class Sampler {
     void read_due(std::int64_t now);
     void settle(Tracked& tracked, double cost_ns);  // adapts the meter's period to the cost of its reads
     void watch_clock();
+    [[nodiscard]] std::int64_t allowed_ns() const;  // when the meters may be read again
     [[nodiscard]] std::int64_t next_due(std::int64_t now) const;
 
     mutable std::mutex mutex_;  // guards all members below
@@ -81,6 +85,8 @@ class Sampler {
     std::uint64_t last_number_ = 0;
     std::vector<Sample> samples_;
     std::int64_t begin_ns_ = 0;
+    std::int64_t last_reading_ns_ = 0;  // when the last reading of any meter began
+    std::int64_t last_bound_ns_ = 0;    // when the last reading of all meters by `read_now` began
     std::int64_t offset_ns_ = 0;
     std::int64_t cpu_ns_ = 0;
     std::uint64_t clock_steps_ = 0;

@@ -96,6 +96,7 @@ Result<void> Job::compute_reference() {
 
 Result<void> Job::forecast_prices() {
     listener_.progress("pricing regions");
+    VIRIDIAN_TRY(costs_.calibrate());
     VIRIDIAN_TRY(out_.forecast, costs_.forecast({folded_, rewritten_}));
     if (out_.forecast && out_.forecast->missing() > 0)
         listener_.note(fmt::format("{}; Ctrl-C keeps what was measured{}", out_.forecast->text(),
@@ -163,6 +164,12 @@ Result<void> Job::plan_and_prove(const graph::Graph& graph) {
 }
 
 Result<void> Job::plan_and_prove() {
+    VIRIDIAN_TRY(plan_and_prove_one());
+    // Prices of the plan were measured again, and the first plan shares some of them.
+    return bring_up_to_date(out_.baseline.planned, source_);
+}
+
+Result<void> Job::plan_and_prove_one() {
     Result<void> done = plan_and_prove(out_.search.graph);
     if (done.ok() || done.error().code != ErrorCode::not_equal ||
         out_.certificate.size() <= only_folded_.size())
@@ -179,6 +186,10 @@ Result<void> Job::plan_and_prove() {
 Result<void> Job::measure() {
     if (device_ == nullptr) return {};
     listener_.progress("running before and after and what they consist of, interleaved");
+    // Predictions are of the machine as it is now, from prices of before; no run goes into them.
+    VIRIDIAN_TRY(out_.drift, costs_.drift());
+    for (Side* side : {&out_.baseline, &out_.optimized})
+        bring_to_present(side->planned, out_.drift, costs_.energy());
     const std::vector<graph::Tensor>& inputs = task_->inputs[0];
     VIRIDIAN_TRY(std::vector<Measurement> measured,
                  measure_interleaved(*device_, {&out_.baseline.planned, &out_.optimized.planned}, inputs));
@@ -192,6 +203,7 @@ Result<void> Job::measure() {
         }
     }
     VIRIDIAN_TRY(out_.optimized.measured->step_seconds, step_seconds(out_.optimized.planned, inputs, 21));
+    if (out_.options.keep_original && !out_.gain().is_gain()) out_.kept_original = original_;
     out_.slow = reference_share_note(out_.optimized.planned, out_.optimized.measured->step_seconds);
     return {};
 }

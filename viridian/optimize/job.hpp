@@ -39,7 +39,8 @@ class Job {
     Result<Optimized> result();
 
   private:
-    // Does this for one graph.
+    // Do this for the graph that was found or the one that was only folded, and for one graph.
+    Result<void> plan_and_prove_one();
     Result<void> plan_and_prove(const graph::Graph& graph);
     // Records the prices of both plans' graphs again, because they may have been confirmed since.
     Result<void> record_again();

@@ -83,10 +83,15 @@ std::vector<Layer> in_order(const PlannedModel& planned) {
     return layers;
 }
 
+Json seconds_json(const std::vector<double>* steps, std::size_t step) {
+    return {{"seconds", steps != nullptr && step < steps->size() ? Json((*steps)[step]) : Json()}};
+}
+
 }  // namespace
 
-Json layers_json(const PlannedModel& planned, const std::vector<cost::Price>& prices,
-                 const std::vector<double>& ran) {
+Json layers_json(const PlannedModel& planned, const Measurement* measured) {
+    const auto* alone = measured != nullptr ? &measured->alone : nullptr;
+    const auto* ran = measured != nullptr ? &measured->step_seconds : nullptr;
     const plan::Plan& plan = planned.plan;
     Writers writers(plan);
     Json layers = Json::array();
@@ -131,14 +136,15 @@ Json layers_json(const PlannedModel& planned, const std::vector<cost::Price>& pr
         json["inputs"] = std::move(inputs);
         json["outputs"] = std::move(outputs);
         if (layer.step != nullptr) {
-            const cost::Price& price = prices[layer.step_index];
+            const cost::Price& price = planned.prices[layer.step_index];
             const bool priced = !price.energy.provenance.source.empty();  // copies to outputs are not
             json["predicted"] = {{"seconds", price.seconds.value},
                                  {"joules", priced ? to_json(price.energy) : Json()}};
-            json["ran"] = {{"seconds", layer.step_index < ran.size() ? Json(ran[layer.step_index]) : Json()}};
+            json["timed_alone"] = seconds_json(alone, layer.step_index);
+            json["ran"] = seconds_json(ran, layer.step_index);
         } else {
             json["predicted"] = {{"seconds", 0.0}, {"joules", nullptr}};
-            json["ran"] = {{"seconds", 0.0}};
+            for (const char* name : {"timed_alone", "ran"}) json[name] = {{"seconds", 0.0}};
         }
         layers.push_back(std::move(json));
     }

@@ -5,9 +5,8 @@
 
 namespace viridian::optimize {
 
-// Returns one row per layer. `prices` and `measured` (seconds) are by step of the plan; `measured` is empty
-// for a plan that was not run.
-[[nodiscard]] Json layers_json(const PlannedModel& planned, const std::vector<cost::Price>& prices,
-                               const std::vector<double>& measured);
+// Returns one row per layer, with the price that the solver chose it by. `measured` holds what its step took
+// alone and in recorded runs; null for a plan that was not run.
+[[nodiscard]] Json layers_json(const PlannedModel& planned, const Measurement* measured);
 
 }  // namespace viridian::optimize

@@ -29,6 +29,8 @@ struct OptimizeOptions {
     bool frontier = false;             // also find all best trades of time against energy
     bool record = false;               // keep every price that the search asked for
     bool bf16 = false;                 // the device may offer bf16; the result then says where it is used
+    bool exact_arithmetic = false;     // the device offers neither minimal filtering nor Strassen
+    bool keep_original = false;        // if runs show no gain, the result is the model as it was given
 
     // The members below concern the proof that outputs stay the same (docs/method.md, 4).
     prove::TensorSets inputs;  // one list of the graph's inputs per set; empty: made from `seed`

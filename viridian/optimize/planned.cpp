@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 
 #include "viridian/plan/step_flows.hpp"
 #include "viridian/profile/interleaved.hpp"
@@ -40,16 +41,64 @@ Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
     VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
     VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
     plan.predicted_seconds = outcome.totals.seconds;
-    PlannedModel planned{std::move(graph), std::move(plan), nullptr, outcome.totals, {}};
+    PlannedModel planned{std::move(graph), std::move(plan),        nullptr,
+                         outcome.totals,   outcome.totals.seconds, {}};
     VIRIDIAN_TRY(planned.prices, prices_of_steps(planned.plan, source));
     planned.plan.predicted_energy = total(planned.prices).energy;
     if (device == nullptr) return planned;
     planned.plan.device = device->fingerprint();
     planned.plan.library = device->library();
     planned.plan.threads = device->threads();
+    VIRIDIAN_TRY(execute::check_offered(*device, planned.graph, planned.plan));  // a database is not trusted
     VIRIDIAN_TRY(planned.executable, device->prepare(planned.graph, planned.plan));
     return planned;
 }
+
+Result<void> bring_up_to_date(PlannedModel& planned, const cost::PriceSource& source) {
+    const cost::Price before = total(planned.prices);
+    for (std::size_t s = 0; s < planned.plan.steps.size(); ++s) {
+        const plan::Step& step = planned.plan.steps[s];
+        if (step.kind != plan::Step::Kind::kernel) continue;  // conversions are priced once
+        VIRIDIAN_TRY(const auto offered, source.choices(planned.graph, step.region));
+        for (const cost::PricedChoice& priced : offered)
+            if (priced.choice.key() == step.choice.key()) planned.prices[s] = priced.price;
+    }
+    const cost::Price now = total(planned.prices);
+    planned.solved += now.seconds - before.seconds;
+    planned.totals.seconds = planned.solved;
+    planned.totals.joules += now.energy.value - before.energy.value;
+    planned.plan.predicted_seconds = planned.solved;
+    planned.plan.predicted_energy = now.energy;
+    return {};
+}
+
+void bring_to_present(PlannedModel& planned, const profile::Drift& drift,
+                      const profile::EnergyPricer* energy) {
+    plan::Plan& plan = planned.plan;
+    Seconds added;
+    for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+        const plan::Step& step = plan.steps[s];
+        const plan::Buffer& from = plan.buffers[step.inputs.empty() ? step.outputs[0] : step.inputs[0]];
+        const profile::Work work =
+            step.kind == plan::Step::Kind::kernel
+                ? profile::Work::of(planned.graph, step.region)
+                : profile::Work::of(from.dims, from.format, plan.buffers[step.outputs[0]].format);
+        cost::Price& price = planned.prices[s];
+        const double factor = drift.factor(work);
+        added += price.seconds * (factor - 1);
+        price.seconds = price.seconds * factor;
+        price.low = price.low * factor;
+        price.high = price.high * factor;
+    }
+    plan.predicted_seconds += added;
+    planned.totals.seconds = plan.predicted_seconds;
+    if (energy == nullptr || energy->meter) return;
+    plan.predicted_energy =
+        energy->estimate(plan.predicted_seconds, profile::memory_traffic(planned.graph, plan));
+    planned.totals.joules = plan.predicted_energy.value;
+}
+
+Seconds Measurement::kernels() const { return Seconds(std::accumulate(alone.begin(), alone.end(), 0.0)); }
 
 cost::Price total(const std::vector<cost::Price>& prices) {
     cost::Price sum;
@@ -73,16 +122,9 @@ Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
     VIRIDIAN_TRY(const auto measured, profile::measure_interleaved(device, plans, protocol));
     std::vector<Measurement> ran;
     for (std::size_t i = 0; i < measured.size(); ++i) {
-        std::vector<cost::Price> prices = planned[i]->prices;
-        for (std::size_t s = 0; s < prices.size(); ++s) {
-            const double factor =
-                prices[s].seconds.value > 0 ? measured[i].steps[s].value / prices[s].seconds.value : 1;
-            prices[s].seconds = measured[i].steps[s];
-            for (Seconds* end : {&prices[s].low, &prices[s].high}) *end = *end * factor;
-            Energy& energy = prices[s].energy;
-            for (Joules* joules : {&energy.value, &energy.low, &energy.high}) *joules = *joules * factor;
-        }
-        ran.push_back({measured[i].ran, {}, {}, std::move(prices)});
+        std::vector<double> alone;
+        for (const Seconds step : measured[i].steps) alone.push_back(step.value);
+        ran.push_back({measured[i].ran, measured[i].disturbed, {}, {}, std::move(alone)});
     }
     return ran;
 }
@@ -142,15 +184,21 @@ Result<std::vector<double>> step_seconds(const PlannedModel& planned,
 
 Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
                           const Summary& seconds, const std::vector<graph::Tensor>& inputs) {
-    const Bytes weights = profile::weight_traffic(planned.graph, planned.plan);
+    if (!energy.meter)
+        return energy.estimate(Seconds(seconds.median), profile::memory_traffic(planned.graph, planned.plan));
     const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
                                  Seconds(seconds.high),    seconds.count,           Bytes(0)};
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
-    return energy.price(timing, weights, [&](Seconds budget) -> Result<void> {
-        const auto start = std::chrono::steady_clock::now();
-        while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < budget.value)
-            VIRIDIAN_TRY(planned.executable->run(inputs, outputs));
-        return {};
+    return energy.measure(timing, [&](Seconds at_least, const execute::Window& window) -> Result<void> {
+        Result<void> ran;
+        window([&] {
+            const auto start = std::chrono::steady_clock::now();
+            while (ran.ok() &&
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
+                       at_least.value)
+                ran = planned.executable->run(inputs, outputs);
+        });
+        return ran;
     });
 }
 

@@ -16,6 +16,7 @@ struct PlannedModel {
     plan::Plan plan;
     std::unique_ptr<execute::Executable> executable;  // null for a plan that is not run
     search::Metrics totals;                           // predicted
+    Seconds solved;                                   // what the solver expected, before bring_to_present()
     std::vector<cost::Price> prices;                  // predicted, by step of the plan
 };
 
@@ -27,17 +28,29 @@ struct PlannedModel {
                                                 const search::Objective& objective,
                                                 const search::AssignOptions& options);
 
+// Changes what is predicted of `planned` to the prices that `source` gives now, which may have been measured
+// again since. Kernels that `source` no longer offers keep their prices. Errors: those of pricing.
+[[nodiscard]] Result<void> bring_up_to_date(PlannedModel& planned, const cost::PriceSource& source);
+
+// Changes what is predicted of `planned` as the machine changed since its prices were asked for. `energy`
+// prices the joules anew if they are estimated; measured ones stay.
+void bring_to_present(PlannedModel& planned, const profile::Drift& drift,
+                      const profile::EnergyPricer* energy);
+
 // A Measurement is what the runs of one plan took.
 struct Measurement {
     Summary seconds;                   // of whole runs
+    double disturbed = 0;              // share of the runs during which a thread lost its processor
     Energy energy;                     // of one run
-    std::vector<double> step_seconds;  // medians, by step of the plan
-    std::vector<cost::Price> prices;   // of the steps, timed one by one in turn with the runs
+    std::vector<double> step_seconds;  // medians of recorded runs, by step of the plan
+    std::vector<double> alone;         // seconds of each step, timed by itself in turn with the runs
+
+    // Returns the sum of `alone`. It is no prediction: it is taken beside the runs, from the same plan.
+    [[nodiscard]] Seconds kernels() const;
 };
 
-// Runs the plans in turn, with their steps one by one, and returns `seconds` and `prices` of each. The
-// joules of a step are the predicted ones, scaled to the time that it took now. Errors: those of running
-// and timing.
+// Runs the plans in turn, with their steps one by one, and returns `seconds` and `alone` of each. Errors:
+// those of running and timing.
 [[nodiscard]] Result<std::vector<Measurement>> measure_interleaved(
     execute::Device& device, const std::vector<const PlannedModel*>& planned,
     const std::vector<graph::Tensor>& inputs);

@@ -18,18 +18,19 @@ Json predicted_json(const PlannedModel& planned) {
 Json side_json(const Side& side) {
     Json json = predicted_json(side.planned);
     if (!side.measured) return json;
-    // The plan was chosen by the database's prices; what the same steps took beside the runs is a fairer
-    // prediction.
-    json["predicted"]["database"] = json["predicted"];
     const Measurement& measured = *side.measured;
-    const cost::Price now = total(measured.prices);
-    json["predicted"]["seconds"] = now.seconds.value;
-    json["predicted"]["joules"] = to_json(now.energy);
+    json["solved"] = {{"seconds", side.planned.solved.value}};
+    json["timed_alone"] = {{"seconds", measured.kernels().value}};
     json["ran"] = {{"seconds", measured.seconds.median}, {"minimum", measured.seconds.minimum},
                    {"low", measured.seconds.low},        {"high", measured.seconds.high},
-                   {"runs", measured.seconds.count},     {"joules", to_json(measured.energy)}};
+                   {"runs", measured.seconds.count},     {"disturbed", measured.disturbed},
+                   {"joules", to_json(measured.energy)}};
     json["memory_bytes"] = side.planned.executable->memory().value;
     return json;
+}
+
+Json ratio_json(const Ratio& ratio) {
+    return {{"value", ratio.value}, {"low", ratio.low}, {"high", ratio.high}};
 }
 
 Json assignment_json(const plan::Assignment& assignment) {
@@ -83,9 +84,58 @@ bool Optimized::uses_bf16() const {
 
 cost::Residual Optimized::residual(const std::string& name) const {
     const plan::Plan& plan = optimized.planned.plan;
-    return {
-        name,         fmt::format("{:016x}", plan.graph_hash),   plan.device,
-        plan.threads, total(optimized.measured->prices).seconds, Seconds(optimized.measured->seconds.median)};
+    return {name,
+            fmt::format("{:016x}", plan.graph_hash),
+            plan.device,
+            plan.threads,
+            plan.predicted_seconds,
+            optimized.measured->kernels(),
+            Seconds(optimized.measured->seconds.median),
+            ""};
+}
+
+Ratio Optimized::speedup() const {
+    const Summary& before = baseline.measured->seconds;
+    const Summary& after = optimized.measured->seconds;
+    return {before.median / after.median, before.low / after.high, before.high / after.low};
+}
+
+// A model's own error is the same for both plans, and its joules follow the seconds, so the interval of the
+// ratio is theirs. Metered joules have intervals of their own.
+Ratio Optimized::energy_ratio() const {
+    const Energy& before = baseline.measured->energy;
+    const Energy& after = optimized.measured->energy;
+    const double value = before.value / after.value;
+    if (after.provenance.kind != Provenance::Kind::estimated)
+        return {value, before.low / after.high, before.high / after.low};
+    const Ratio time = speedup();
+    return {value, value * time.low / time.value, value * time.high / time.value};
+}
+
+Ratio Optimized::gain() const {
+    enum class End { low, middle, high };
+    const auto ran_totals = [](const Side& side, End end) {
+        const Measurement& ran = *side.measured;
+        const auto of = [&](double low, double middle, double high) {
+            return end == End::low ? low : end == End::high ? high : middle;
+        };
+        search::Metrics totals = side.planned.totals;
+        totals.seconds = Seconds(of(ran.seconds.low, ran.seconds.median, ran.seconds.high));
+        // The model's own error is the same for both plans.
+        const Joules value = ran.energy.value;
+        totals.joules = ran.energy.provenance.kind == Provenance::Kind::estimated
+                            ? value * (totals.seconds.value / ran.seconds.median)
+                            : Joules(of(ran.energy.low.value, value.value, ran.energy.high.value));
+        return totals;
+    };
+    search::Objective objective = options.objective;
+    objective.limit.reset();
+    const search::Metrics start = ran_totals(baseline, End::middle);
+    const auto ratio = [&](End before, End after) {
+        return objective.value(ran_totals(baseline, before), start) /
+               objective.value(ran_totals(optimized, after), start);
+    };
+    return {ratio(End::middle, End::middle), ratio(End::low, End::high), ratio(End::high, End::low)};
 }
 
 Json Optimized::to_json() const {
@@ -102,6 +152,14 @@ Json Optimized::to_json() const {
     json["meter"] = meter;
     json["baseline"] = side_json(baseline);
     json["optimized"] = side_json(optimized);
+    if (optimized.measured)
+        json["ratio"] = {{"seconds", ratio_json(speedup())},
+                         {"joules", ratio_json(energy_ratio())},
+                         {"objective", ratio_json(gain())},
+                         {"kept_original", kept_original.has_value()}};
+    if (drift.then.known() && drift.now.known())
+        json["calibration"] = {{"arithmetic", drift.now.arithmetic / drift.then.arithmetic},
+                               {"memory", drift.now.memory / drift.then.memory}};
     json["assignment"] = assignment_json(plan.assignment);
     json["rewrites"] = rewrites_json(certificate);
     json["search"] = search_json(options, search);
@@ -112,9 +170,7 @@ Json Optimized::to_json() const {
         json["database"] = {{"hits", prices.hits}, {"misses", prices.misses}, {"again", prices.again}};
         if (options.bf16) json["precision"] = precision_json(optimized.planned, proof->forbidden);
     }
-    json["layers"] =
-        layers_json(optimized.planned, step_prices(),
-                    optimized.measured ? optimized.measured->step_seconds : std::vector<double>());
+    json["layers"] = layers_json(optimized.planned, optimized.measured ? &*optimized.measured : nullptr);
     if (frontier) json["frontier"] = frontier_json(*frontier);
     if (slow) json["warnings"] = Json::array({*slow});
     json["elapsed_seconds"] = elapsed.value;

@@ -16,6 +16,14 @@ struct Side {
     std::optional<Measurement> measured;
 };
 
+// A Ratio of two figures, with an interval of at least 95 %: from the ends of their own intervals.
+struct Ratio {
+    double value = 1, low = 1, high = 1;
+
+    // Returns whether the interval lies above 1, so that a gain is shown.
+    [[nodiscard]] bool is_gain() const { return low > 1; }
+};
+
 struct Optimized {
     std::string model;   // name of the model's file, for people
     std::string device;  // the processor's name, or that of recorded prices
@@ -34,19 +42,24 @@ struct Optimized {
     search::OuterResult search;        // the course of the search
     std::optional<PriceForecast> forecast;  // prices that were known and missing beforehand
     profile::OnDemandCounts prices;         // how many were found, measured, measured again
+    profile::Drift drift;  // of the machine, from when prices were asked for to just before the runs
     std::optional<search::Frontier> frontier;
     std::optional<cost::Recording> recording;  // prices that were asked for, if `options.record`
     std::optional<std::string> slow;           // the next step if reference kernels take much of the time
+    // The model as it was given, if the user asked to keep it unless a gain is shown, and none is.
+    std::optional<graph::Graph> kept_original;
     Seconds elapsed;
 
-    // Returns the price of each step of the optimised plan: as measured in turn with the runs if the plan
-    // was run, else as predicted.
-    [[nodiscard]] const std::vector<cost::Price>& step_prices() const {
-        return optimized.measured ? optimized.measured->prices : optimized.planned.prices;
-    }
     [[nodiscard]] bool uses_bf16() const;  // the optimised plan rounds more than the model does
-    // Returns how well the optimised plan was predicted. The plan must have been run; `name` is kept as the
-    // name of the model.
+    // Return the seconds and the joules of the baseline, divided by those of the optimised plan. Both plans
+    // must have been run.
+    [[nodiscard]] Ratio speedup() const;
+    [[nodiscard]] Ratio energy_ratio() const;
+    // Returns the same for what the objective minimises. Its terms that no run changes, such as flop, are
+    // those of the plans.
+    [[nodiscard]] Ratio gain() const;
+    // Returns what was expected of the optimised plan and what it took. The plan must have been run; `name`
+    // is kept as the name of the model.
     [[nodiscard]] cost::Residual residual(const std::string& name) const;
     // Returns the result in the schema viridian.optimize/1 (docs/architecture.md, "Files"). Code that
     // writes files adds their names.

@@ -8,6 +8,8 @@
 namespace viridian::optimize {
 namespace {
 
+constexpr double much_disturbed = 0.1;  // share of the runs
+
 // What was proven, and no more.
 std::string proof_text(const ProvenPlan& proven) {
     double error = 0;
@@ -44,7 +46,7 @@ std::string bound_text(const plan::Assignment& assignment, const search::Objecti
                                                           : "";
     if (!std::isfinite(assignment.bound))
         return fmt::format("{}, no bound known", quantity(assignment.value, unit));
-    if (assignment.gap() <= 0) return "gap 0: proven cheapest";
+    if (assignment.gap() <= 0) return "gap 0: the cheapest of this graph's plans at these prices";
     return fmt::format("gap {}: {}, and none is below {}", quantity(assignment.gap(), unit),
                        quantity(assignment.value, unit), quantity(assignment.bound, unit));
 }
@@ -55,11 +57,29 @@ std::string ended_text(search::EndedBy reason) {
     return fmt::format("its budget of {}", search::name_of(reason));
 }
 
+// How many kernels compute otherwise than the operators say.
+std::string arithmetic_text(const plan::Assignment& assignment) {
+    std::size_t filtering = 0, strassen = 0;
+    for (const plan::AssignedRegion& assigned : assignment.regions) {
+        const plan::Algorithm algorithm = assigned.choice.variant.algorithm;
+        filtering +=
+            algorithm == plan::Algorithm::winograd || algorithm == plan::Algorithm::winograd_bf16 ? 1 : 0;
+        strassen += algorithm == plan::Algorithm::strassen ? 1 : 0;
+    }
+    if (filtering + strassen == 0) return "";
+    std::string text;
+    if (filtering > 0) text += fmt::format("{} by minimal filtering (Winograd)", filtering);
+    if (strassen > 0) text += fmt::format("{}{} by Strassen", text.empty() ? "" : ", ", strassen);
+    return fmt::format("  kernels  {} of {}; --exact-arithmetic uses neither\n", text,
+                       assignment.regions.size());
+}
+
 // The plan, and the search that found it with what it did not look at.
 std::string how_text(const Optimized& result) {
     const plan::Assignment& assignment = result.optimized.planned.plan.assignment;
     std::string out = fmt::format("  plan     {} rewrites, {} solver, {}\n", result.certificate.size(),
-                                  assignment.solver, bound_text(assignment, result.options.objective));
+                                  assignment.solver, bound_text(assignment, result.options.objective)) +
+                      arithmetic_text(assignment);
     if (result.options.method == search::OuterMethod::none) return out;
     out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}",
                        search::name_of(result.options.method), result.search.graphs,
@@ -71,8 +91,32 @@ std::string how_text(const Optimized& result) {
     return out + "\n";
 }
 
+// What joules of the model are worth.
+std::string estimate_text(const Energy& energy) {
+    if (energy.provenance.kind != Provenance::Kind::estimated) return "";
+    return fmt::format(
+        "           no meter covers this processor: joules are {} by the model, within a factor of\n"
+        "           {:.2g}, and rank plans as time does\n",
+        energy.provenance.source, energy.high / energy.value);
+}
+
 std::string notes_text(const Optimized& result) {
     std::string out;
+    const double disturbed =
+        std::max(result.baseline.measured->disturbed, result.optimized.measured->disturbed);
+    if (disturbed > much_disturbed)
+        out += fmt::format(
+            "  warning  other processes took a processor during {:.0f} % of the runs: measure again on a "
+            "quiet "
+            "machine\n",
+            100 * disturbed);
+    if (!result.gain().is_gain())
+        out += fmt::format(
+            "  note     no gain is shown: the ratio of what the objective minimises is {:.2f} "
+            "({:.2f} to {:.2f}). {}\n",
+            result.gain().value, result.gain().low, result.gain().high,
+            result.kept_original ? "The model is written as it was given, without a plan"
+                                 : "--keep-original writes the model as it was given");
     if (result.slow) out += fmt::format("  warning  {}\n", *result.slow);
     if (result.rewrites_dropped)
         out += "  note     no rewrite was kept: with them the outputs differ by more than is allowed\n";
@@ -97,6 +141,12 @@ std::string change(const char* name, const char* unit, double before, double aft
                        quantity(after, unit), before / after);
 }
 
+std::string interval(const Ratio& ratio) { return fmt::format("({:.2f} to {:.2f})", ratio.low, ratio.high); }
+
+std::string off(Seconds expected, double ran) {
+    return fmt::format("{} ({:+.1f} %)", quantity(expected.value, "s"), 100 * (expected.value / ran - 1));
+}
+
 std::string recorded_text(const Optimized& result) {
     const plan::Plan& before = result.baseline.planned.plan;
     const plan::Plan& after = result.optimized.planned.plan;
@@ -115,14 +165,15 @@ std::string recorded_text(const Optimized& result) {
 std::string measured_text(const Optimized& result) {
     const Measurement& before = *result.baseline.measured;
     const Measurement& after = *result.optimized.measured;
-    const Seconds predicted = total(after.prices).seconds;
+    const Seconds predicted = result.optimized.planned.plan.predicted_seconds;
     return fmt::format("{}  on {}, {} threads, objective {}\n", result.model, result.device,
                        result.optimized.planned.plan.threads, search::text(result.options.objective)) +
-           change("time", "s", before.seconds.median, after.seconds.median) +
-           fmt::format("(predicted {}, {:+.1f} %)\n", quantity(predicted.value, "s"),
-                       100 * (predicted.value / after.seconds.median - 1)) +
+           change("time", "s", before.seconds.median, after.seconds.median) + interval(result.speedup()) +
+           fmt::format("\n           predicted {} before it ran; its kernels, timed alone beside it, {}\n",
+                       off(predicted, after.seconds.median), off(after.kernels(), after.seconds.median)) +
            change("energy", "J", before.energy.value.value, after.energy.value.value) +
-           after.energy.provenance.text() + "\n" + how_text(result) +
+           interval(result.energy_ratio()) + " " + after.energy.provenance.text() + "\n" +
+           estimate_text(after.energy) + how_text(result) +
            (result.options.bf16 ? precision_text(result.optimized.planned, result.proof->forbidden) : "") +
            "  outputs  " + proof_text(*result.proof) + "\n" + notes_text(result);
 }

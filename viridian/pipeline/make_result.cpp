@@ -43,6 +43,7 @@ PlanResult make_plan_result(const Planned& planned, const PlannerAnswer& answer)
     out.stages = schedule.stages;
     out.micro_batches = schedule.micro_batches;
     out.split_backward = schedule.split_backward;
+    out.clocks_per_unit = plan.level.empty() ? 2 : 1;
     std::vector<std::uint8_t> critical(at(network.size()), 0);
     for (const int u : simulation.critical) critical[at(u)] = 1;
     std::size_t u = 0;

@@ -52,6 +52,7 @@ struct PlanResult {
     std::string schedule, planner;
     int stages = 0, micro_batches = 0;
     bool split_backward = false;
+    int clocks_per_unit = 1;  // 2: a unit may run at two clocks in turn, and the change costs nothing
     std::vector<RankResult> ranks;
     Seconds time;                                // of an iteration
     Joules energy, unit_energy, waiting_energy;  // the first is the sum of the other two

@@ -158,4 +158,23 @@ Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t lo
     return regions;
 }
 
+double flop(const graph::Graph& graph, const Region& region) {
+    double sum = 0;
+    for (const graph::NodeId id : region.nodes) {
+        const graph::Node& node = graph.node(id);
+        if (find_operator(node) == nullptr) continue;
+        std::vector<graph::TensorType> inputs, outputs;
+        for (const graph::ValueId v : node.inputs)
+            inputs.push_back(v == graph::ValueId::none ? graph::TensorType{} : graph.value(v).type);
+        for (const graph::ValueId v : node.outputs)
+            outputs.push_back(v == graph::ValueId::none ? graph::TensorType{} : graph.value(v).type);
+        const auto known = [](const graph::TensorType& t) {
+            return t.element == graph::ElementType::undefined || t.known();
+        };
+        if (std::ranges::all_of(inputs, known) && std::ranges::all_of(outputs, known))
+            sum += static_cast<double>(graph::flop({node, inputs, outputs}).value);
+    }
+    return sum;
+}
+
 }  // namespace viridian::plan

@@ -76,7 +76,8 @@ class Interleaving {
         for (const Summary& ran : summarize_slices(slices)) {
             std::vector<execute::TimedRun> all;
             for (auto& some : usual(steps_[results.size()])) std::ranges::move(some, std::back_inserter(all));
-            results.push_back({ran, middle_steps(std::move(all))});
+            const double disturbed = slices[results.size()].disturbed_share();
+            results.push_back({ran, disturbed, middle_steps(std::move(all))});
         }
         return results;
     }
@@ -149,7 +150,7 @@ class Interleaving {
 
 }  // namespace
 
-Seconds InterleavedResult::predicted() const {
+Seconds InterleavedResult::kernels() const {
     Seconds sum;
     for (const Seconds step : steps) sum += step;
     return sum;

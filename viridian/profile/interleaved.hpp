@@ -21,9 +21,10 @@ struct InterleavedProtocol {
 
 // An InterleavedResult holds the times of one plan.
 struct InterleavedResult {
-    Summary ran;                              // seconds of whole runs
-    std::vector<Seconds> steps;               // of each of the plan's steps, timed alone
-    [[nodiscard]] Seconds predicted() const;  // their sum
+    Summary ran;                            // seconds of whole runs
+    double disturbed = 0;                   // share of those runs that other processes disturbed
+    std::vector<Seconds> steps;             // of each of the plan's steps, timed alone
+    [[nodiscard]] Seconds kernels() const;  // their sum
 };
 
 // Returns the times of each of `plans`. In each round every plan runs for one time slice; then its steps

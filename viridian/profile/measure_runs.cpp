@@ -29,6 +29,11 @@ std::vector<double> TimeSlice::all() const {
     return both;
 }
 
+double TimeSlice::disturbed_share() const {
+    const std::size_t runs = undisturbed.size() + disturbed.size();
+    return runs == 0 ? 0 : static_cast<double>(disturbed.size()) / static_cast<double>(runs);
+}
+
 Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone) {
     const auto run_into = [&](TimeSlice& slice) -> Result<double> {
         const std::int64_t before = preemptions();

@@ -29,6 +29,8 @@ struct TimeSlice {
     void add(const TimeSlice& more);
     // Returns the seconds of all runs, undisturbed and disturbed.
     [[nodiscard]] std::vector<double> all() const;
+    // Returns the share of the runs that were disturbed, from 0 to 1.
+    [[nodiscard]] double disturbed_share() const;
 };
 
 // Runs the subject for `at_least` seconds, and at least twice. The first run meets the caches as another

@@ -1,7 +1,6 @@
 #include "viridian/profile/on_demand.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "viridian/profile/weights.hpp"
 
@@ -27,20 +26,18 @@ bool is_free(const plan::Choice& choice) {
     return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
 }
 
-cost::Entry to_entry(const execute::Timing& timing) {
-    cost::Entry entry;
-    entry.minimum = timing.minimum;
-    entry.median = timing.median;
-    entry.low = timing.low;
-    entry.high = timing.high;
-    entry.count = timing.count;
-    entry.workspace = timing.workspace;
-    return entry;
-}
-
-plan::Region permissive(plan::Region region) {
-    region.dies.assign(region.inputs.size(), true);
-    return region;
+// Whether a choice has a format for each input and output of the region, of its rank, and overwrites an input
+// if any.
+bool fits(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice) {
+    const auto fit = [&](const std::vector<graph::ValueId>& values,
+                         const std::vector<plan::Format>& formats) {
+        return std::ranges::equal(values, formats, [&](graph::ValueId value, const plan::Format& format) {
+            const graph::TensorType& type = graph.value(value).type;
+            return type.known() && format.layout.rank() == type.dims().size();
+        });
+    };
+    return fit(region.inputs, choice.inputs) && fit(region.outputs, choice.outputs) &&
+           (choice.aliasing != plan::Aliasing::overwrite || choice.overwritten < region.inputs.size());
 }
 
 std::string conversion_subject(const graph::Dims& dims, const plan::Format& from, const plan::Format& to) {
@@ -49,18 +46,42 @@ std::string conversion_subject(const graph::Dims& dims, const plan::Format& from
 
 }  // namespace
 
+plan::Region OnDemand::permissive(plan::Region region) {
+    region.dies.assign(region.inputs.size(), true);
+    return region;
+}
+
 OnDemand::OnDemand(execute::Device& device, cost::Database& database, EnergyPricer energy,
                    OnDemandOptions options)
-    : device_(device), database_(database), energy_(std::move(energy)), options_(std::move(options)) {}
+    : device_(device),
+      database_(database),
+      energy_(std::move(energy)),
+      options_(std::move(options)),
+      calibration_(device) {}
 
 void OnDemand::price_for(const graph::Graph& network) {
     const bool cached = weights_stay_cached(network);
-    if (cached != options_.protocol.cached_weights) {
-        known_.clear();
-        references_.clear();
-        conversions_.clear();
-    }
+    if (cached != options_.protocol.cached_weights) forget();
     options_.protocol.cached_weights = cached;
+}
+
+void OnDemand::forget() {
+    known_.clear();
+    references_.clear();
+    conversions_.clear();
+}
+
+Result<void> OnDemand::calibrate() {
+    VIRIDIAN_TRY(const Drift since, drift());
+    present_ = since.now;
+    forget();
+    return {};
+}
+
+Result<Drift> OnDemand::drift() {
+    looked_ = {};
+    VIRIDIAN_TRY(look());
+    return Drift{present_, calibration_.last()};
 }
 
 cost::PriceSource OnDemand::source() {
@@ -75,8 +96,8 @@ int OnDemand::protocol_number() const {
 }
 
 cost::Key OnDemand::key(std::string subject, std::string choice) const {
-    return {std::move(subject), std::move(choice), device_.fingerprint(),
-            device_.library(),  device_.threads(), protocol_number()};
+    return {std::move(subject), std::move(choice), device_.fingerprint(), device_.library(),
+            device_.threads(),  protocol_number(), energy_.key()};
 }
 
 void OnDemand::forbid(const std::string& signature, const std::string& choice) {
@@ -104,32 +125,31 @@ Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, c
     const cost::ListKey list_key{subject,           device_.fingerprint(), device_.library(),
                                  device_.threads(), protocol_number(),     options_.allowances};
     VIRIDIAN_TRY(auto stored, database_.choices(list_key));
-    // Lists of before variants were kept are asked for again; prices stay.
-    const auto lacks_variant = [](const plan::Choice& choice) {
-        return choice.variant.algorithm == plan::Algorithm::unknown;
+    // A list that somebody else put there may hold anything, and lists of before variants were kept lack
+    // them: both are asked for again. Prices stay.
+    const auto is_whole = [&](const plan::Choice& choice) {
+        return choice.variant.algorithm != plan::Algorithm::unknown && fits(graph, region, choice);
     };
-    if (stored && std::ranges::none_of(*stored, lacks_variant)) return std::move(*stored);
+    if (stored && std::ranges::all_of(*stored, is_whole)) return std::move(*stored);
     VIRIDIAN_TRY(std::vector<plan::Choice> list, device_.choices(graph, permissive(region)));
     VIRIDIAN_TRY(database_.put_choices(list_key, list));
+    own_lists_.insert(subject);
     return list;
 }
 
-Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Region& region,
-                                    const plan::Choice& choice, const execute::TimingProtocol& protocol) {
-    VIRIDIAN_TRY(check_cancelled());
-    const auto start = std::chrono::steady_clock::now();
-    const plan::Region timed_region = permissive(region);
-    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, choice, protocol));
-    cost::Entry entry = to_entry(timing);
-    const Bytes read = protocol.cached_weights ? Bytes() : weight_bytes(graph, region, choice);
-    VIRIDIAN_TRY(entry.energy, energy_.price(timing, read, [&](Seconds budget) -> Result<void> {
-        VIRIDIAN_TRY(device_.time(graph, timed_region, choice,
-                                  {0, budget, protocol.at_least, protocol.cached_weights}));
-        return {};
-    }));
-    counts_.measuring +=
-        Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    return entry;
+bool OnDemand::is_complete(const cost::Entry& entry) const { return !energy_.meter || entry.energy; }
+
+cost::Price OnDemand::price_of(const cost::Entry& entry, const Work& work, Bytes dram) const {
+    const double factor = Drift{entry.probes, present_}.factor(work);
+    const Seconds median = entry.median * factor;
+    return {median, entry.low * factor, entry.high * factor,
+            entry.energy ? *entry.energy : energy_.estimate(median, dram)};
+}
+
+Bytes OnDemand::dram(const graph::Graph& graph, const plan::Region& region,
+                     const plan::Choice& choice) const {
+    const Bytes activations = activation_traffic(graph, region, choice);
+    return options_.protocol.cached_weights ? activations : activations + weight_bytes(graph, region, choice);
 }
 
 Result<std::vector<std::optional<cost::Entry>>> OnDemand::stored(
@@ -148,10 +168,9 @@ Result<std::vector<cost::PricedChoice>> OnDemand::price_all(const graph::Graph& 
                                                             const std::vector<plan::Choice>& list) {
     VIRIDIAN_TRY(std::vector<std::optional<cost::Entry>> entries, stored(subject, list));
 
-    // A quick look at all that are missing, then a long one at those that may win.
-    std::vector<bool> quick(list.size(), false);
+    std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < list.size(); ++i) {
-        if (entries[i] || is_free(list[i])) {
+        if ((entries[i] && is_complete(*entries[i])) || is_free(list[i])) {
             counts_.hits += is_free(list[i]) ? 0 : 1;
             continue;
         }
@@ -159,25 +178,14 @@ Result<std::vector<cost::PricedChoice>> OnDemand::price_all(const graph::Graph& 
             return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
                         "the cost database has no price for `{}` on this device", list[i].kernel);
         ++counts_.misses;
-        quick[i] = true;
-        VIRIDIAN_TRY(entries[i],
-                     timed(graph, region, list[i],
-                           {0.1, options_.protocol.budget / 8, 3, options_.protocol.cached_weights}));
-        if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
+        missing.push_back(i);
     }
-    Seconds best(1e30);
-    for (const auto& entry : entries)
-        if (entry) best = std::min(best, entry->minimum);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (!quick[i]) continue;
-        if (entries[i]->minimum.value <= options_.worth_timing * best.value) {
-            VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], options_.protocol));
-        }
-        VIRIDIAN_TRY(database_.put(key(subject, list[i].key()), *entries[i]));
-    }
+    if (!missing.empty()) VIRIDIAN_TRY(price_missing(graph, region, subject, list, missing, entries));
+    const Work work = Work::of(graph, region);
     std::vector<cost::PricedChoice> priced;
     for (std::size_t i = 0; i < list.size(); ++i)
-        priced.push_back({list[i], entries[i] ? entries[i]->price() : cost::Price()});
+        priced.push_back({list[i], entries[i] ? price_of(*entries[i], work, dram(graph, region, list[i]))
+                                              : cost::Price()});
     return priced;
 }
 
@@ -221,38 +229,23 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
     const std::string subject = conversion_subject(dims, from, to);
     if (const auto known = conversions_.find(subject); known != conversions_.end()) return known->second;
     VIRIDIAN_TRY(std::optional<cost::Entry> entry, database_.get(key(subject, "")));
-    if (entry) {
+    if (entry && is_complete(*entry)) {
         ++counts_.hits;
     } else {
         if (!options_.measure)
             return fail(ErrorCode::missing_entry, "run `viridian profile` on the device first",
                         "the cost database has no price for the conversion {} to {}", text(from), text(to));
         ++counts_.misses;
-        VIRIDIAN_TRY(check_cancelled());
-        VIRIDIAN_TRY(const execute::Timing timing,
-                     device_.time_conversion(dims, from, to, options_.protocol));
-        entry = to_entry(timing);
-        VIRIDIAN_TRY(entry->energy, energy_.price(timing, Bytes(0), [&](Seconds budget) -> Result<void> {
-            VIRIDIAN_TRY(device_.time_conversion(dims, from, to, {0, budget, 3, false}));
-            return {};
-        }));
+        VIRIDIAN_TRY(entry, priced_conversion(dims, from, to, std::move(entry)));
         VIRIDIAN_TRY(database_.put(key(subject, ""), *entry));
         if (progress) progress(subject);
     }
-    return conversions_.emplace(subject, entry->price()).first->second;
+    return conversions_
+        .emplace(subject, price_of(*entry, Work::of(dims, from, to), activation_traffic(dims, from, to)))
+        .first->second;
 }
 
 namespace {
-
-double bytes_of(const graph::Graph& graph, const plan::Region& region) {
-    double bytes = 0;
-    for (const auto* values : {&region.inputs, &region.outputs, &region.constants})
-        for (const graph::ValueId id : *values)
-            if (const graph::TensorType& type = graph.value(id).type; type.known())
-                bytes += static_cast<double>(
-                    plan::buffer_bytes({plan::plain(type.dims().size()), type.element, {}}, type.dims()));
-    return bytes;
-}
 
 void count(Survey& survey, bool known, const std::string& price, double bytes) {
     if (known)
@@ -264,32 +257,35 @@ void count(Survey& survey, bool known, const std::string& price, double bytes) {
 }  // namespace
 
 cost::PriceSource OnDemand::counting(Survey& survey) {
-    return {[this, &survey](const graph::Graph& graph,
-                            const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
-                const std::string subject = plan::signature(graph, region);
-                VIRIDIAN_TRY(std::vector<plan::Choice> all, offered(graph, region, subject));
-                const std::vector<plan::Choice> list = fast(std::move(all));
-                VIRIDIAN_TRY(const auto entries, stored(subject, list));
-                std::vector<cost::PricedChoice> priced;
-                for (std::size_t i = 0; i < list.size(); ++i) {
-                    const plan::Choice& choice = list[i];
-                    if (!is_free(choice))
-                        count(survey, entries[i].has_value(), subject + '\n' + choice.key(),
-                              bytes_of(graph, region));
-                    if (choice.aliasing != plan::Aliasing::overwrite || region.dies[choice.overwritten])
-                        priced.push_back({choice, entries[i] ? entries[i]->price() : cost::Price()});
-                }
-                return priced;
-            },
-            [this, &survey](const graph::Dims& dims, const plan::Format& from,
-                            const plan::Format& to) -> Result<cost::Price> {
-                if (from == to) return cost::Price{};
-                const std::string subject = conversion_subject(dims, from, to);
-                VIRIDIAN_TRY(const std::optional<cost::Entry> entry, database_.get(key(subject, "")));
-                count(survey, entry.has_value(), subject,
-                      static_cast<double>(plan::buffer_bytes(from, dims) + plan::buffer_bytes(to, dims)));
-                return entry ? entry->price() : cost::Price();
-            }};
+    return {
+        [this, &survey](const graph::Graph& graph,
+                        const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+            const std::string subject = plan::signature(graph, region);
+            VIRIDIAN_TRY(std::vector<plan::Choice> all, offered(graph, region, subject));
+            const std::vector<plan::Choice> list = fast(std::move(all));
+            const Work work = Work::of(graph, region);
+            VIRIDIAN_TRY(const auto entries, stored(subject, list));
+            std::vector<cost::PricedChoice> priced;
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                const plan::Choice& choice = list[i];
+                const bool known = entries[i] && is_complete(*entries[i]);
+                if (!is_free(choice)) count(survey, known, subject + '\n' + choice.key(), work.bytes);
+                if (choice.aliasing != plan::Aliasing::overwrite || region.dies[choice.overwritten])
+                    priced.push_back({choice, known ? price_of(*entries[i], work, dram(graph, region, choice))
+                                                    : cost::Price()});
+            }
+            return priced;
+        },
+        [this, &survey](const graph::Dims& dims, const plan::Format& from,
+                        const plan::Format& to) -> Result<cost::Price> {
+            if (from == to) return cost::Price{};
+            const std::string subject = conversion_subject(dims, from, to);
+            VIRIDIAN_TRY(const std::optional<cost::Entry> entry, database_.get(key(subject, "")));
+            const bool known = entry && is_complete(*entry);
+            const Work work = Work::of(dims, from, to);
+            count(survey, known, subject, work.bytes);
+            return known ? price_of(*entry, work, activation_traffic(dims, from, to)) : cost::Price();
+        }};
 }
 
 }  // namespace viridian::profile

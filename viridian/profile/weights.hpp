@@ -1,5 +1,6 @@
 #pragma once
-// Estimates how many bytes of weights a network reads from main memory.
+// Estimates how many bytes a network moves from and to main memory: weights and activations that the caches
+// cannot hold.
 #include "viridian/plan/plan.hpp"
 
 namespace viridian::profile {
@@ -13,8 +14,16 @@ namespace viridian::profile {
 [[nodiscard]] Bytes weight_bytes(const graph::Graph& graph, const plan::Region& region,
                                  const plan::Choice& choice);
 
-// Returns the bytes of weights that one run of a plan reads from memory: none if the weights stay in the
-// cache.
-[[nodiscard]] Bytes weight_traffic(const graph::Graph& graph, const plan::Plan& plan);
+// Return the bytes by which the activations that a region, or a conversion, reads and writes exceed half of
+// the last-level cache. So many of them come from memory or go there; the others stay where the kernel before
+// left them.
+[[nodiscard]] Bytes activation_traffic(const graph::Graph& graph, const plan::Region& region,
+                                       const plan::Choice& choice);
+[[nodiscard]] Bytes activation_traffic(const graph::Dims& dims, const plan::Format& from,
+                                       const plan::Format& to);
+
+// Returns the bytes that one run of a plan moves from and to memory: its activations, and its weights unless
+// these stay in the cache.
+[[nodiscard]] Bytes memory_traffic(const graph::Graph& graph, const plan::Plan& plan);
 
 }  // namespace viridian::profile

@@ -1,6 +1,7 @@
 #include "viridian/prove/inputs.hpp"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "viridian/base/random.hpp"
@@ -105,9 +106,14 @@ Result<std::vector<Tensor>> seeded_inputs(const Graph& graph, std::uint64_t seed
             return fail(ErrorCode::unsupported, "bind its dimensions with --dim NAME=VALUE",
                         "the shape of the input `{}` is not known: {}", value.name, text(value.type));
         VIRIDIAN_TRY(graph::element_count(value.type.dims()));
-        Tensor tensor(value.type.element, value.type.dims());
-        fill(tensor, random, index_bound(graph, uses, id));
-        inputs.push_back(std::move(tensor));
+        try {
+            Tensor tensor(value.type.element, value.type.dims());
+            fill(tensor, random, index_bound(graph, uses, id));
+            inputs.push_back(std::move(tensor));
+        } catch (const std::bad_alloc&) {
+            return fail(ErrorCode::out_of_memory, "choose smaller sizes with --dim or --batch",
+                        "there is no memory for the input `{}`, {}", value.name, text(value.type));
+        }
     }
     return inputs;
 }

@@ -156,9 +156,9 @@ window.addEventListener('resize', () => { if (window.innerWidth !== width) { wid
 // Bars with whiskers: the interval of each figure.
 const largest = (result.summary || []).slice(0, 15);
 const most = Math.max(...largest.map((entry) => Math.min(entry.high, 2 * entry.joules)), 1e-30);
-const bounds = result.devices.some((device) => device.method === 'overlap');
+const bounds = result.devices.some((device) => device.method !== 'deconvolve');
 byId('top-note').textContent = 'Repeated blocks are one; whiskers are the interval of each figure' +
-  (bounds ? ', of overlap the bounds that no attribution can leave; without an end they go on.' : '.');
+  (bounds ? ', of overlap and recency the bounds that no attribution can leave; without an end they go on.' : '.');
 byId('top').append(...largest.map((entry) => {
   const at = (joule) => `${Math.max(0, Math.min(100, 100 * joule / most))}%`;
   return element('div', {}, element('div', { class: 'small name' }, breakable(entry.name)),
@@ -178,10 +178,9 @@ if (result.precision) byId('precision').append(element('h2', {}, 'Precision'),
 
 byId('devices').append(sortedTable([
   { title: 'device', cell: (d) => d.name, sort: (d) => d.name },
-  { title: 'meter', cell: (d) => energy(d.meter_total), sort: (d) => d.meter_total, number: true },
-  { title: 'idle', cell: (d) => energy(d.idle), sort: (d) => d.idle, number: true },
-  { title: 'unattributed', cell: (d) => energy(d.unattributed), sort: (d) => d.unattributed, number: true },
-  { title: 'residual', cell: (d) => energy(d.residual), sort: (d) => d.residual, number: true },
+  { title: 'meter', cell: (d) => joules(d.meter_total), sort: (d) => d.meter_total.value, number: true },
+  ...['idle', 'unattributed', 'residual'].map((part) => ({ title: part, number: true, sort: (d) => d[part].value,
+    cell: (d) => `${joules(d[part])} [${energy(d[part].low)}, ${energy(d[part].high)}]` })),
   { title: 'method', cell: (d) => `${d.method}: ${d.verdict}`, sort: (d) => d.method, name: true },
   { title: 'provenance', cell: (d) => d.power, sort: (d) => d.power, name: true },
 ], result.devices, (d) => d.name));
@@ -194,6 +193,6 @@ byId('operations').append(sortedTable([
   { title: 'count', cell: (o) => String(o.count), sort: (o) => o.count, number: true },
   { title: 'time', cell: (o) => seconds(o.seconds), sort: (o) => o.seconds, number: true },
   { title: 'joules', cell: (o) => joules(o.joules), sort: (o) => (o.joules ? o.joules.value : -1), number: true },
-  { title: '95 %', cell: (o) => (o.joules ? `${energy(o.joules.low)} to ${energy(o.joules.high)}` : '–'), sort: (o) => (o.joules ? o.joules.high : -1), number: true },
+  { title: 'interval', cell: (o) => (o.joules ? `${energy(o.joules.low)} to ${energy(o.joules.high)}` : '–'), sort: (o) => (o.joules ? o.joules.high : -1), number: true },
   { title: 'watts', cell: (o) => quantity(o.watts, 'W'), sort: (o) => o.watts || 0, number: true },
 ], result.operations, (o) => o.name));

@@ -54,10 +54,12 @@ function bars() {
     ...group(`Power, ${energyWord}`, 'W', (f) => f.watts, () => [], () => null));
   byId('bars-note').textContent = sides.after.ran
     ? `Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
-      `notches: sums of kernels and conversions timed one by one, in turn with these runs (time ${percentOff(sides.after)} off after optimisation).`
+      `notches: predicted by stored prices before the plan ran (time ${percentOff(sides.after.predicted)} off after optimisation). ` +
+      `Its kernels and conversions, timed one by one in turn with these runs, add up to ${seconds(sides.after.timed_alone.seconds)} (${percentOff(sides.after.timed_alone)}).` +
+      (energyWord === 'estimated' ? ' Joules are a model of time and memory traffic: without a meter they rank plans as time does.' : '')
     : 'Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. All figures are sums of recorded prices.';
 }
-const percentOff = (side) => `${(100 * (side.predicted.seconds / side.ran.seconds - 1)).toFixed(1).replace('-', '−')} %`;
+const percentOff = (expected) => `${(100 * (expected.seconds / sides.after.ran.seconds - 1)).toFixed(1).replace('-', '−')} %`;
 
 function proof() {
   const v = result.verification;
@@ -81,7 +83,7 @@ function proof() {
 function nearness({ value, bound, gap }) {
   const unit = { time: 's', energy: 'J', power: 'W' }[result.objective.split(' @')[0]] || '';
   if (bound === null) return `${quantity(value, unit)}; no bound known, cheaper plans of this graph may exist`;
-  if (gap <= 0) return 'proven cheapest for this graph';
+  if (gap <= 0) return 'the cheapest plan of this graph at these prices (gap 0)';
   return `gap ${quantity(gap, unit)}: ${quantity(value, unit)}, and no plan of this graph is below ${quantity(bound, unit)}`;
 }
 
@@ -134,6 +136,7 @@ function layers() {
     { title: 'predicted', cell: (r) => seconds(r.predicted.seconds), sort: (r) => r.predicted.seconds, number: true },
   ];
   if (!recorded) columns.push(
+    { title: 'alone', cell: (r) => seconds(r.timed_alone.seconds), sort: (r) => r.timed_alone.seconds || 0, number: true },
     { title: 'ran', cell: (r) => seconds(ran(r)), sort: (r) => ran(r) || 0, number: true },
     { title: 'predicted / ran', cell: (r) => (ran(r) ? (r.predicted.seconds / ran(r)).toFixed(2) : '–'), sort: (r) => (ran(r) ? r.predicted.seconds / ran(r) : 0), number: true });
   columns.push({ title: energyTitle, number: true, sort: (r) => (r.predicted.joules ? r.predicted.joules.value : 0), cell: (r) => {
@@ -143,7 +146,7 @@ function layers() {
       provenances.length === 1 ? joules(e) : `${joules(e)} ${e.provenance}`); } });
   const total = result.layers.reduce((sum, l) => sum + (l.predicted.seconds || 0), 0);
   byId('layers-note').textContent = `${result.layers.length} steps in execution order; a title sorts. Predicted seconds sum to ${seconds(total)}. ` +
-    (recorded ? 'Seconds and joules are prices of the file.' : 'Ran: median of recorded runs of this plan, a little slower than unrecorded ones. Joules are predicted.');
+    (recorded ? 'Seconds and joules are prices of the file.' : 'Alone: timed one by one, in turn with the runs. Ran: median of recorded runs of this plan, a little slower than unrecorded ones. Joules are predicted.');
   byId('layers').replaceChildren(sortedTable(columns, result.layers, (r) => `${r.name} ${r.operators.join(' ')} ${r.kernel} ${r.outputs.join(' ')}`));
 }
 
@@ -156,9 +159,8 @@ function sources() {
   } else {
     fact('seconds, ran', `medians of ${sides.after.ran.runs} interleaved runs on ${result.device}, ${result.threads} threads; 95 % intervals ` +
       `${seconds(sides.before.ran.low)} to ${seconds(sides.before.ran.high)} before, ${seconds(sides.after.ran.low)} to ${seconds(sides.after.ran.high)} after`);
-    fact('seconds, predicted', `sums of kernel and conversion times measured one by one with cold weights, in turn with the runs: ${seconds(sides.before.predicted.seconds)} before, ${seconds(sides.after.predicted.seconds)} after`);
-    if (sides.after.predicted.database)
-      fact('seconds, in the database', `the same measured when the plan was chosen, or by an earlier command: ${seconds(sides.before.predicted.database.seconds)} before, ${seconds(sides.after.predicted.database.seconds)} after`);
+    fact('seconds, predicted', `sums of the stored prices that the plans were chosen by, before they first ran: ${seconds(sides.before.predicted.seconds)} before, ${seconds(sides.after.predicted.seconds)} after`);
+    fact('seconds, alone', `sums of the same kernels and conversions, timed one by one in turn with the runs: ${seconds(sides.before.timed_alone.seconds)} before, ${seconds(sides.after.timed_alone.seconds)} after`);
     for (const [name, side] of Object.entries(sides)) if (side.ran.joules)
       fact(`joules, ${name}`, `${side.ran.joules.provenance}, ${quantity(side.ran.joules.low, 'J')} to ${quantity(side.ran.joules.high, 'J')}`);
     fact('joules of layers', `${distinct(result.layers.map((l) => l.predicted.joules && l.predicted.joules.provenance).filter(Boolean)).join(', ')}, by kernel`);
@@ -261,7 +263,7 @@ function graph() {
 function frontier() {
   const list = result.frontier && result.frontier.vertices;
   if (!list) return;
-  const priced = result.optimized.predicted.database || result.optimized.predicted;  // as the frontier is
+  const priced = result.optimized.predicted;  // as the frontier is
   const chosen = { seconds: priced.seconds, joules: priced.joules.value };
   const box = byId('frontier');
   box.append(element('h2', {}, 'Trade-offs of time against energy'));

@@ -50,7 +50,7 @@ struct View {
 constexpr View views[] = {
     {"viridian.optimize/1", "optimised", "optimize.html", "optimize.js",
      "model device objective meter baseline optimized assignment rewrites layers"},
-    {"viridian.account/1", "energy accounting", "account.html", "account.js",
+    {"viridian.account/2", "energy accounting", "account.html", "account.js",
      "trace power sharing devices operations"},
     {"viridian.account-top/1", "largest consumers", "account_study.html", "account_study.js",
      "total runs whiskers entries names"},

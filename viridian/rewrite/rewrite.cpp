@@ -19,8 +19,24 @@ struct Attempt {
     std::vector<std::string> removed;
 };
 
+// Returns whether what a node reads first, or its result, are numbers without any element that are no
+// constants. Nothing that is computed of these is worth rewriting, and rules divide and multiply extents.
+bool is_empty(const Graph& graph, NodeId at) {
+    const graph::Node& node = graph.node(at);
+    if (node.input(0) == ValueId::none || graph.constant(node.input(0)) != nullptr) return false;
+    for (const ValueId id : {node.input(0), node.output(0)}) {
+        if (id == ValueId::none) continue;
+        const graph::TensorType& type = graph.value(id).type;
+        if (!graph::is_floating(type.element) || !type.shape) continue;
+        for (const graph::Dimension& dimension : *type.shape)
+            if (dimension.known() && dimension.value() == 0) return true;
+    }
+    return false;
+}
+
 Result<Attempt> attempt(const Rule& rule, const Graph& graph, const graph::Uses& uses, NodeId at,
                         const Options& options) {
+    if (is_empty(graph, at)) return Attempt{};
     Editor editor(graph, uses, options.folds);
     editor.at(at);
     if (!rule.apply(editor, at)) {

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include "viridian/serve/socket_folder.hpp"
+
 namespace viridian::serve {
 namespace {
 
@@ -71,6 +73,8 @@ Error refused(const Address& address, int fault) {
 }
 
 Result<void> can_listen_on_socket(const Address& address) {
+    const Path folder = address.socket.has_parent_path() ? address.socket.parent_path() : Path(".");
+    VIRIDIAN_TRY(check_socket_folder(folder, ::geteuid()));
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
     const std::string path = address.socket.string();

@@ -14,6 +14,8 @@ struct Address {
     int port = 0;
     bool loopback = true;  // only this machine can connect
 
+    // Whether every user of this machine can connect: the mode of a unix socket keeps others out.
+    [[nodiscard]] bool open_to_users() const { return socket.empty(); }
     // Returns the address as text that `parse_address` reads.
     [[nodiscard]] std::string text() const;
 };
@@ -22,8 +24,8 @@ struct Address {
 [[nodiscard]] Result<Address> parse_address(std::string_view text);
 
 // Checks that a server may listen at `address`, by doing so for a moment. A socket that a dead server left is
-// removed. Errors: invalid_argument (taken, or not an address of this machine), no_permission, file_not_found
-// (the socket's folder), device_failed.
+// removed. Errors: invalid_argument (taken, or not an address of this machine), no_permission (also: others
+// can write into the socket's folder), file_not_found (the socket's folder), device_failed.
 [[nodiscard]] Result<void> can_listen(const Address& address);
 
 }  // namespace viridian::serve

@@ -9,7 +9,7 @@
 namespace viridian::serve {
 namespace {
 
-constexpr Seconds usual_period{0.004}, shortest_period{0.0001}, longest_period{60.0};
+constexpr Seconds usual_period{0.004}, fastest_period{0.0001}, longest_period{60.0};
 constexpr Seconds usual_lease{60.0}, shortest_lease{1.0}, longest_lease{30.0 * 24 * 3600};
 constexpr std::size_t longest_name = 256;
 constexpr int monitor_most_streams = 4;  // of one session
@@ -24,6 +24,18 @@ Result<Seconds> within(std::string_view what, Seconds asked, Seconds usual, Seco
         ErrorCode::invalid_argument,
         fmt::format("ask for {:g} s to {:g} s, or 0 for {:g} s", least.value, most.value, usual.value),
         "a {} of {:g} s is not possible", what, asked.value);
+}
+
+Result<Seconds> period_of(const StartRequest& request, Seconds shortest) {
+    if (request.period.value >= fastest_period.value && request.period.value < shortest.value)
+        return fail(
+            ErrorCode::invalid_argument,
+            fmt::format("ask for {:g} ms or more, or have the monitor started with --allow-fast-periods",
+                        shortest.value * 1e3),
+            "this monitor does not read every {:g} ms, because fast readings of energy reveal what other "
+            "programs compute",
+            request.period.value * 1e3);
+    return within("period", request.period, std::max(usual_period, shortest), shortest, longest_period);
 }
 
 std::string new_name() {
@@ -58,7 +70,9 @@ struct Monitor::Session {
 };
 
 Monitor::Monitor(std::vector<meter::Meter> meters, MonitorOptions options)
-    : options_(options), ring_(options.most_samples) {
+    : options_(std::move(options)), ring_(options_.most_samples) {
+    const Seconds least(std::max(options_.shortest_period.value, fastest_period.value));
+    options_.shortest_period = least;
     for (const meter::Meter& one : meters) {
         channels_.insert(channels_.end(), one.channels.begin(), one.channels.end());
         meter_of_.resize(channels_.size(), updates_.size());
@@ -69,7 +83,8 @@ Monitor::Monitor(std::vector<meter::Meter> meters, MonitorOptions options)
     for (const std::uint32_t channel : meter::counted(channels_)) counted_[channel] = true;
 
     sampler_ = std::make_unique<meter::Sampler>(
-        std::vector<meter::Meter>{}, meter::SamplerOptions{.period = options_.idle_period}, nullptr);
+        std::vector<meter::Meter>{}, meter::SamplerOptions{.period = options_.idle_period, .least = least},
+        nullptr);
     std::uint32_t first = 0;
     for (meter::Meter& one : meters) {
         const auto count = static_cast<std::uint32_t>(one.channels.size());
@@ -98,12 +113,11 @@ Result<Started> Monitor::start(const StartRequest& request) {
     const auto session = std::make_shared<Session>();
     session->id = new_name();
     session->name = request.name;
-    VIRIDIAN_TRY(session->period,
-                 within("period", request.period, usual_period, shortest_period, longest_period));
+    VIRIDIAN_TRY(session->period, period_of(request, options_.shortest_period));
     VIRIDIAN_TRY(session->lease, within("lease", request.lease, usual_lease, shortest_lease, longest_lease));
     std::optional<meter::Meter> tree;
     if (request.process > 0) {
-        VIRIDIAN_TRY(tree, meter::open_process_tree(request.process, "/", false));
+        VIRIDIAN_TRY(tree, meter::open_process_tree(request.process, options_.root, false));
         std::vector<meter::Sample> probe;
         if (!tree->read(probe).ok())
             return fail(ErrorCode::missing_entry, "give the id it has where `viridian serve` runs, or 0",
@@ -224,7 +238,8 @@ Epoch Monitor::between(const Bound& begin, const Bound& end, const meter::Sample
         const Joules joules = meter::joules(end.totals[i].energy - begin.totals[i].energy);
         const double update = updates_[meter_of_[i]].value;
         const Joules edge = joules * std::min(1.0, update / std::max(seconds, 1e-9));
-        EpochEnergy energy{i, {joules, joules - edge, joules + edge, channel.provenance()}, counted_[i]};
+        EpochEnergy energy{i, with_model_error({joules, joules - edge, joules + edge, channel.provenance()}),
+                           counted_[i]};
         energy.process_share = share(channel.device);
         const std::string what =
             fmt::format("{} {} of {}", channel.device, name_of(channel.scope), channel.meter);

@@ -19,6 +19,10 @@ namespace viridian::serve {
 
 struct MonitorOptions {
     Seconds idle_period{1.0};  // between readings while there is no session
+    // Meters are never read more often than this, whoever asks: not by a session's period, a Read or a page
+    // of metrics. 0.1 ms to 60 s. Fast readings of energy reveal what other programs compute (docs/serve.md).
+    Seconds shortest_period{0.001};
+    Path root = "/";  // the folder of `proc`, where processes are looked up
     std::size_t most_sessions = 256;
     std::size_t most_samples = std::size_t{1} << 18U;  // in the ring: 13 MB
 };
@@ -26,7 +30,7 @@ struct MonitorOptions {
 struct StartRequest {
     std::string name = {};  // for people; at most 256 bytes
     int process = 0;        // id of the process whose share of the CPU is measured; 0: none
-    Seconds period{0.0};    // between readings, 0.1 ms to 60 s; 0: 4 ms
+    Seconds period{0.0};    // between readings, `shortest_period` to 60 s; 0: 4 ms
     Seconds lease{0.0};     // the session ends if its client is silent for so long, 1 s to 30 days; 0: 60 s
 };
 

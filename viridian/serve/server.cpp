@@ -3,13 +3,12 @@
 #include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
-#include <prometheus/exposer.h>
 #include <sys/stat.h>
 
 #include <chrono>
-#include <exception>
 
 #include "viridian/serve/metrics.hpp"
+#include "viridian/serve/metrics_page.hpp"
 #include "viridian/serve/service.hpp"
 
 namespace viridian::serve {
@@ -32,24 +31,45 @@ void set_limits(grpc::ServerBuilder& builder) {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 }
 
+Result<void> check_addresses(const ServerOptions& options) {
+    if (options.metrics && !options.metrics->socket.empty())
+        return fail(ErrorCode::unsupported, "give it a port: 127.0.0.1:9464",
+                    "Prometheus does not scrape unix sockets");
+    for (const Address& address : {options.listen, options.metrics.value_or(options.listen)})
+        if (address.open_to_users() && options.token.empty())
+            return fail(ErrorCode::invalid_argument,
+                        "add --token-file FILE, whose token clients then send, or use a unix socket",
+                        "every user of this machine can connect to {}", address.text());
+    VIRIDIAN_TRY(can_listen(options.listen));
+    if (options.metrics) return can_listen(*options.metrics);
+    return {};
+}
+
+// Whether only this user can connect to the socket at `path`.
+bool is_private(const Path& path) {
+    struct stat about{};
+    return ::lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode) && (about.st_mode & 077U) == 0 &&
+           about.st_uid == ::geteuid();
+}
+
 }  // namespace
 
 struct Server::State {
-    State(std::vector<meter::Meter> meters, const MonitorOptions& options)
-        : monitor(std::move(meters), options),
-          service(monitor),
-          metrics(std::make_shared<Metrics>(monitor)) {}
+    State(std::vector<meter::Meter> meters, const ServerOptions& options)
+        : monitor(std::move(meters), options.monitor),
+          service(monitor, options.listen.open_to_users() ? options.token : ""),
+          metrics(monitor) {}
     Monitor monitor;
     Service service;
-    std::shared_ptr<Metrics> metrics;
+    Metrics metrics;
     std::unique_ptr<grpc::Server> server;
-    std::unique_ptr<prometheus::Exposer> exposer;
+    std::unique_ptr<MetricsPage> page;
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Server::~Server() {
-    state_->exposer.reset();
+    state_->page.reset();
     if (state_->server == nullptr) return;
     state_->service.stop();
     state_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
@@ -60,14 +80,8 @@ Monitor& Server::monitor() { return state_->monitor; }
 
 Result<std::unique_ptr<Server>> Server::open(std::vector<meter::Meter> meters, const ServerOptions& options) {
     ::gpr_set_log_function([](gpr_log_func_args*) {});  // a library prints nothing; what fails is returned
-    VIRIDIAN_TRY(can_listen(options.listen));
-    if (options.metrics) {
-        if (!options.metrics->socket.empty())
-            return fail(ErrorCode::unsupported, "give it a port: 127.0.0.1:9464",
-                        "Prometheus does not scrape unix sockets");
-        VIRIDIAN_TRY(can_listen(*options.metrics));
-    }
-    std::unique_ptr<Server> server(new Server(std::make_unique<State>(std::move(meters), options.monitor)));
+    VIRIDIAN_TRY(check_addresses(options));
+    std::unique_ptr<Server> server(new Server(std::make_unique<State>(std::move(meters), options)));
     State& state = *server->state_;
 
     grpc::ServerBuilder builder;
@@ -82,21 +96,15 @@ Result<std::unique_ptr<Server>> Server::open(std::vector<meter::Meter> meters, c
     if (state.server == nullptr)
         return fail(ErrorCode::device_failed, "choose another address", "gRPC cannot listen on {}",
                     options.listen.text());
+    if (on_socket && !is_private(options.listen.socket))
+        return fail(ErrorCode::device_failed, "choose a folder on a file system that keeps modes",
+                    "others could connect to {}", options.listen.text());
     Address listens = options.listen;
     if (!on_socket) listens.port = port;
     server->grpc_address_ = listens.text();
     if (options.metrics) {
-        try {
-            state.exposer = std::make_unique<prometheus::Exposer>(options.metrics->text());
-            state.exposer->RegisterCollectable(state.metrics);
-            Address where = *options.metrics;
-            where.port = state.exposer->GetListeningPorts().front();
-            server->metrics_url_ = fmt::format("http://{}/metrics", where.text());
-        } catch (const std::exception& exception) {
-            return fail(ErrorCode::device_failed, "choose another address with --metrics",
-                        "Prometheus' page cannot be served on {}: {}", options.metrics->text(),
-                        exception.what());
-        }
+        VIRIDIAN_TRY(state.page, MetricsPage::open(*options.metrics, options.token, state.metrics));
+        server->metrics_url_ = state.page->url();
     }
     return server;
 }

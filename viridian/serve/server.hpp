@@ -1,7 +1,7 @@
 #pragma once
 // A Server runs one Monitor and lets other programs use it: by gRPC (monitor.proto) and, if asked for, as a
 // page of metrics for Prometheus. It is the daemon behind `viridian serve`. Whoever opens it has to call
-// `Monitor::expire` now and then.
+// `Monitor::expire` now and then. A unix socket has mode 0600; over TCP every request must carry a token.
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +14,15 @@ namespace viridian::serve {
 struct ServerOptions {
     Address listen;                       // for gRPC: TCP or a unix socket
     std::optional<Address> metrics = {};  // for Prometheus, TCP only; none: no page of metrics
+    std::string token = {};               // what requests over TCP must carry (token.hpp)
     MonitorOptions monitor = {};
 };
 
 class Server {
   public:
     // Starts a server that reads `meters`. It serves until the object is destroyed. Errors: those of
-    // can_listen; unsupported (Prometheus on a unix socket); device_failed (gRPC or Prometheus cannot
-    // listen).
+    // can_listen; unsupported (Prometheus on a unix socket); invalid_argument (TCP without a token);
+    // device_failed (gRPC or Prometheus cannot listen).
     [[nodiscard]] static Result<std::unique_ptr<Server>> open(std::vector<meter::Meter> meters,
                                                               const ServerOptions& options);
     ~Server();  // ends the streams and calls, which get one second, and then the sampler

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "viridian/serve/token.hpp"
+
 namespace viridian::serve {
 namespace {
 
@@ -114,8 +116,21 @@ bool Service::wait(const grpc::ServerContext& context, std::int64_t milliseconds
     return !context.IsCancelled();
 }
 
-grpc::Status Service::Start(grpc::ServerContext*, const messages::StartRequest* request,
+grpc::Status Service::admit(const grpc::ServerContext& context) const {
+    if (token_.empty()) return grpc::Status::OK;
+    const auto sent = context.client_metadata().find("authorization");
+    if (sent != context.client_metadata().end() &&
+        authorises({sent->second.data(), sent->second.size()}, token_))
+        return grpc::Status::OK;
+    return {
+        grpc::StatusCode::UNAUTHENTICATED,
+        "the token is missing or wrong. send the metadata `authorization: Bearer TOKEN` with the token of "
+        "the monitor's --token-file"};
+}
+
+grpc::Status Service::Start(grpc::ServerContext* context, const messages::StartRequest* request,
                             messages::StartReply* reply) {
+    if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
     const Result<Started> started =
         sessions_->start({request->name(), request->process(), Seconds(request->period_ms() * 1e-3),
                           Seconds(request->lease_seconds())});
@@ -128,8 +143,9 @@ grpc::Status Service::Start(grpc::ServerContext*, const messages::StartRequest* 
     return grpc::Status::OK;
 }
 
-grpc::Status Service::Read(grpc::ServerContext*, const messages::ReadRequest* request,
+grpc::Status Service::Read(grpc::ServerContext* context, const messages::ReadRequest* request,
                            messages::Epoch* reply) {
+    if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
     if (const grpc::Status bad = check_label(request->label()); !bad.ok()) return bad;
     const Result<Epoch> epoch = sessions_->read(request->session(), request->peek());
     if (!epoch.ok()) return to_status(epoch.error());
@@ -142,8 +158,9 @@ grpc::Status Service::Read(grpc::ServerContext*, const messages::ReadRequest* re
     return grpc::Status::OK;
 }
 
-grpc::Status Service::Stop(grpc::ServerContext*, const messages::StopRequest* request,
+grpc::Status Service::Stop(grpc::ServerContext* context, const messages::StopRequest* request,
                            messages::StopReply* reply) {
+    if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
     if (const grpc::Status bad = check_label(request->label()); !bad.ok()) return bad;
     std::optional<Samples> samples;
     if (request->samples()) {  // the epoch's own bound is read by Stop: its joules hold, its reading does not
@@ -165,6 +182,7 @@ grpc::Status Service::Stop(grpc::ServerContext*, const messages::StopRequest* re
 
 grpc::Status Service::Stream(grpc::ServerContext* context, const messages::StreamRequest* request,
                              grpc::ServerWriter<messages::Batch>* writer) {
+    if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
     const double asked = request->interval_ms();
     if (!(asked >= 0.0 && asked <= static_cast<double>(longest_interval)))
         return {grpc::StatusCode::INVALID_ARGUMENT,

@@ -1,6 +1,6 @@
 #pragma once
 // Service is the gRPC service of the monitor (monitor.proto): it translates messages to requests and results
-// to messages. All decisions are the monitor's.
+// to messages. All decisions are the monitor's, except who may ask.
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
@@ -17,8 +17,9 @@ namespace viridian::serve {
 
 class Service final : public monitor::v1::Monitor::Service {
   public:
-    // `sessions` must outlive this object.
-    explicit Service(Monitor& sessions) : sessions_(&sessions) {}
+    // `sessions` must outlive this object. If `token` is not empty, calls without it in their metadata
+    // (token.hpp) end with UNAUTHENTICATED.
+    Service(Monitor& sessions, std::string token) : sessions_(&sessions), token_(std::move(token)) {}
     void stop();  // ends every stream
 
     grpc::Status Start(grpc::ServerContext* context, const monitor::v1::StartRequest* request,
@@ -31,9 +32,11 @@ class Service final : public monitor::v1::Monitor::Service {
                         grpc::ServerWriter<monitor::v1::Batch>* writer) override;
 
   private:
+    [[nodiscard]] grpc::Status admit(const grpc::ServerContext& context) const;
     // Waits before the next message of a stream. Returns false if the stream has to end.
     bool wait(const grpc::ServerContext& context, std::int64_t milliseconds);
     Monitor* sessions_;
+    std::string token_;
     std::atomic<int> streams_{0};  // each has a thread
     std::mutex mutex_;
     std::condition_variable stopped_;

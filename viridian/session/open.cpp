@@ -5,7 +5,10 @@
 #include <set>
 
 #include "viridian/base/system/build_id.hpp"
+#include "viridian/base/system/memory_limit.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/execute/cpu/device.hpp"
+#include "viridian/graph/data_flow.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/session/as_f32.hpp"
@@ -52,11 +55,42 @@ Result<void> bind_batch(graph::Graph& graph, std::int64_t batch) {
                 "the model's batch is fixed, it cannot become {}", batch);
 }
 
+Result<void> check_need(Bytes needed, const ModelOptions& options) {
+    Bytes allowed = usual_memory_limit();
+    if (!options.memory.empty()) {
+        VIRIDIAN_TRY(allowed, parse_size(options.memory));
+    }
+    if (needed <= allowed) return {};
+    const std::string needs =
+        fmt::format("`{}` needs {} of memory for its weights, inputs and intermediate values", options.model,
+                    size_text(needed));
+    if (!options.memory.empty())
+        return fail(ErrorCode::limit_exceeded,
+                    "choose smaller sizes with --dim or --batch, or raise --memory",
+                    "{}, and --memory allows {}", needs, size_text(allowed));
+    return fail(ErrorCode::out_of_memory,
+                "choose smaller sizes with --dim or --batch, or allow more with --memory",
+                "{}, and {} may be used, which is three quarters of what is free", needs, size_text(allowed));
+}
+
 }  // namespace
 
 Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions, std::int64_t batch) {
     VIRIDIAN_TRY(bind_dimensions(graph, dimensions));
     return bind_batch(graph, batch);
+}
+
+Result<void> check_memory(const graph::Graph& graph, const ModelOptions& options) {
+    VIRIDIAN_TRY(const graph::MemoryNeed need, graph::memory_need(graph));
+    return check_need(need.total(), options);
+}
+
+Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan, const ModelOptions& options) {
+    VIRIDIAN_TRY(const graph::MemoryNeed need, graph::memory_need(graph));
+    Bytes sum = need.constants + Bytes(plan.arena_bytes) + Bytes(plan.workspace_bytes);
+    for (const plan::Buffer& buffer : plan.buffers)
+        if (buffer.external && !buffer.view_of) sum += Bytes(buffer.bytes);
+    return check_need(sum, options);
 }
 
 Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener) {
@@ -67,6 +101,7 @@ Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener)
     VIRIDIAN_TRY(bind_sizes(graph, options.dimensions, options.batch));
     if (auto error = graph::free_dimensions_error(graph)) return *std::move(error);
     VIRIDIAN_TRY(graph::infer_types(graph));
+    if (options.runs) VIRIDIAN_TRY(check_memory(graph, options));
     if (options.as.empty()) return graph;
     VIRIDIAN_TRY(Widened wide, as_f32(graph));
     if (listener != nullptr)
@@ -83,6 +118,7 @@ Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options
     cpu.threads = options.threads;
     cpu.pin = options.pin;
     cpu.allowances.bf16 = allows_bf16(options);
+    cpu.allowances.winograd = cpu.allowances.strassen = !options.exact_arithmetic;
     return execute::make_cpu_device(cpu);
 }
 
@@ -95,10 +131,18 @@ prove::ReferenceCache reference_cache(const ModelOptions& options) {
     return {Path(options.database + ".reference"), build_id()};
 }
 
+profile::EnergyOptions energy_options(const ModelOptions& options) {
+    return {options.meter, options.meter_paths,
+            options.idle_power == "share" ? cost::IdlePower::share : cost::IdlePower::whole};
+}
+
 bool allows_bf16(const ModelOptions& options) {
     return std::find(options.allow.begin(), options.allow.end(), "bf16") != options.allow.end();
 }
 
-std::string allowances_text(const ModelOptions& options) { return allows_bf16(options) ? "f32,bf16" : "f32"; }
+std::string allowances_text(const ModelOptions& options) {
+    return fmt::format("f32{}{}", allows_bf16(options) ? ",bf16" : "",
+                       options.exact_arithmetic ? ",exact" : "");
+}
 
 }  // namespace viridian::session

@@ -5,6 +5,7 @@
 #include "viridian/base/listener.hpp"
 #include "viridian/cost/database.hpp"
 #include "viridian/execute/device.hpp"
+#include "viridian/profile/energy.hpp"
 #include "viridian/prove/reference_cache.hpp"
 
 namespace viridian::session {
@@ -14,12 +15,17 @@ struct ModelOptions {
     std::string model;                    // an .onnx file
     std::vector<std::string> dimensions;  // "N=8" binds the symbolic dimension N
     std::int64_t batch = 0;               // binds the inputs' first dimension; 0: as the model says
-    int threads = 0;                      // 0: one per physical core
+    int threads = 0;                      // 0: default_threads()
     bool pin = false;                     // one thread per core, for steadier timings
     std::string database;                 // the cost database's file; "" keeps prices in memory only
     std::vector<std::string> allow;       // precisions beyond f32: "bf16"
+    std::string memory;                   // what a run may need, "4GiB"; "": three quarters of what is free
+    bool runs = true;                     // false: the model is only looked at, so its size does not matter
+    bool exact_arithmetic = false;        // no kernel by minimal filtering (Winograd) or Strassen
     std::string as;                       // "f32" widens f16, bf16 and quantised parts; "": as the model says
     std::string meter;                    // name of the energy meter; "": the best there is
+    meter::MeterPaths meter_paths;        // where meters look
+    std::string idle_power = "whole";     // that estimates charge: "whole" or "share" (cost::IdlePower)
 };
 
 // Binds symbolic dimensions by `dimensions`, such as "N=8", then the first dimension of the inputs to
@@ -27,10 +33,19 @@ struct ModelOptions {
 [[nodiscard]] Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions,
                                       std::int64_t batch);
 
+// Checks that a run of `graph` does not need more memory than `options.memory` allows, before anything is
+// allocated: a small file may declare huge tensors. Errors: limit_exceeded (more than `memory` allows, or a
+// tensor beyond 16 TiB), out_of_memory (more than three quarters of what is free), invalid_argument (`memory`
+// is no size).
+[[nodiscard]] Result<void> check_memory(const graph::Graph& graph, const ModelOptions& options);
+// Does the same for a plan, whose buffers share memory and may be padded. Errors: the same.
+[[nodiscard]] Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan,
+                                        const ModelOptions& options);
+
 // Reads the model, binds its dimensions and infers all types. If `as` is set, the model is then widened
 // (as_f32.hpp), and `listener`, which may be null, is told how. Errors: those of reading, of bind_sizes and
 // of type inference; unsupported for a model without outputs; missing_entry for a dimension that is not
-// bound, with the option that would bind it.
+// bound, with the option that would bind it; those of check_memory, unless `runs` is false.
 [[nodiscard]] Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener = nullptr);
 
 // Makes the processor a device with these options. Errors: those of make_cpu_device.
@@ -40,7 +55,10 @@ struct ModelOptions {
 // Returns the cache of outputs of the reference kernels. It lies beside the database, and keeps nothing
 // without one.
 [[nodiscard]] prove::ReferenceCache reference_cache(const ModelOptions& options);
+// Returns where joules come from.
+[[nodiscard]] profile::EnergyOptions energy_options(const ModelOptions& options);
 [[nodiscard]] bool allows_bf16(const ModelOptions& options);
-[[nodiscard]] std::string allowances_text(const ModelOptions& options);  // "f32" or "f32,bf16"
+// Names what kernels may do, as lists of choices are stored: "f32", "f32,bf16", "f32,exact".
+[[nodiscard]] std::string allowances_text(const ModelOptions& options);
 
 }  // namespace viridian::session

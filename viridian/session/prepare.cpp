@@ -50,6 +50,7 @@ Result<Session> prepare_first(LoadedModel model, const ModelOptions& options) {
     solver.solver = &search::first_solver;
     VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr,
                                                          profile::unpriced(*session.device), {}, solver));
+    VIRIDIAN_TRY(check_memory(session.planned.graph, session.planned.plan, options));
     VIRIDIAN_TRY(session.planned.executable,
                  session.device->prepare_consuming(session.planned.graph, session.planned.plan));
     return session;
@@ -58,6 +59,7 @@ Result<Session> prepare_first(LoadedModel model, const ModelOptions& options) {
 // bf16 as the plan's user allowed it, if this processor has it.
 Result<std::unique_ptr<execute::Device>> open_as_requested(ModelOptions& options, const Request& request,
                                                            Listener& listener) {
+    options.exact_arithmetic = options.exact_arithmetic || request.exact_arithmetic;
     if (!request.bf16 || allows_bf16(options)) return open_device(options);
     ModelOptions wider = options;
     wider.allow = {"bf16"};
@@ -111,8 +113,9 @@ Result<Session> prepare(LoadedModel model, ModelOptions options) {
     }
     VIRIDIAN_TRY(execute::check_offered(*session.device, model.graph, plan));
     VIRIDIAN_TRY(check_together(model.graph, plan));
+    VIRIDIAN_TRY(check_memory(model.graph, plan, options));
     VIRIDIAN_TRY(auto executable, session.device->prepare_consuming(model.graph, plan));
-    session.planned = {std::move(model.graph), std::move(plan), std::move(executable), {}, {}};
+    session.planned = {std::move(model.graph), std::move(plan), std::move(executable), {}, {}, {}};
     return session;
 }
 
@@ -131,9 +134,11 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
     VIRIDIAN_TRY(session.device, open_as_requested(options, request, listener));
     tuning.bf16 = allows_bf16(options);
     VIRIDIAN_TRY(cost::Database database, open_database(options));
-    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*session.device, database, options.meter,
-                                                                 allowances_text(options)));
+    VIRIDIAN_TRY(const auto costs,
+                 optimize::MeasuredCosts::open(*session.device, database, energy_options(options),
+                                               allowances_text(options)));
     costs->price_for(model.graph);
+    VIRIDIAN_TRY(costs->calibrate());
     session.tuning = tuning;
     if (tuning.bf16 || request.max_error) {
         VIRIDIAN_TRY(session.planned,
@@ -142,6 +147,7 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
     }
     VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr, costs->source(),
                                                          tuning.objective, {}));
+    VIRIDIAN_TRY(check_memory(session.planned.graph, session.planned.plan, options));
     VIRIDIAN_TRY(session.planned.executable,
                  session.device->prepare_consuming(session.planned.graph, session.planned.plan));
     return session;

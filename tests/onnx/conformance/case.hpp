@@ -19,15 +19,21 @@ struct Case {
 // Every test below `root` (node, simple, pytorch-operator, pytorch-converted, light), by name.
 [[nodiscard]] std::vector<Case> find_cases(const Path& root);
 
+// Kernels counts the nodes of a run that did not run on the reference kernels.
+struct Kernels {
+    int computing = 0;  // their kernels compute
+    int moving = 0;     // their kernels are views, copies and other movements of elements
+};
+
 struct Outputs {
     std::vector<graph::Tensor> tensors;
-    int fast_kernels = 0;  // steps that did not run on the reference
+    Kernels kernels;
 };
 using Run = std::function<Result<Outputs>(const graph::Graph&, const std::vector<graph::Tensor>&)>;
 
 // Loads, runs, compares: |got − expected| <= atol + rtol |expected| (1e-7, 1e-3), types and shapes equal.
-// Returns the largest number of fast kernels of a run. Errors: whatever went wrong.
-[[nodiscard]] Result<int> run_case(const Case& test, const Run& run);
+// Returns the kernels of the run with the most. Errors: whatever went wrong.
+[[nodiscard]] Result<Kernels> run_case(const Case& test, const Run& run);
 
 // The ways to run a model, by name: "reference", …
 struct Device {

@@ -1,5 +1,5 @@
-// viridian_serve_client ADDRESS: starts a session with a lease of 1 s, holds two streams on it, says so, and
-// waits to be killed.
+// viridian_serve_client ADDRESS TOKEN: starts a session with a lease of 1 s, holds two streams on it, says
+// so, and waits to be killed.
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
@@ -11,10 +11,12 @@
 namespace messages = viridian::monitor::v1;
 
 int main(int count, char** arguments) {
-    if (count != 2) return 1;
+    if (count != 3) return 1;
     const auto stub =
         messages::Monitor::NewStub(grpc::CreateChannel(arguments[1], grpc::InsecureChannelCredentials()));
     grpc::ClientContext start_context, contexts[2];
+    for (grpc::ClientContext* context : {&start_context, &contexts[0], &contexts[1]})
+        context->AddMetadata("authorization", std::string("Bearer ") + arguments[2]);
     messages::StartRequest start;
     messages::StartReply started;
     start.set_process(::getpid());

@@ -1,8 +1,9 @@
 #pragma once
 // A Leaf is one stretch of time in which an operation was the innermost work of its lane; its end is
 // excluded, so that abutting leaves never overlap. A Sweep is told, in order of time, when leaves begin and
-// end, and adds something up over them, for example energy. `sweep_leaves` and Nesting (nesting.hpp) drive a
-// sweep; its memory grows with the leaves that are active at the same time, not with the trace.
+// end, and adds something up over them, for example energy. `sweep_leaves`, Nesting (nesting.hpp) and
+// WholeEvents drive a sweep; its memory grows with the leaves that are active at the same time, not with the
+// trace.
 #include <algorithm>
 #include <concepts>
 #include <span>
@@ -60,23 +61,39 @@ class Ends {
     std::vector<End> heap_;
 };
 
+// WholeEvents drives a sweep over events as they are: an event is active from its start to its end, also
+// while others that it called run. Events come in order of their start.
+template <Sweep T>
+class WholeEvents {
+  public:
+    explicit WholeEvents(T& sweep) : sweep_(&sweep) {}
+    void add(const Leaf& event) {
+        close_until(event.start);
+        sweep_->advance(event.start);
+        ends_.push({std::max(event.end, event.start), sweep_->enter(event.operation, event.weight, true)});
+    }
+    // Ends all events that are still open. Call once, after the last event.
+    void finish() { close_until(INT64_MAX); }
+
+  private:
+    void close_until(Nanoseconds time) {
+        while (!ends_.empty() && ends_.top().time <= time) {
+            const Ends::End end = ends_.pop();
+            sweep_->advance(end.time);
+            sweep_->leave(end.what);
+        }
+    }
+
+    T* sweep_;
+    Ends ends_;
+};
+
 // Drives `sweep` over `leaves`, which are sorted by start, and ends all of them.
 template <Sweep T>
 void sweep_leaves(std::span<const Leaf> leaves, T& sweep) {
-    Ends ends;
-    const auto close_until = [&](Nanoseconds time) {
-        while (!ends.empty() && ends.top().time <= time) {
-            const Ends::End end = ends.pop();
-            sweep.advance(end.time);
-            sweep.leave(end.what);
-        }
-    };
-    for (const Leaf& leaf : leaves) {
-        close_until(leaf.start);
-        sweep.advance(leaf.start);
-        ends.push({std::max(leaf.end, leaf.start), sweep.enter(leaf.operation, leaf.weight, true)});
-    }
-    close_until(INT64_MAX);
+    WholeEvents<T> events(sweep);
+    for (const Leaf& leaf : leaves) events.add(leaf);
+    events.finish();
 }
 
 }  // namespace viridian::account

@@ -2,12 +2,6 @@
 
 namespace viridian::account {
 
-Exact Attribution::imbalance() const {
-    Exact sum = idle + unattributed + residual;
-    for (const Share& share : shares) sum += share.energy;
-    return sum - meter_total;
-}
-
 Overlap::Overlap(const PowerCurve& curve) : curve_(&curve), integral_(curve) {
     out_.meter_total = curve.total;
     if (curve.empty()) return;
@@ -23,6 +17,14 @@ void Overlap::touch(OperationId operation) {
     detail.share.high += segment.energy;
 }
 
+void Overlap::touch_quiet() {
+    const Exact energy = curve_->segments[at_].energy;
+    if (at_ != before_touched_) pending_.high += energy;
+    if (at_ == idle_touched_) return;
+    pending_.idle_high += energy;
+    idle_touched_ = at_;
+}
+
 void Overlap::begin_segment() {
     spent_ = 0;
     edges_ = false;
@@ -35,15 +37,22 @@ void Overlap::end_segment() {
     const PowerSegment& segment = curve_->segments[at_];
     if (active_.size() == 1 && !edges_ && !segment.gap && slots_[active_[0]].start <= segment.begin)
         details_[slots_[active_[0]].operation].share.low += segment.energy;
+    if (segment.gap) {
+        out_.unattributed_interval.low += segment.energy;
+        out_.unattributed_interval.high += segment.energy;
+    } else if (active_.empty() && quiet_since_ < segment.end) {
+        if (quiet_since_ <= segment.begin) pending_.low += segment.energy;
+        touch_quiet();
+    }
     ++at_;
     begin_segment();
 }
 
 void Overlap::spend(Exact energy) {
-    if (curve_->segments[at_].gap || !started_) {
+    if (curve_->segments[at_].gap) {
         out_.unattributed += energy;
     } else if (weights_ == 0) {
-        pending_ += energy;
+        pending_.energy += energy;
     } else if (weights_ == 1) {
         level_ += energy + carry_;
         carry_ = 0;
@@ -84,14 +93,28 @@ void Overlap::advance(Nanoseconds time) {
     }
 }
 
+void Overlap::end_quiet() {
+    const bool within = at_ < curve_->segments.size() && !curve_->segments[at_].gap &&
+                        now_ > curve_->segments[at_].begin && now_ > quiet_since_;
+    if (within) touch_quiet();
+    if (started_) {
+        out_.idle += integral_.until(now_) - idle_begin_;
+        out_.idle_interval.low += pending_.low;
+        out_.idle_interval.high += pending_.idle_high;
+    } else {
+        out_.unattributed += pending_.energy;
+        out_.unattributed_interval.low += pending_.low;
+        out_.unattributed_interval.high += pending_.high;
+        if (within) before_touched_ = at_;
+        idle_touched_ = SIZE_MAX;
+    }
+    pending_ = {};
+    started_ = true;
+}
+
 std::uint32_t Overlap::enter(OperationId operation, std::uint32_t weight, bool first) {
     if (operation >= details_.size()) details_.resize(std::size_t{operation} + 1);
-    if (active_.empty()) {
-        const Exact here = integral_.until(now_);
-        if (started_) out_.idle += here - idle_begin_;
-        pending_ = 0;
-        started_ = true;
-    }
+    if (active_.empty()) end_quiet();
     std::uint32_t slot = 0;
     if (free_.empty()) {
         slot = static_cast<std::uint32_t>(slots_.size());
@@ -122,13 +145,17 @@ void Overlap::leave(std::uint32_t slot) {
     active_.pop_back();
     free_.push_back(slot);
     if (at_ < curve_->segments.size() && now_ > curve_->segments[at_].begin) edges_ = true;
-    if (active_.empty()) idle_begin_ = integral_.until(now_);
+    if (!active_.empty()) return;
+    idle_begin_ = integral_.until(now_);
+    quiet_since_ = now_;
 }
 
 Attribution Overlap::finish() && {
     invariant(active_.empty(), "every leaf that entered has left");
     advance(curve_->empty() ? now_ : std::max(now_, curve_->end()));
-    out_.unattributed += pending_ + carry_;
+    out_.unattributed += pending_.energy + carry_;
+    out_.unattributed_interval.low += pending_.low;
+    out_.unattributed_interval.high += pending_.high + carry_;
     out_.shares.reserve(details_.size());
     for (const Detail& detail : details_) out_.shares.push_back(detail.share);
     return std::move(out_);

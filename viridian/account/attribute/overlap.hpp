@@ -5,33 +5,13 @@
 // away: the remainder of a division carries into the next piece. The idle energy is taken from the meter's
 // integral at the edges of idle stretches, not from what is left over, so that comparing the sum of all
 // parts with the meter is a real check.
+#include "viridian/account/attribute/attribution.hpp"
 #include "viridian/account/attribute/leaf.hpp"
-#include "viridian/account/power/power_types.hpp"
 
 namespace viridian::account {
 
-struct Share {                // the part that one operation received
-    std::uint64_t count = 0;  // instances
-    Nanoseconds active = 0;   // summed over instances
-    Exact energy = 0;
-    // Bounds that hold for every attribution: `low` is the energy of the segments that the operation filled
-    // alone, `high` the energy of all segments that it touched.
-    Exact low = 0;
-    Exact high = 0;
-};
-
-struct Attribution {
-    std::vector<Share> shares;  // by OperationId
-    Exact idle = 0;             // between leaves
-    Exact unattributed = 0;     // before the first leaf, after the last, and in gaps of the power curve
-    Exact residual = 0;         // signed misfit of a method whose parts do not add up to the total
-    Exact meter_total = 0;      // the meter's own total
-    Nanoseconds uncovered = 0;  // active time without any power reading
-
-    // Returns the sum of all parts minus the meter's total. It is zero if every joule has exactly one owner.
-    [[nodiscard]] Exact imbalance() const;
-};
-
+// The intervals are bounds that hold for every attribution. `low` is the energy of the segments that a part
+// filled alone, `high` the energy of all segments that it touched.
 class Overlap {
   public:
     // `curve` is the device's power; it must outlive this object.
@@ -59,6 +39,8 @@ class Overlap {
     void begin_segment();
     void end_segment();
     void touch(OperationId operation);  // adds the present segment to the operation's upper bound
+    void touch_quiet();                 // adds the present segment to the bounds of what no leaf received
+    void end_quiet();                   // ends a stretch without leaves, because a leaf enters
     void spend(Exact energy);           // gives the energy to the active leaves, or to idle or unattributed
 
     const PowerCurve* curve_;
@@ -76,7 +58,16 @@ class Overlap {
     std::vector<Detail> details_;
     bool started_ = false;
     Exact idle_begin_ = 0;  // the meter's integral when the last leaf left
-    Exact pending_ = 0;     // energy since then: idle if another leaf comes, unattributed if not
+    // What no leaf received since then: it is idle if another leaf comes, unattributed if not.
+    struct Pending {
+        Exact energy = 0;
+        Exact low = 0;        // segments in which no leaf was active
+        Exact high = 0;       // all segments touched
+        Exact idle_high = 0;  // those of them that idleness had not touched before
+    } pending_;
+    Nanoseconds quiet_since_ = INT64_MIN;    // when the last leaf left
+    std::size_t idle_touched_ = SIZE_MAX;    // last segment that idleness touched
+    std::size_t before_touched_ = SIZE_MAX;  // the segment in which the first leaf entered
     Attribution out_;
 };
 

@@ -71,10 +71,22 @@ void judge(const WattsFit& watts, Deconvolution& out) {
         out.warnings.push_back(
             fmt::format("{:.1f} % of the power readings do not fit what ran and were left out of the fit",
                         100.0 * watts.dropped));
-    out.trusted = watts.held_out < 0.97 && !negative && !incomplete;
-    out.verdict =
-        fmt::format("held-out windows are predicted with {:.3g} of the squared error of a constant power{}",
-                    watts.held_out, negative ? ", but some energies came out negative" : "");
+    const bool predicts = watts.held_out < 0.97;
+    out.trusted = predicts && !negative && !incomplete;
+    out.verdict = fmt::format(
+        "held-out windows are predicted with {:.3g} of the squared error of a constant power{}{}",
+        watts.held_out, negative ? ", but some energies came out negative" : "",
+        incomplete ? fmt::format(", but power varies {:.3g} times more while nothing ran", watts.idle_noise)
+                   : "");
+    if (incomplete)
+        out.next = "The trace may lack events: record all threads and devices";
+    else if (!predicts)
+        out.next =
+            "Record for longer or with a meter that moves faster; if the clocks of trace and meter may "
+            "differ by "
+            "more, widen --max-shift";
+    else if (negative)
+        out.next = "Record for longer, or with a meter that moves faster";
 }
 
 }  // namespace
@@ -96,6 +108,7 @@ Deconvolution deconvolve(std::span<const Leaf> leaves, std::uint32_t operations,
     if (leaves.empty() || windows.size() < 24 ||
         windows.size() < 2 * std::size_t{std::min(kinds, 48U)} / 3 + 8) {
         out.verdict = fmt::format("{} power readings are too few to tell operations apart", windows.size());
+        out.next = "Record for longer, or with a meter that moves faster";
         return out;
     }
     if (kinds < operations)

@@ -12,8 +12,9 @@ namespace viridian::account {
 struct Deconvolution {
     bool trusted = false;  // the fit may be used
     std::string verdict;   // the reason, in one sentence
+    std::string next;      // if it may not be used: what to do about it, in one sentence
     Sensor sensor;
-    Attribution attribution;         // `low` and `high` are the ends of 95 % intervals
+    Attribution attribution;         // intervals are 2.5 deviations wide: nominally 98.8 %
     std::vector<double> kind_watts;  // above the base
     Watts base;
     double held_out = 0.0;  // misfit on windows not fitted, relative to a constant power

@@ -9,9 +9,10 @@
 namespace viridian::account {
 namespace {
 
-// For a normal distribution 1.96 would do on the average over programs. The errors of one program's
-// operations are related, and the strength of the prior was itself estimated: with this quantile, nine in ten
-// operations of nearly every program are covered (docs/account.md).
+// Half the width of an interval in deviations: 98.8 % of a normal distribution. For 95 % over many programs
+// 1.96 would do, but the errors of one program's operations are related, and the strength of the prior was
+// itself estimated: with this quantile, nine in ten operations of nearly every program are covered
+// (docs/account.md).
 constexpr double quantile = 2.5;
 // What no window can tell: rounding of stamps, the fit being linear in the shift.
 constexpr double narrowest = 1e-3;  // of the energy
@@ -24,20 +25,26 @@ PowerCurve shifted(PowerCurve curve, Nanoseconds shift) {
     return curve;
 }
 
-// Energy of an operation, linear in theta: base-seconds, kind-seconds, knot-seconds.
+// An energy that is linear in theta: base-seconds, kind-seconds, knot-seconds.
 struct Functional {
     std::vector<double> weights;
     double constant = 0.0;  // joules that theta does not carry: the windows' mean power
+
+    void add(const Functional& other) {
+        for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += other.weights[i];
+        constant += other.constant;
+    }
 };
 
-Functional functional_of(const Columns& columns, std::uint32_t kind, const BaseSeconds::Of& of, double mean) {
+// `active` are the seconds of instances of `kind`, `by_knot` the seconds of base that they carry.
+Functional functional_of(const Columns& columns, std::size_t kind, double active,
+                         const std::vector<double>& by_knot, double mean) {
     Functional out{std::vector<double>(columns.size()), 0.0};
-    double base = 0.0;
-    for (const double seconds : of.by_knot) base += seconds;
+    const double base = std::accumulate(by_knot.begin(), by_knot.end(), 0.0);
     out.weights[0] = base;
-    out.weights[columns.kind(kind)] = of.active;
-    for (std::size_t m = 0; m < columns.knots && m < of.by_knot.size(); ++m)
-        out.weights[columns.knot(m)] = of.by_knot[m];
+    out.weights[columns.kind(kind)] = active;
+    for (std::size_t m = 0; m < columns.knots && m < by_knot.size(); ++m)
+        out.weights[columns.knot(m)] = by_knot[m];
     out.constant = base * mean;
     return out;
 }
@@ -66,20 +73,16 @@ double drift_energy(const Design& design, const Columns& columns, const std::vec
 
 // The meter's energy within the traced span less the model's, segment by segment: independent of the shares.
 double misfit_energy(const PowerCurve& curve, const Design& design, const Columns& columns,
-                     const std::vector<double>& theta, Nanoseconds begin, Nanoseconds end, Exact& outside) {
+                     const std::vector<double>& theta, Nanoseconds begin, Nanoseconds end) {
     const Occupancy& occupancy = *design.occupancy;
     Occupancy::Cursor cursor(occupancy);
     std::vector<double> before(occupancy.kinds());
     double misfit = 0.0;
     for (const PowerSegment& segment : curve.segments) {
         const Nanoseconds from = std::max(segment.begin, begin), to = std::min(segment.end, end);
-        if (segment.gap || from >= to) {
-            outside += segment.energy;
-            continue;
-        }
+        if (segment.gap || from >= to) continue;
         const SegmentRate rate(segment);
         const Exact inside = rate.at(segment, to) - (from == segment.begin ? 0 : rate.at(segment, from));
-        outside += segment.energy - inside;
         cursor.seek(from);
         for (std::uint32_t k = 0; k < occupancy.kinds(); ++k)
             before[k] = static_cast<double>(cursor.until(k));
@@ -94,6 +97,14 @@ double misfit_energy(const PowerCurve& curve, const Design& design, const Column
     return misfit;
 }
 
+// Returns the nanoseconds beyond which a shift of `curve` changes nothing about what lies outside of the span:
+// after a longer one they no longer meet. A log that says nothing about its shift leaves it quite unknown.
+double longest_shift(const PowerCurve& curve, Nanoseconds begin, Nanoseconds end) {
+    if (curve.segments.empty()) return 0;
+    return std::max(static_cast<double>(curve.segments.back().end) - static_cast<double>(begin),
+                    static_cast<double>(end) - static_cast<double>(curve.segments.front().begin));
+}
+
 }  // namespace
 
 Attribution fitted_shares(std::span<const Leaf> leaves, std::span<const std::uint32_t> kind_of,
@@ -104,26 +115,44 @@ Attribution fitted_shares(std::span<const Leaf> leaves, std::span<const std::uin
     BaseSeconds base(moved, design.drift);
     sweep_leaves(leaves, base);
     base.operations.resize(kind_of.size());
+    const auto spread_of = [&](const std::vector<double>& weights, double value) {
+        return std::hypot(quantile * watts.deviation_of(weights), narrowest * value);
+    };
     Attribution out;
     out.meter_total = curve.total;
     out.uncovered = base.uncovered;
+    Functional all{std::vector<double>(columns.size()), 0.0};  // operations and idleness
     for (OperationId operation = 0; operation < kind_of.size(); ++operation) {
         const BaseSeconds::Of& of = base.operations[operation];
-        const Functional energy = functional_of(columns, kind_of[operation], of, design.centre_watts);
+        const Functional energy =
+            functional_of(columns, kind_of[operation], of.active, of.by_knot, design.centre_watts);
         const double value = dot(energy.weights, theta) + energy.constant;
-        const double spread =
-            of.count == 0 ? 0.0
-                          : std::hypot(quantile * watts.deviation_of(energy.weights), narrowest * value);
+        const double spread = of.count == 0 ? 0.0 : spread_of(energy.weights, value);
+        all.add(energy);
         out.shares.push_back({of.count, of.wall, exact_joules(value),
                               exact_joules(std::max(0.0, value - spread)), exact_joules(value + spread)});
     }
-    const double idle_watts = design.centre_watts + theta[0] + theta[columns.kind(columns.kinds - 1)];
-    double idle = 0.0;
-    for (std::size_t m = 0; m < base.idle.size(); ++m)
-        idle += base.idle[m] * (idle_watts + (columns.knots > 0 ? theta[columns.knot(m)] : 0.0));
+    const Functional idleness =
+        functional_of(columns, columns.kinds - 1, std::accumulate(base.idle.begin(), base.idle.end(), 0.0),
+                      base.idle, design.centre_watts);
+    const double idle = dot(idleness.weights, theta) + idleness.constant;
+    const double idle_spread = spread_of(idleness.weights, idle);
+    all.add(idleness);
     out.idle = exact_joules(idle);
-    out.residual = exact_joules(
-        misfit_energy(moved, design, columns, theta, base.begin(), base.end(), out.unattributed));
+    out.idle_interval = {exact_joules(std::min(idle, std::max(0.0, idle - idle_spread))),
+                         exact_joules(idle + idle_spread)};
+
+    // The shift is uncertain, and so is what lies inside the traced span.
+    const auto doubt = static_cast<Nanoseconds>(std::min(longest_shift(moved, base.begin(), base.end()),
+                                                         quantile * watts.sensor.shift_deviation_ns));
+    const Outside outside = energy_outside(moved, base.begin(), base.end(), doubt);
+    out.unattributed = outside.energy;
+    out.unattributed_interval = outside.interval;
+    const double misfit = misfit_energy(moved, design, columns, theta, base.begin(), base.end());
+    const Exact spread = exact_joules(quantile * watts.deviation_of(all.weights));
+    out.residual = exact_joules(misfit);
+    out.residual_interval = {out.residual - spread - (outside.interval.high - outside.energy),
+                             out.residual + spread + (outside.energy - outside.interval.low)};
     return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Computes the joules of every operation from the watts of every kind, with 95 % intervals, and what the fit
-// leaves over. This is the last part of `deconvolve` (deconvolve.hpp).
+// Computes the joules of every operation and of idleness from the watts of every kind, and what the fit
+// leaves over, all with intervals (docs/account.md, "Intervals"). This is the last part of `deconvolve`
+// (deconvolve.hpp).
 #include "viridian/account/attribute/overlap.hpp"
 #include "viridian/account/deconvolve/fit_watts.hpp"
 

@@ -20,7 +20,21 @@ meter::Series thinned(meter::Series series, int keep_each) {
     return series;
 }
 
+// A counter is read down to a microjoule when it begins and when it ends, and each reset is such an end and
+// beginning; a reading of power is off by less than a microwatt for as long as it holds.
+Exact resolution_of(const meter::Channel& channel, const PowerCurve& curve) {
+    if (curve.empty()) return 0;
+    if (channel.kind == meter::Kind::energy_uj)
+        return exact_microjoules(1 + static_cast<std::int64_t>(curve.resets));
+    return exact_microjoules(curve.end() - curve.begin()) / 1'000'000'000;
+}
+
 }  // namespace
+
+Provenance Power::total_provenance() const {
+    if (estimated || others == 0) return total_from;
+    return {Provenance::Kind::derived, "share of busy time from " + provenance};
+}
 
 Power power_of(const meter::PowerLog& log, std::string_view device, Nanoseconds meter_shift, int keep_each) {
     Power power;
@@ -31,10 +45,14 @@ Power power_of(const meter::PowerLog& log, std::string_view device, Nanoseconds 
         if (channels[i].device != device) continue;
         power.series.push_back(thinned(log.series[i], keep_each));
         parts.push_back(curve_of(power.series.back(), meter_shift));
+        power.resolution += resolution_of(channels[i], parts.back());
         const Provenance from = channels[i].provenance();
         power.estimated = power.estimated || from.kind == Provenance::Kind::estimated;
-        power.provenance += (power.provenance.empty() ? "" : " + ") + from.text() + " " +
-                            std::string(name_of(channels[i].scope));
+        const std::string plus = power.provenance.empty() ? "" : " + ";
+        const std::string scope = " " + std::string(name_of(channels[i].scope));
+        power.provenance += plus + from.text() + scope;
+        power.total_from.source += plus + from.source + scope;
+        power.total_from.kind = plus.empty() ? from.kind : std::max(power.total_from.kind, from.kind);
     }
     power.curve = sum(parts);
     power.others = keep_process_share(power.curve, log, device);

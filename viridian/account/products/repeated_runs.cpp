@@ -44,7 +44,7 @@ RepeatedRuns repeated_runs(const std::vector<Accounting>& runs) {
         backward.push_back(passes.backward.value);
         unknown.push_back(passes.unknown.value);
         idle.push_back(0.0);
-        for (const Device& device : run.devices) idle.back() += device.idle.value;
+        for (const Device& device : run.devices) idle.back() += device.idle.value.value;
         for (const Operation& operation : run.operations) {
             if (!operation.energy) continue;
             if (!any) sources.provenance = operation.energy->provenance;

@@ -10,8 +10,12 @@
 namespace viridian::account {
 namespace {
 
-Score judge(const SyntheticProgram& truth, const Attribution& attribution, std::string sensor,
-            std::string method) {
+bool holds(Interval interval, Joules truth) {
+    return joules(interval.low) <= truth && truth <= joules(interval.high);
+}
+
+Score judge(const SyntheticProgram& truth, const DeviceTruth& device, const Attribution& attribution,
+            std::string sensor, std::string method) {
     Score score;
     score.sensor = std::move(sensor);
     score.method = std::move(method);
@@ -29,6 +33,12 @@ Score judge(const SyntheticProgram& truth, const Attribution& attribution, std::
     score.p90_error = errors[std::min(errors.size() - 1, errors.size() * 9 / 10)];
     score.coverage = static_cast<double>(covered) / static_cast<double>(errors.size());
     score.imbalance_uj = 1e6 * joules(attribution.imbalance()).value;
+    score.idle_held = holds(attribution.idle_interval, device.idle);
+    score.unattributed_held = holds(attribution.unattributed_interval, device.unattributed);
+    if (score.method == "deconvolve")
+        score.residual_held =
+            holds(attribution.residual_interval,
+                  joules(attribution.meter_total) - device.active - device.idle - device.unattributed);
     return score;
 }
 
@@ -48,18 +58,22 @@ std::vector<Score> selftest(const Scenario& scenario, std::string_view only,
         say(sensor.name);
         const meter::Series series = measure(truth, sensor, scenario);
         const PowerCurve curve = curve_of(series);
+        const auto shift = static_cast<Nanoseconds>(scenario.shift.value * 1e9);
+        const DeviceTruth device = device_truth(truth, curve.begin() - shift, curve.end() - shift);
         {
-            Recency recency(power_readings(curve), curve.total);
+            Recency recency(power_readings(curve), curve);
             sweep_leaves(truth.leaves, recency);
-            scores.push_back(judge(truth, std::move(recency).finish(), sensor.name, "recency"));
+            scores.push_back(judge(truth, device, std::move(recency).finish(), sensor.name, "recency"));
         }
         Overlap overlap(curve);
         sweep_leaves(truth.leaves, overlap);
         const Attribution shares = std::move(overlap).finish();
-        scores.push_back(judge(truth, shares, sensor.name, "overlap"));
+        scores.push_back(judge(truth, device, shares, sensor.name, "overlap"));
         const Deconvolution fitted = deconvolve(truth.leaves, operations, curve, &series);
-        Score score = judge(truth, fitted.trusted ? fitted.attribution : shares, sensor.name, "deconvolve");
+        Score score =
+            judge(truth, device, fitted.trusted ? fitted.attribution : shares, sensor.name, "deconvolve");
         score.trusted = fitted.trusted;
+        if (!fitted.trusted) score.residual_held.reset();
         score.shift = Seconds(1e-9 * fitted.sensor.shift_ns);
         score.shift_deviation = Seconds(1e-9 * fitted.sensor.shift_deviation_ns);
         score.window = Seconds(1e-9 * fitted.sensor.window_ns);
@@ -88,6 +102,10 @@ std::vector<SeedSummary> spread(const std::vector<std::vector<Score>>& by_seed, 
             ++one.seeds;
             errors.push_back(score.median_error);
             misses.push_back(1.0 - score.coverage);
+            one.idle_held += score.idle_held ? 1 : 0;
+            one.unattributed_held += score.unattributed_held ? 1 : 0;
+            one.residuals += score.residual_held ? 1 : 0;
+            one.residual_held += score.residual_held.value_or(false) ? 1 : 0;
             if (score.method != "deconvolve") continue;
             floors.push_back(score.error_floor);
             if (score.trusted)

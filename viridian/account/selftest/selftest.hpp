@@ -2,6 +2,7 @@
 // Runs every method of attribution on every model of a sensor and compares the joules with the known truth,
 // for `viridian account selftest`.
 #include <functional>
+#include <optional>
 
 #include "viridian/account/selftest/synthetic_program.hpp"
 
@@ -13,7 +14,11 @@ struct Score {
     double median_error = 0.0;  // relative, over kinds
     double p90_error = 0.0;     // 90th percentile of the same errors
     double coverage = 0.0;      // part of the kinds whose truth lies within the interval
-    Seconds shift;              // found by deconvolve; other methods leave this and the next two at 0
+    // Whether the interval of a figure of the device holds its truth. What a residual estimates is known of
+    // deconvolve only: by how much the meter is off. Other methods leave it empty.
+    bool idle_held = true, unattributed_held = true;
+    std::optional<bool> residual_held;
+    Seconds shift;  // found by deconvolve; other methods leave this and the next two at 0
     Seconds shift_deviation;
     Seconds window;
     bool trusted = true;        // deconvolve: its gate accepted the fit; if not, overlap is scored
@@ -32,9 +37,11 @@ struct SeedSummary {
     std::size_t seeds = 0;
     double median_error = 0.0, worst_error = 0.0;  // of the seeds' median errors
     double median_coverage = 0.0, worst_coverage = 0.0;
-    Seconds median_shift_error, worst_shift_error;  // absolute; of the fits that the gate trusted
-    std::size_t refused = 0;                        // seeds whose fit the gate refused
-    std::size_t worse_than_overlap = 0;             // seeds on which overlap had the smaller error
+    Seconds median_shift_error, worst_shift_error;     // absolute; of the fits that the gate trusted
+    std::size_t idle_held = 0, unattributed_held = 0;  // seeds whose interval holds the truth
+    std::size_t residual_held = 0, residuals = 0;      // the same, of so many seeds with a residual
+    std::size_t refused = 0;                           // seeds whose fit the gate refused
+    std::size_t worse_than_overlap = 0;                // seeds on which overlap had the smaller error
     double median_error_floor = 0.0, worst_error_floor = 0.0;
 };
 // Summarises the scores `by_seed`, one list per program. `true_shift` is the shift of the scenario.

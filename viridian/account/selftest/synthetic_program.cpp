@@ -1,5 +1,6 @@
 #include "viridian/account/selftest/synthetic_program.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "viridian/base/random.hpp"
@@ -23,10 +24,35 @@ struct Instance {
 
 std::vector<OperationKind> draw_kinds(const Scenario& scenario, Random& random) {
     std::vector<OperationKind> kinds;
-    for (int i = 0; i < scenario.kinds; ++i)
-        kinds.push_back({20e3 * std::pow(45.0, random.uniform()),
-                         random.uniform(140.0, 680.0) - synthetic_program_base_watts});
+    for (int i = 0; i < scenario.kinds; ++i) {
+        const bool lasts = i < scenario.long_kinds;
+        const double length =
+            lasts ? 5e6 * std::pow(10.0, random.uniform()) : 20e3 * std::pow(45.0, random.uniform());
+        kinds.push_back({length, random.uniform(140.0, 680.0) - synthetic_program_base_watts});
+    }
     return kinds;
+}
+
+// The clock that a governor sets, in order of time: 1 or less.
+struct ClockStep {
+    Nanoseconds since = 0;
+    double clock = 1.0;
+};
+
+std::vector<ClockStep> draw_clocks(const Scenario& scenario, Random& random) {
+    std::vector<ClockStep> steps = {{epoch, 1.0}};
+    if (scenario.governor <= 0.0) return steps;
+    const auto end = epoch + static_cast<Nanoseconds>(scenario.duration.value * 1e9);
+    for (Nanoseconds now = epoch; now < end; now += random.between(1'000'000'000, 4'000'000'000))
+        steps.push_back({now, steps.back().clock < 1.0 ? 1.0 : 1.0 - scenario.governor});
+    return steps;
+}
+
+double clock_at(const std::vector<ClockStep>& steps, Nanoseconds time) {
+    const auto after =
+        std::upper_bound(steps.begin(), steps.end(), time,
+                         [](Nanoseconds at, const ClockStep& step) { return at < step.since; });
+    return after == steps.begin() ? 1.0 : (after - 1)->clock;
 }
 
 // One iteration: every kind at least once, the rest so drawn that it lasts about 23 ms; in a fixed random
@@ -54,18 +80,20 @@ std::vector<OperationId> draw_iteration(const Scenario& scenario, const std::vec
 }
 
 std::vector<Instance> run_stream(const Scenario& scenario, const std::vector<OperationKind>& kinds,
-                                 Random& random) {
+                                 const std::vector<ClockStep>& clocks, Random& random) {
     const std::vector<OperationId> order = draw_iteration(scenario, kinds, random);
     const auto end = epoch + static_cast<Nanoseconds>(scenario.duration.value * 1e9);
     std::vector<Instance> instances;
     Nanoseconds now = epoch + random.between(0, 20'000'000);
     while (true) {
         for (const OperationId kind : order) {
-            const double length = kinds[kind].nanoseconds * (1.0 + scenario.time_jitter * random.normal());
+            const double clock = clock_at(clocks, now);
+            const double length =
+                kinds[kind].nanoseconds * (1.0 + scenario.time_jitter * random.normal()) / clock;
             const Nanoseconds finish = now + std::max<Nanoseconds>(1000, std::llround(length));
             if (finish >= end) return instances;
-            instances.push_back(
-                {now, finish, kind, kinds[kind].watts * (1.0 + scenario.power_jitter * random.normal())});
+            const double watts = kinds[kind].watts * clock * clock * clock;
+            instances.push_back({now, finish, kind, watts * (1.0 + scenario.power_jitter * random.normal())});
             now = finish + random.between(500, 4000);
         }
         now += random.between(200'000, 1'000'000);
@@ -76,6 +104,14 @@ double base_at(const Scenario& scenario, Nanoseconds time) {
     const double t = 1e-9 * static_cast<double>(time - epoch) / scenario.duration.value;
     return synthetic_program_base_watts +
            scenario.drift.value * (1.0 - std::exp(-4.0 * t));  // a device that warms up
+}
+
+// What an instance draws from `from` to `to`, in joules.
+double energy_of(const Scenario& scenario, const Instance& instance, Nanoseconds from, Nanoseconds to) {
+    const double seconds = 1e-9 * static_cast<double>(to - from);
+    const double middle = static_cast<double>((from - instance.start) + (to - instance.start)) /
+                          (2.0 * static_cast<double>(instance.end - instance.start));  // 0 to 1
+    return instance.watts * seconds * (1.0 + scenario.ramp * (2.0 * middle - 1.0));
 }
 
 }  // namespace
@@ -97,12 +133,24 @@ Scenario rough() {
     return scenario;
 }
 
+Scenario unmodelled() {
+    Scenario scenario;
+    scenario.name = "unmodelled";
+    scenario.duration = Seconds(120);
+    scenario.long_kinds = 4;
+    scenario.ramp = 0.4;
+    scenario.heat = Watts(30);
+    scenario.governor = 0.1;
+    return scenario;
+}
+
 SyntheticProgram synthesize(const Scenario& scenario) {
     Random random(scenario.seed);
     const std::vector<OperationKind> kinds = draw_kinds(scenario, random);
+    const std::vector<ClockStep> clocks = draw_clocks(scenario, random);
     std::vector<Instance> instances;
     for (int stream = 0; stream < scenario.streams; ++stream) {
-        const std::vector<Instance> more = run_stream(scenario, kinds, random);
+        const std::vector<Instance> more = run_stream(scenario, kinds, clocks, random);
         instances.insert(instances.end(), more.begin(), more.end());
     }
     std::sort(instances.begin(), instances.end(),
@@ -121,21 +169,28 @@ SyntheticProgram synthesize(const Scenario& scenario) {
     double total = 0.0;
     truth.times = {now};
     truth.cumulative = {0.0};
-    const auto run_until = [&](Nanoseconds time) {
-        if (time == now) return;
+    double warmth = 0.0;  // 1: as warm as 400 W make it
+    const auto step_until = [&](Nanoseconds time) {
         const double seconds = 1e-9 * static_cast<double>(time - now);
-        const double base = base_at(scenario, now + (time - now) / 2) * seconds;
-        total += base;
+        const double base =
+            (base_at(scenario, now + (time - now) / 2) + warmth * scenario.heat.value) * seconds;
+        double all = base;
         for (const std::size_t i : active) {
-            const double own = instances[i].watts * seconds;
-            total += own;
+            const double own = energy_of(scenario, instances[i], now, time);
+            all += own;
             if (!lost[i])
                 truth.energy[instances[i].kind] += Joules(own + base / static_cast<double>(active.size()));
         }
-        if (active.empty() && now > epoch) truth.idle += Joules(base);
+        warmth += (all / seconds / 400.0 - warmth) * (1.0 - std::exp(-seconds / 8.0));
+        total += all;
         now = time;
         truth.times.push_back(now);
         truth.cumulative.push_back(total);
+    };
+    const bool bent =
+        scenario.ramp > 0.0 || scenario.heat.value > 0.0;  // then in steps of half a millisecond
+    const auto run_until = [&](Nanoseconds time) {
+        while (now < time) step_until(bent ? std::min(time, now + 500'000) : time);
     };
     for (std::size_t next = 0; next < instances.size() || !active.empty();) {
         std::size_t first = SIZE_MAX;
@@ -154,13 +209,57 @@ SyntheticProgram synthesize(const Scenario& scenario) {
     return truth;
 }
 
+DeviceTruth device_truth(const SyntheticProgram& program, Nanoseconds from, Nanoseconds to) {
+    const auto energy_at = [&](Nanoseconds time) {
+        const std::vector<Nanoseconds>& times = program.times;
+        time = std::clamp(time, std::max(from, times.front()), std::min(to, times.back()));
+        const auto after = std::upper_bound(times.begin() + 1, times.end() - 1, time);
+        const auto at = static_cast<std::size_t>(after - times.begin());
+        const double part =
+            static_cast<double>(time - times[at - 1]) / static_cast<double>(times[at] - times[at - 1]);
+        return program.cumulative[at - 1] + part * (program.cumulative[at] - program.cumulative[at - 1]);
+    };
+    DeviceTruth out;
+    if (program.leaves.empty()) return out;
+    Nanoseconds busy_until = program.leaves.front().start;
+    for (const Leaf& leaf : program.leaves) {
+        if (leaf.start > busy_until) out.idle += Joules(energy_at(leaf.start) - energy_at(busy_until));
+        busy_until = std::max(busy_until, leaf.end);
+    }
+    const double first = energy_at(program.leaves.front().start), last = energy_at(busy_until);
+    out.active = Joules(last - first) - out.idle;
+    out.unattributed = Joules(energy_at(to) - last + first - energy_at(from));
+    return out;
+}
+
 std::vector<SensorModel> sensor_models() {
     return {{"1 ms counter", meter::Kind::energy_uj, 1'000'000, 0},
             {"4 ms counter", meter::Kind::energy_uj, 4'000'000, 0},
             {"20 ms counter", meter::Kind::energy_uj, 20'000'000, 0},
+            {"20 ms, read late", meter::Kind::energy_uj, 20'000'000, 0, 4'000'000},
             {"25 of 100 ms", meter::Kind::average_uw, 100'000'000, 25'000'000},
             {"100 ms mean", meter::Kind::average_uw, 100'000'000, 100'000'000}};
 }
+
+namespace {
+
+// What a recorder writes that reads the counter `every` so many nanoseconds, a little late each time.
+std::vector<meter::Reading> read_late(const std::vector<meter::Reading>& renewals, Nanoseconds every,
+                                      Random& random) {
+    std::vector<meter::Reading> readings;
+    if (renewals.empty()) return readings;
+    std::size_t at = 0;
+    for (Nanoseconds tick = renewals.front().time_ns + every / 3; tick < renewals.back().time_ns;
+         tick += every) {
+        const Nanoseconds time =
+            tick + std::llround(0.02 * static_cast<double>(every) * std::abs(random.normal()));
+        while (at + 1 < renewals.size() && renewals[at + 1].time_ns <= time) ++at;
+        readings.push_back({time, renewals[at].value, 0});
+    }
+    return readings;
+}
+
+}  // namespace
 
 meter::Series measure(const SyntheticProgram& truth, const SensorModel& sensor, const Scenario& scenario) {
     constexpr double quantum_uj = 61.03515625;  // RAPL: 2^-14 J
@@ -205,6 +304,7 @@ meter::Series measure(const SyntheticProgram& truth, const SensorModel& sensor, 
         before = now;
         last = time;
     }
+    if (sensor.read_every > 0) series.readings = read_late(series.readings, sensor.read_every, random);
     return series;
 }
 

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "viridian/base/hash.hpp"
+#include "viridian/base/system/limits.hpp"
 
 namespace viridian {
 namespace {
@@ -111,6 +112,7 @@ Machine this_machine() {
         if (level == "3") machine.l3 = size;
     }
     machine.memory = Bytes(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
+    if (const auto limit = group_limits().memory) machine.memory = std::min(machine.memory, *limit);
     utsname name{};
     if (uname(&name) == 0) machine.kernel = fmt::format("{} {}", name.sysname, name.release);
     return machine;

@@ -18,8 +18,8 @@ struct Machine {
     // The CPU's instruction sets among avx2, fma, avx512, avx512_vnni, avx512_bf16, amx_bf16 and amx_int8.
     std::vector<std::string> instruction_sets;
     Bytes l1_data, l2, l3;  // caches of one core (L3: of its cluster); 0 if unknown
-    Bytes memory;
-    std::string kernel;  // operating system kernel, "Linux 6.1"
+    Bytes memory;           // that this process may use
+    std::string kernel;     // operating system kernel, "Linux 6.1"
     bool virtual_machine = false;
 
     [[nodiscard]] bool has(std::string_view instruction_set) const;

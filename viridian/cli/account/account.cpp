@@ -1,6 +1,7 @@
 #include "viridian/cli/account/account.hpp"
 
 #include "viridian/base/json.hpp"
+#include "viridian/base/output_paths.hpp"
 
 #include <algorithm>
 
@@ -64,11 +65,16 @@ Result<Experiment> load_experiment(const std::string& where) {
     return out;
 }
 
-Result<void> keep_answer(Answer& answer, const std::string& file) {
+Result<void> keep_answer(Answer& answer, const std::string& file, const std::vector<Path>& reads) {
     if (file.empty()) return {};
-    const bool has_page = file.ends_with(".json") || file.ends_with(".html");
-    const std::string stem = has_page ? file.substr(0, file.size() - 5) : file;
+    const bool ends = file.ends_with(".json") || file.ends_with(".html");
+    std::error_code fault;
+    const bool special =
+        std::filesystem::exists(file, fault) && !std::filesystem::is_regular_file(file, fault);
+    const bool has_page = ends || (!Path(file).has_extension() && !special);
+    const std::string stem = ends ? file.substr(0, file.size() - 5) : file;
     const std::string result_file = has_page ? stem + ".json" : file;
+    VIRIDIAN_TRY(check_replaces_nothing({result_file, has_page ? stem + ".html" : ""}, reads));
     VIRIDIAN_TRY(write_file(result_file, json_dump(answer.json, 1) + "\n"));
     answer.text += fmt::format("wrote {}\n", result_file);
     if (!has_page) return {};

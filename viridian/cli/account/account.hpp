@@ -36,9 +36,11 @@ struct Experiment {
 [[nodiscard]] Answer account_answer(const account::Accounting& result, std::size_t top);
 
 // Writes the JSON of `answer` to `file`, as the user asks with `-o FILE`, and adds the names of the written
-// files to the answer's text. A name that ends in .json or .html gives both the JSON and the page, as
-// FILE.json and FILE.html; any other name gives the JSON alone; an empty one gives nothing. Errors: those of
-// report::page and of writing.
-[[nodiscard]] Result<void> keep_answer(Answer& answer, const std::string& file);
+// files to the answer's text. A name that ends in .json or .html, or has no ending, gives both the JSON and
+// the page, as FILE.json and FILE.html; a name with another ending and a device or pipe get the JSON alone;
+// an empty name gives nothing. None of the files `reads` is replaced. Errors: those of report::page, of
+// writing and of check_replaces_nothing.
+[[nodiscard]] Result<void> keep_answer(Answer& answer, const std::string& file,
+                                       const std::vector<Path>& reads = {});
 
 }  // namespace viridian::cli

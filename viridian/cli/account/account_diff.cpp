@@ -156,7 +156,8 @@ Action define_account_diff(App app) {
                    "Results of `viridian account -o`; a folder, or a list with commas, is one experiment")
         .required();
     app.add_option("--top", options->top, "Rows of the table").capture_default_str();
-    app.add_option("-o,--output", options->output, "Write the result to FILE.json and its page to FILE.html");
+    app.add_option("-o,--output", options->output,
+                   "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
     return [options] { return run_account_diff(*options); };
 }
 

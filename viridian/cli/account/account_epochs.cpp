@@ -112,7 +112,8 @@ Action define_account_epochs(App app) {
     app.add_option("--offset", options->offset_ns, "Nanoseconds added to the trace's times");
     app.add_option("--meter-shift", options->meter_shift_ms, "Known lag of the meter, milliseconds");
     app.add_option("--spill", options->spill, "Folder for sorting what does not fit in memory");
-    app.add_option("-o,--output", options->output, "Write the result to FILE.json and its page to FILE.html");
+    app.add_option("-o,--output", options->output,
+                   "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
     return [options] { return run_account_epochs(*options); };
 }
 

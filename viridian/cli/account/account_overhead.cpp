@@ -121,8 +121,7 @@ Result<Answer> run_account_overhead(const AccountOverheadOptions& options) {
         VIRIDIAN_TRY(meter::Meter one, meter::open(options.meter, meter_paths()));
         meters.push_back(std::move(one));
     }
-    const Path log =
-        std::filesystem::temp_directory_path() / fmt::format("viridian-overhead-{}.csv", ::getpid());
+    VIRIDIAN_TRY(const TemporaryFile log, TemporaryFile::make());
     VIRIDIAN_TRY(const Turn warm, turn(meters, options, ""));  // caches, files; not counted
     (void)warm;
     Progress progress;
@@ -132,7 +131,7 @@ Result<Answer> run_account_overhead(const AccountOverheadOptions& options) {
         progress.show(fmt::format("run {} of {}", i + 1, options.runs));
         Turn without, with;
         for (const bool recording : {i % 2 == 0, i % 2 != 0}) {  // who goes first changes
-            Result<Turn> one = turn(meters, options, recording ? log : Path());
+            Result<Turn> one = turn(meters, options, recording ? log.path() : Path());
             if (!one.ok()) {
                 done = one.error();
                 break;
@@ -146,8 +145,6 @@ Result<Answer> run_account_overhead(const AccountOverheadOptions& options) {
         seconds.push_back(100.0 * (with.seconds / without.seconds - 1.0));
         joules.push_back(100.0 * (with.joules / without.joules - 1.0));
     }
-    std::error_code ignored;
-    std::filesystem::remove(log, ignored);
     VIRIDIAN_TRY(std::move(done));
     const account::Spread time = account::spread_of(seconds), energy = account::spread_of(joules);
     const std::string provenance = meters.front().channels.front().provenance().text();
@@ -177,7 +174,8 @@ Action define_account_overhead(App app) {
     app.add_option("--period", options->period_ms, "Milliseconds between readings while recording")
         .capture_default_str();
     app.add_option("--meter", options->meter, "One meter only (see `viridian doctor`)");
-    app.add_option("-o,--output", options->output, "Write the result to FILE.json and its page to FILE.html");
+    app.add_option("-o,--output", options->output,
+                   "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
     app.add_option("command", options->command, "The program and its arguments, after `--`").required();
     app.positionals_at_end();
     return [options] { return run_account_overhead(*options); };

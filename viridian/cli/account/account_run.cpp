@@ -1,14 +1,17 @@
 // `viridian account --trace T --power P`
-#include <cstdlib>
-#include <fstream>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "viridian/account/account.hpp"
 #include "viridian/account/products/compare.hpp"
 #include "viridian/account/products/flows.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/system/memory_limit.hpp"
 #include "viridian/cli/account/account.hpp"
 #include "viridian/cli/account/model_flows.hpp"
+#include "viridian/cli/plural.hpp"
+#include "viridian/cli/progress.hpp"
 #include "viridian/trace/read.hpp"
 
 namespace viridian::cli {
@@ -58,7 +61,9 @@ Result<Json> sparsing(const AccountRunOptions& options, const meter::PowerLog& l
     for (const account::Device& device : whole.devices)
         if (device.update.value > 0 && (period == 0.0 || device.update.value < period))
             period = device.update.value;
+    Progress progress;
     for (const int sparse : {2, 4, 8, 16, 32}) {
+        progress.show(fmt::format("accounting again with 1/{} of the readings", sparse));
         how.sparse = sparse;
         VIRIDIAN_TRY(const account::Accounting thin, attribute(options, log, how));
         out.push_back(
@@ -70,15 +75,19 @@ Result<Json> sparsing(const AccountRunOptions& options, const meter::PowerLog& l
 }
 
 std::string device_text(const account::Device& device) {
-    std::string text = fmt::format("{}: {:.6g} J from {}, method {}\n", device.name, device.meter_total.value,
-                                   device.power, device.method);
+    std::string text = fmt::format("{}: {:.6g} J from {}, method {}\n", device.name,
+                                   device.meter_total.value.value, device.power, device.method);
     text += fmt::format("  {}\n", device.verdict);
     if (device.sensor)
         text += fmt::format("  sensor: window {:.4g} ms, shift {:.4g} ms [{:.4g}, {:.4g}]\n",
                             device.sensor->window.value * 1e3, device.sensor->shift.value * 1e3,
                             device.sensor->shift_low.value * 1e3, device.sensor->shift_high.value * 1e3);
-    text += fmt::format("  idle {:.6g} J, unattributed {:.6g} J, residual {:.6g} J", device.idle.value,
-                        device.unattributed.value, device.residual.value);
+    const auto figure = [](const Energy& energy) {
+        return fmt::format("{:.6g} J [{:.4g}, {:.4g}]", energy.value.value, energy.low.value,
+                           energy.high.value);
+    };
+    text += fmt::format("  idle {}, unattributed {}, residual {}", figure(device.idle),
+                        figure(device.unattributed), figure(device.residual));
     if (device.others.value > 0)
         text += fmt::format(", other processes {:.6g} J (taken off before)", device.others.value);
     return text + "\n";
@@ -120,16 +129,11 @@ Json boxes(const account::Accounting& result, std::string_view pass) {
     return out;
 }
 
-std::uint64_t free_bytes() {
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) << 10U;
-    return UINT64_MAX;
-}
-
 // Says what the fit will need before it begins; it is not begun where the machine has not got it.
 bool may_fit(const account::Forecast& needs, bool only_forecast, Json& forecasts) {
-    const std::uint64_t available = free_bytes();
+    const std::optional<Bytes> memory = available_memory();
+    const std::uint64_t available =
+        memory ? static_cast<std::uint64_t>(memory->value) : std::numeric_limits<std::uint64_t>::max();
     forecasts.push_back({{"device", needs.device},
                          {"leaves", needs.leaves},
                          {"windows", needs.windows},
@@ -150,7 +154,8 @@ Result<Answer> run_account_run(const AccountRunOptions& options) {
                     "account needs --trace and --power");
     const auto method = account::method_from(options.method);
     if (!method)
-        return fail(ErrorCode::invalid_argument, "choose one of: auto, recency, overlap, deconvolve",
+        return fail(ErrorCode::invalid_argument,
+                    "choose one of: auto, recency, recency-leaves, overlap, deconvolve",
                     "there is no method `{}`", options.method);
     VIRIDIAN_TRY(const meter::PowerLog log, meter::read_power_log(options.power));
     account::Options how;
@@ -176,7 +181,8 @@ Result<Answer> run_account_run(const AccountRunOptions& options) {
     if (options.precision) {
         VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
     }
-    VIRIDIAN_TRY(keep_answer(answer, options.output));
+    VIRIDIAN_TRY(
+        keep_answer(answer, options.output, {options.trace, options.power, options.model, options.weights}));
     return answer;
 }
 
@@ -193,14 +199,15 @@ Answer account_answer(const account::Accounting& result, std::size_t top) {
                              {"unknown", passes.unknown.value}};
     answer.json["diagram"] = boxes(result, "");
     for (const account::Device& device : result.devices) answer.text += device_text(device);
-    answer.text += fmt::format("{}; {} events, {} operations, {} after folding repeated blocks\n",
-                               result.sharing, result.events, result.operations.size(), summary.size());
+    answer.text += fmt::format("{}; {}, {}, {} after folding repeated blocks\n", result.sharing,
+                               plural(result.events, "event"), plural(result.operations.size(), "operation"),
+                               summary.size());
     if (passes.forward.value > 0 || passes.backward.value > 0)
         answer.text += fmt::format("forward {:.6g} J, backward {:.6g} J, neither {:.6g} J\n",
                                    passes.forward.value, passes.backward.value, passes.unknown.value);
     answer.text += table(summary, top);
     answer.text += result.edges.empty() ? "no data flow is known (--model M.onnx gives it)\n"
-                                        : fmt::format("{} data flows\n", result.edges.size());
+                                        : plural(result.edges.size(), "data flow") + "\n";
     for (const std::string& warning : result.warnings) answer.text += "warning: " + warning + "\n";
     return answer;
 }
@@ -210,9 +217,10 @@ Action define_account_run(App app) {
     app.add_option("--trace", options->trace,
                    "Trace of any known format: PyTorch, ONNX Runtime, TensorFlow, Chrome, Viridian's own");
     app.add_option("--power", options->power, "Power log (viridian record writes one; docs/meter.md)");
-    app.add_option("--method", options->method, "auto, recency, overlap or deconvolve").capture_default_str();
+    app.add_option("--method", options->method, "auto, recency, recency-leaves, overlap or deconvolve")
+        .capture_default_str();
     app.add_option("-o,--output", options->output,
-                   "Write the result to FILE.json and its page to FILE.html; either name will do");
+                   "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
     app.add_option("--top", options->top, "Rows of the table").capture_default_str();
     app.add_option("--offset", options->offset_ns,
                    "Nanoseconds added to the trace's times (Unix time of its zero)");
@@ -231,7 +239,8 @@ Action define_account_run(App app) {
     app.add_option("--spill", options->spill, "Folder for sorting what does not fit in memory");
     app.add_flag("--forecast", options->forecast,
                  "Say what deconvolve would need, and account by overlap instead");
-    app.add_flag("--precision", options->precision, "Also account with 1/2 to 1/32 of the readings (ASSS)");
+    app.add_flag("--precision", options->precision,
+                 "Also account with 1/2 to 1/32 of the readings (ASSS): takes six times as long");
     return [options] { return run_account_run(*options); };
 }
 

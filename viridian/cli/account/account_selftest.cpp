@@ -5,13 +5,14 @@
 #include "viridian/account/selftest/selftest.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/cli/account/account.hpp"
+#include "viridian/cli/plural.hpp"
 #include "viridian/cli/progress.hpp"
 
 namespace viridian::cli {
 namespace {
 
 struct AccountSelftestOptions {
-    std::string scenario = "both";
+    std::string scenario = "all";
     double seconds = 0.0, dropped = 0.0, shift_ms = -1e9;
     std::uint64_t seed = 1, seeds = 1;
     std::string sensor;
@@ -23,12 +24,36 @@ Json to_json(const account::Score& score) {
             {"median_error", score.median_error},
             {"p90_error", score.p90_error},
             {"coverage", score.coverage},
+            {"idle_held", score.idle_held},
+            {"unattributed_held", score.unattributed_held},
+            {"residual_held", score.residual_held ? Json(*score.residual_held) : Json()},
             {"trusted", score.trusted},
             {"shift_ns", score.shift.value * 1e9},
             {"shift_deviation_ns", score.shift_deviation.value * 1e9},
             {"window_ns", score.window.value * 1e9},
             {"imbalance_uj", score.imbalance_uj},
             {"floor", score.error_floor}};
+}
+
+// The figures of the device whose interval holds the truth, of those for which there is a truth.
+std::string books(const account::Score& score) {
+    const int held = (score.idle_held ? 1 : 0) + (score.unattributed_held ? 1 : 0) +
+                     (score.residual_held.value_or(false) ? 1 : 0);
+    return fmt::format("{} of {}", held, score.residual_held ? 3 : 2);
+}
+
+std::string description(const account::Scenario& scenario) {
+    std::string text = fmt::format(
+        "{}: {} kinds of operations, {:.0f} s, {}, noise {:.3g} W, jitter {:.3g} %, drift {:.3g} W, "
+        "shift {:.3g} ms, seed {}\n",
+        scenario.name, scenario.kinds, scenario.duration.value,
+        plural(static_cast<std::uint64_t>(scenario.streams), "stream"), scenario.noise.value,
+        100 * scenario.power_jitter, scenario.drift.value, scenario.shift.value * 1e3, scenario.seed);
+    if (scenario.long_kinds > 0)
+        text += fmt::format(
+            "  {} kinds last 5 to 50 ms, ramps of ± {:.3g} %, heat {:.3g} W, clock down to {:.3g} %\n",
+            scenario.long_kinds, 100 * scenario.ramp, scenario.heat.value, 100 * (1 - scenario.governor));
+    return text;
 }
 
 std::vector<account::Score> judge(const account::Scenario& scenario, const AccountSelftestOptions& options,
@@ -42,14 +67,9 @@ void play(const account::Scenario& scenario, const AccountSelftestOptions& optio
     Progress progress;
     const auto scores = judge(scenario, options, progress);
     Json list = Json::array();
-    answer.text += fmt::format(
-        "{}: {} kinds of operations, {:.0f} s, {} stream{}, noise {:.3g} W, jitter {:.3g} %, drift {:.3g} W, "
-        "shift {:.3g} ms, seed {}\n",
-        scenario.name, scenario.kinds, scenario.duration.value, scenario.streams,
-        scenario.streams > 1 ? "s" : "", scenario.noise.value, 100 * scenario.power_jitter,
-        scenario.drift.value, scenario.shift.value * 1e3, scenario.seed);
-    answer.text += fmt::format("  {:<14} {:<11} {:>8} {:>8} {:>9}  {}\n", "sensor", "method", "median", "p90",
-                               "coverage", "found");
+    answer.text += description(scenario);
+    answer.text += fmt::format("  {:<14} {:<11} {:>8} {:>8} {:>9} {:>7}  {}\n", "sensor", "method", "median",
+                               "p90", "coverage", "device", "found");
     for (const account::Score& score : scores) {
         list.push_back(to_json(score));
         std::string found;
@@ -58,9 +78,9 @@ void play(const account::Scenario& scenario, const AccountSelftestOptions& optio
                         ? fmt::format("shift {:.4f} ± {:.4f} ms, window {:.3f} ms", score.shift.value * 1e3,
                                       score.shift_deviation.value * 1e3, score.window.value * 1e3)
                         : "refused by its gate: overlap";
-        answer.text +=
-            fmt::format("  {:<14} {:<11} {:>6.2f} % {:>6.2f} % {:>7.1f} %  {}\n", score.sensor, score.method,
-                        100 * score.median_error, 100 * score.p90_error, 100 * score.coverage, found);
+        answer.text += fmt::format("  {:<14} {:<11} {:>6.2f} % {:>6.2f} % {:>7.1f} % {:>7}  {}\n",
+                                   score.sensor, score.method, 100 * score.median_error,
+                                   100 * score.p90_error, 100 * score.coverage, books(score), found);
     }
     answer.json["scenarios"].push_back({{"name", scenario.name},
                                         {"seconds", scenario.duration.value},
@@ -78,9 +98,9 @@ void play_seeds(account::Scenario scenario, const AccountSelftestOptions& option
     }
     answer.text += fmt::format("{}: seeds {} to {}; of each seed's median error: median and worst\n",
                                scenario.name, options.seed, options.seed + options.seeds - 1);
-    answer.text += fmt::format("  {:<14} {:<11} {:>9} {:>9} {:>15} {:>19} {:>8} {:>9} {:>17}\n", "sensor",
-                               "method", "median", "worst", "coverage, worst", "shift off, worst ms",
-                               "refused", "> overlap", "floor, worst");
+    answer.text += fmt::format("  {:<14} {:<11} {:>9} {:>9} {:>15} {:>14} {:>19} {:>8} {:>9} {:>17}\n",
+                               "sensor", "method", "median", "worst", "coverage, worst", "idle/un./resid.",
+                               "shift off, worst ms", "refused", "> overlap", "floor, worst");
     Json list = Json::array();
     for (const account::SeedSummary& one : account::spread(by_seed, scenario.shift)) {
         list.push_back({{"sensor", one.sensor},
@@ -89,6 +109,10 @@ void play_seeds(account::Scenario scenario, const AccountSelftestOptions& option
                         {"worst_error", one.worst_error},
                         {"median_coverage", one.median_coverage},
                         {"worst_coverage", one.worst_coverage},
+                        {"idle_held", one.idle_held},
+                        {"unattributed_held", one.unattributed_held},
+                        {"residual_held", one.residual_held},
+                        {"residuals", one.residuals},
                         {"median_shift_error_ns", one.median_shift_error.value * 1e9},
                         {"worst_shift_error_ns", one.worst_shift_error.value * 1e9},
                         {"refused", one.refused},
@@ -97,9 +121,11 @@ void play_seeds(account::Scenario scenario, const AccountSelftestOptions& option
                         {"worst_floor", one.worst_error_floor}});
         const bool fit = one.method == "deconvolve";
         answer.text += fmt::format(
-            "  {:<14} {:<11} {:>7.2f} % {:>7.2f} % {:>6.1f} {:>6.1f} % {:>19} {:>8} {:>9} {:>17}\n",
+            "  {:<14} {:<11} {:>7.2f} % {:>7.2f} % {:>6.1f} {:>6.1f} % {:>14} {:>19} {:>8} {:>9} {:>17}\n",
             one.sensor, one.method, 100 * one.median_error, 100 * one.worst_error, 100 * one.median_coverage,
             100 * one.worst_coverage,
+            fmt::format("{} {} {}", one.idle_held, one.unattributed_held,
+                        fit ? fmt::format("{}/{}", one.residual_held, one.residuals) : "-"),
             fit ? fmt::format("{:.4f} {:.4f}", one.median_shift_error.value * 1e3,
                               one.worst_shift_error.value * 1e3)
                 : "",
@@ -117,9 +143,13 @@ void play_seeds(account::Scenario scenario, const AccountSelftestOptions& option
 }
 
 Result<Answer> run_account_selftest(const AccountSelftestOptions& options) {
-    if (options.scenario != "calm" && options.scenario != "rough" && options.scenario != "both")
-        return fail(ErrorCode::invalid_argument, "choose calm, rough or both", "there is no scenario `{}`",
-                    options.scenario);
+    const std::vector<account::Scenario> scenarios = {account::calm(), account::rough(),
+                                                      account::unmodelled()};
+    if (options.scenario != "all" &&
+        std::none_of(scenarios.begin(), scenarios.end(),
+                     [&](const account::Scenario& one) { return one.name == options.scenario; }))
+        return fail(ErrorCode::invalid_argument, "choose calm, rough, unmodelled or all",
+                    "there is no scenario `{}`", options.scenario);
     const auto sensors = account::sensor_models();
     if (std::none_of(sensors.begin(), sensors.end(), [&](const account::SensorModel& sensor) {
             return sensor.name.find(options.sensor) != std::string::npos;
@@ -130,8 +160,8 @@ Result<Answer> run_account_selftest(const AccountSelftestOptions& options) {
             "no sensor has `{}` in its name", options.sensor);
     Answer answer;
     answer.json = {{"schema", "viridian.selftest/1"}, {"scenarios", Json::array()}};
-    for (account::Scenario scenario : {account::calm(), account::rough()}) {
-        if (options.scenario != "both" && options.scenario != scenario.name) continue;
+    for (account::Scenario scenario : scenarios) {
+        if (options.scenario != "all" && options.scenario != scenario.name) continue;
         scenario.seed = options.seed;
         scenario.dropped = options.dropped;
         if (options.seconds > 0.0) scenario.duration = Seconds(options.seconds);
@@ -142,10 +172,12 @@ Result<Answer> run_account_selftest(const AccountSelftestOptions& options) {
             play(scenario, options, answer);
     }
     answer.text +=
-        "errors are of each kind's joules against the truth; recency gives no interval; overlap's interval "
-        "is a bound;\nfloor: who is told the sensor, the noise and what watts are drawn from; the rest is "
-        "not in "
-        "the readings\n";
+        "errors are of each kind's joules against the truth; intervals of recency and overlap are bounds;\n"
+        "device: of idle, unattributed and residual, how many intervals hold the truth\n";
+    if (options.seeds > 1)
+        answer.text +=
+            "floor: who is told the sensor, the noise and what watts are drawn from; the rest is not in the "
+            "readings\n";
     return answer;
 }
 
@@ -153,8 +185,9 @@ Result<Answer> run_account_selftest(const AccountSelftestOptions& options) {
 
 Action define_account_selftest(App app) {
     const auto options = std::make_shared<AccountSelftestOptions>();
-    app.add_option("--scenario", options->scenario, "calm, rough or both").capture_default_str();
-    app.add_option("--seconds", options->seconds, "Length of the run instead of 60 (calm) and 300 (rough)");
+    app.add_option("--scenario", options->scenario, "calm, rough, unmodelled or all").capture_default_str();
+    app.add_option("--seconds", options->seconds,
+                   "Length of the run instead of 60 (calm), 300 (rough) and 120 (unmodelled)");
     app.add_option("--seed", options->seed, "Another program of the same kind").capture_default_str();
     app.add_option("--seeds", options->seeds, "Programs: seed, seed + 1, ...: prints median and worst")
         .capture_default_str()

@@ -70,7 +70,8 @@ Action define_account_top(App app) {
     app.add_option("results", options->results, "Results of `viridian account -o`, or folders of them")
         .required();
     app.add_option("--top", options->top, "How many").capture_default_str();
-    app.add_option("-o,--output", options->output, "Write the result to FILE.json and its page to FILE.html");
+    app.add_option("-o,--output", options->output,
+                   "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
     return [options] { return run_account_top(*options); };
 }
 

@@ -7,6 +7,7 @@
 #include "viridian/cli/command.hpp"
 #include "viridian/cli/meter/doctor_check.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
+#include "viridian/cli/model/residuals.hpp"
 #include "viridian/meter/meters/list.hpp"
 
 namespace viridian::cli {
@@ -42,6 +43,8 @@ Result<Answer> doctor() {
     std::vector<Check> checks = check_processor(machine);
     check_meters(checks);
     checks.push_back(check_kernels());
+    if (const auto summary = own_residuals())
+        checks.push_back({"predictions", true, text(*summary), "`viridian profile --residuals` lists them"});
 
     Answer answer;
     answer.json = {{"schema", "viridian.doctor/1"}, {"machine", to_json(machine)}, {"checks", Json::array()}};

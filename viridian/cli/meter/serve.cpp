@@ -1,6 +1,10 @@
 // `viridian serve`: the monitor beside the application (docs/serve.md).
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 
@@ -9,13 +13,15 @@
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/meter/meters/list.hpp"
 #include "viridian/serve/server.hpp"
+#include "viridian/serve/socket_folder.hpp"
+#include "viridian/serve/token.hpp"
 
 namespace viridian::cli {
 namespace {
 
 struct ServeOptions {
-    std::string listen = "127.0.0.1:50417", metrics = "127.0.0.1:9464", meter;
-    bool no_metrics = false, open_to_others = false;
+    std::string listen, metrics, token_file, meter;
+    bool no_metrics = false, open_to_others = false, allow_fast_periods = false;
 };
 
 // Ctrl-C and `kill` wait here instead of ending the program. Set before any thread begins: all inherit it.
@@ -39,6 +45,17 @@ class Signals {
     sigset_t set_{}, before_{};
 };
 
+// The socket that clients try first. Root's folder exists only while something runs there, so it is made.
+Result<serve::Address> default_address() {
+    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+    const std::optional<Path> socket = serve::default_socket(::geteuid(), runtime == nullptr ? "" : runtime);
+    if (!socket)
+        return fail(ErrorCode::missing_entry, "set it, or name a socket with --listen unix:PATH",
+                    "XDG_RUNTIME_DIR does not name the folder for your sockets");
+    if (::geteuid() == 0) ::mkdir(socket->parent_path().c_str(), 0755);  // a failure shows when listening
+    return serve::Address{.socket = *socket};
+}
+
 Result<serve::Address> address(const std::string& text, bool open_to_others) {
     VIRIDIAN_TRY(serve::Address parsed, serve::parse_address(text));
     if (!parsed.loopback && !open_to_others)
@@ -48,6 +65,21 @@ Result<serve::Address> address(const std::string& text, bool open_to_others) {
     return parsed;
 }
 
+Result<serve::ServerOptions> server_options(const ServeOptions& options) {
+    serve::ServerOptions how;
+    if (!options.metrics.empty() && !options.no_metrics) {
+        VIRIDIAN_TRY(how.metrics, address(options.metrics, options.open_to_others));
+    }
+    VIRIDIAN_TRY(how.listen, options.listen.empty() ? default_address()
+                                                    : address(options.listen, options.open_to_others));
+    if (!options.token_file.empty()) {
+        VIRIDIAN_TRY(how.token, serve::token_in(options.token_file));
+    }
+    if (options.allow_fast_periods) how.monitor.shortest_period = Seconds(0.0001);
+    how.monitor.root = meter_paths().root;
+    return how;
+}
+
 Result<std::vector<meter::Meter>> open_meters_serve(const ServeOptions& options) {
     if (options.meter.empty()) return meter::open_all(meter_paths());
     VIRIDIAN_TRY(meter::Meter one, meter::open(options.meter, meter_paths()));
@@ -55,11 +87,7 @@ Result<std::vector<meter::Meter>> open_meters_serve(const ServeOptions& options)
 }
 
 Result<Answer> run_serve(const ServeOptions& options) {
-    serve::ServerOptions how;
-    VIRIDIAN_TRY(how.listen, address(options.listen, options.open_to_others));
-    if (!options.no_metrics) {
-        VIRIDIAN_TRY(how.metrics, address(options.metrics, options.open_to_others));
-    }
+    VIRIDIAN_TRY(const serve::ServerOptions how, server_options(options));
     VIRIDIAN_TRY(std::vector<meter::Meter> meters, open_meters_serve(options));
     std::string names;
     for (const meter::Meter& one : meters) names += (names.empty() ? "" : ", ") + one.name;
@@ -94,18 +122,25 @@ Result<Answer> run_serve(const ServeOptions& options) {
 }  // namespace
 
 Command serve_command() {
-    return {"serve", "Measures beside other programs: gRPC Start, Read, Stop, Stream, and Prometheus",
-            "viridian serve --listen unix:/tmp/viridian.sock", [](App app) {
-                const auto options = std::make_shared<ServeOptions>();
-                app.add_option("--listen", options->listen, "gRPC: HOST:PORT (port 0: any), or unix:PATH")
-                    .capture_default_str();
-                app.add_option("--metrics", options->metrics, "Prometheus: HOST:PORT").capture_default_str();
-                app.add_flag("--no-metrics", options->no_metrics, "No Prometheus page");
-                app.add_flag("--open-to-others", options->open_to_others,
-                             "Allow addresses that other machines can reach");
-                app.add_option("--meter", options->meter, "One meter only (see `viridian doctor`)");
-                return [options] { return run_serve(*options); };
-            }};
+    return {
+        "serve", "Measures beside other programs: gRPC Start, Read, Stop, Stream, and Prometheus",
+        "viridian serve --metrics 127.0.0.1:9464 --token-file monitor.token", [](App app) {
+            const auto options = std::make_shared<ServeOptions>();
+            app.add_option("--listen", options->listen,
+                           "gRPC: unix:PATH, or HOST:PORT (port 0: any) with a token. Default: "
+                           "unix:$XDG_RUNTIME_DIR/viridian.sock; for root: unix:/run/viridian/monitor.sock");
+            app.add_option("--metrics", options->metrics,
+                           "Serve a page for Prometheus on HOST:PORT, with a token");
+            app.add_flag("--no-metrics", options->no_metrics, "No page for Prometheus, as without --metrics");
+            app.add_option("--token-file", options->token_file,
+                           "File with the token that clients send over TCP; made if it does not exist");
+            app.add_flag("--open-to-others", options->open_to_others,
+                         "Allow addresses that other machines can reach");
+            app.add_flag("--allow-fast-periods", options->allow_fast_periods,
+                         "Allow readings every 0.1 ms instead of every 1 ms (docs/serve.md says why not)");
+            app.add_option("--meter", options->meter, "One meter only (see `viridian doctor`)");
+            return [options] { return run_serve(*options); };
+        }};
 }
 
 }  // namespace viridian::cli

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "viridian/cli/meter/meter_paths.hpp"
+
 namespace viridian::cli {
 namespace {
 
@@ -14,9 +16,11 @@ Path cache_folder() {
 
 }  // namespace
 
+std::string default_database() { return (cache_folder() / "viridian" / "cost.db").string(); }
+
 void add_model_options(App app, ModelOptions& options) {
     options.pin = true;  // steadier timings; a program that links the library chooses for itself
-    options.database = (cache_folder() / "viridian" / "cost.db").string();
+    options.database = default_database();
     app.add_option("MODEL", options.model, "An .onnx file").required();
     app.add_option("--dim", options.dimensions,
                    "Bind a symbolic dimension, as N=8; may be given several times");
@@ -26,15 +30,28 @@ void add_model_options(App app, ModelOptions& options) {
                    "Take the model in f32: what it computes in f16, bf16 or quantised integers has only slow "
                    "kernels")
         .check(one_of({"f32"}));
-    app.add_option("--threads", options.threads, "Threads (default: physical cores)")
+    app.add_option("--memory", options.memory,
+                   "Memory that a run may need, as 4GiB; a model that needs more is refused before it is "
+                   "allocated (default: three quarters of what is free)");
+    app.add_option("--threads", options.threads,
+                   "Threads (default: VIRIDIAN_THREADS, or the cores this process may use)")
         .check(in_range(1, 1024));
 }
 
 void add_cost_options(App app, ModelOptions& options) {
+    options.meter_paths = meter_paths();
     app.add_option("--db", options.database, "Cost database (default: ~/.cache/viridian/cost.db)");
     app.add_option("--allow", options.allow, "Precisions beyond f32: bf16").check(one_of({"bf16"}));
+    app.add_flag(
+        "--exact-arithmetic", options.exact_arithmetic,
+        "No kernels by minimal filtering (Winograd) or Strassen, which multiply less and round otherwise");
     app.add_option("--meter", options.meter,
                    "Energy meter (default: the best that works here; `model` estimates)");
+    app.add_option("--idle-power", options.idle_power,
+                   "Static power that an estimate charges: `whole`, of the machine, or `share`, of the cores "
+                   "that are kept busy, as on a machine that others use too")
+        .check(one_of({"share", "whole"}))
+        .capture_default_str();
     app.add_flag(
         "!--no-pin", options.pin,
         "Leave threads to the system's scheduler (default: one per core, the first that this process "

@@ -8,10 +8,13 @@ namespace viridian::cli {
 
 using session::ModelOptions;
 
-// Adds MODEL, --dim, --batch, --as and --threads, and sets the path of the cost database to the user's cache
-// folder.
+// Returns the path of the cost database in the user's cache folder.
+[[nodiscard]] std::string default_database();
+
+// Adds MODEL, --dim, --batch, --as, --memory and --threads, and sets the path of the cost database to the
+// user's cache folder.
 void add_model_options(App app, ModelOptions& options);
-// Adds --db, --allow, --meter and --no-pin.
+// Adds --db, --allow, --exact-arithmetic, --meter and --no-pin.
 void add_cost_options(App app, ModelOptions& options);
 
 }  // namespace viridian::cli

@@ -39,7 +39,9 @@ Result<Answer> answer_of(const OptimizeCommand& command, optimize::Optimized res
 Result<Answer> optimize_recorded(const OptimizeCommand& command, const optimize::OptimizeOptions& options,
                                  const optimize::OptimizeFiles& files, Listener& listener) {
     VIRIDIAN_TRY(optimize::RecordedCosts costs, optimize::RecordedCosts::open(command.recorded));
-    VIRIDIAN_TRY(const graph::Graph model, session::load_model(command.model, &listener));
+    ModelOptions options_of_model = command.model;
+    options_of_model.runs = false;
+    VIRIDIAN_TRY(const graph::Graph model, session::load_model(options_of_model, &listener));
     VIRIDIAN_TRY(optimize::Optimized result, optimize::optimize(model, costs, nullptr, options, listener));
     return answer_of(command, std::move(result), files);
 }
@@ -53,12 +55,14 @@ Result<Answer> optimize_measured(const OptimizeCommand& command, optimize::Optim
         VIRIDIAN_TRY(options.inputs, model_input_sets(original, command.inputs));
     }
     options.bf16 = session::allows_bf16(model);
+    options.exact_arithmetic = model.exact_arithmetic;
     options.reference = session::reference_cache(model);
     const execute::PinnedCaller pinned(model.pin);
     VIRIDIAN_TRY(const auto device, session::open_device(model));
     VIRIDIAN_TRY(cost::Database database, session::open_database(model));
-    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*device, database, model.meter,
-                                                                 session::allowances_text(model)));
+    VIRIDIAN_TRY(const auto costs,
+                 optimize::MeasuredCosts::open(*device, database, session::energy_options(model),
+                                               session::allowances_text(model)));
     VIRIDIAN_TRY(optimize::Optimized result,
                  optimize::optimize(original, *costs, device.get(), options, listener));
     VIRIDIAN_TRY(database.put_residual(result.residual(model.model)));
@@ -83,8 +87,8 @@ Result<Answer> run_optimize(const OptimizeCommand& command) {
 
 Result<void> refuse_beside_recorded(const App& app) {
     std::string given;
-    for (const char* name :
-         {"--allow", "--max-error", "--inputs", "--seed", "--proofs", "--meter", "--threads", "--db"})
+    for (const char* name : {"--allow", "--exact-arithmetic", "--max-error", "--inputs", "--seed", "--proofs",
+                             "--keep-original", "--meter", "--threads", "--db", "--memory"})
         if (app.get_option(name).count() > 0) given += (given.empty() ? "" : ", ") + std::string(name);
     if (given.empty()) return {};
     return fail(ErrorCode::invalid_argument, "leave them out, or leave out --recorded",

@@ -6,6 +6,7 @@
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/command.hpp"
 #include "viridian/cli/model/model_options.hpp"
+#include "viridian/cli/model/residuals.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/optimize/job.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct ProfileOptions {
     ModelOptions model;
     bool dry_run = false;
+    bool residuals = false;
 };
 
 double since(std::chrono::steady_clock::time_point start) {
@@ -25,6 +27,10 @@ double since(std::chrono::steady_clock::time_point start) {
 }
 
 Result<Answer> profile(const ProfileOptions& options) {
+    if (options.residuals) return residuals(options.model.database);
+    if (options.model.model.empty())
+        return fail(ErrorCode::invalid_argument, "write `viridian profile MODEL.onnx`",
+                    "`profile` needs a model");
     const auto started = std::chrono::steady_clock::now();
     TerminalListener listener;
     listener.progress("reading the model");
@@ -38,8 +44,9 @@ Result<Answer> profile(const ProfileOptions& options) {
     const execute::PinnedCaller pinned(options.model.pin);
     VIRIDIAN_TRY(const auto device, session::open_device(options.model));
     VIRIDIAN_TRY(cost::Database database, session::open_database(options.model));
-    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(*device, database, options.model.meter,
-                                                                 session::allowances_text(options.model)));
+    VIRIDIAN_TRY(const auto costs,
+                 optimize::MeasuredCosts::open(*device, database, session::energy_options(options.model),
+                                               session::allowances_text(options.model)));
     costs->price_for(folded);
 
     listener.progress("asking the device for its kernels");
@@ -72,7 +79,10 @@ Command profile_command() {
                 auto options = std::make_shared<ProfileOptions>();
                 add_model_options(app, options->model);
                 add_cost_options(app, options->model);
+                app.get_option("MODEL").required(false);  // --residuals needs none
                 app.add_flag("--dry-run", options->dry_run, "Only say what is missing and how long it takes");
+                app.add_flag("--residuals", options->residuals,
+                             "Say how well the plans of `optimize` were predicted here, and measure nothing");
                 app.footer(
                     "Stopped with Ctrl-C, it goes on from there the next time. `optimize` measures by "
                     "itself what its alternatives need beyond these.");

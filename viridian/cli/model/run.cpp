@@ -6,6 +6,7 @@
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/statistics.hpp"
+#include "viridian/base/system/peak_memory.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/command.hpp"
 #include "viridian/cli/model/files_read.hpp"
@@ -71,12 +72,20 @@ Result<Json> outputs_json(const RunOptions& options, const graph::Graph& graph,
     return list;
 }
 
-// For harnesses that interleave several systems: every line on stdin is a number of seconds to run for,
-// answered by one line with the seconds of each run.
-Result<void> run_paced(optimize::PlannedModel& planned, const std::vector<graph::Tensor>& inputs,
-                       double ready) {
+// What a process had spent before and while it made a model ready, for harnesses that compare systems.
+struct Readiness {
+    double seconds = 0;
+    Bytes memory_before;  // the largest so far, before the model was read
+};
+
+// For harnesses that interleave several systems. The first line printed is
+// {"ready": seconds, "memory_before": bytes}. Every line on stdin is a number of seconds to run for, answered
+// by one line with the seconds of each run. When stdin ends, the outputs of the last run are written to
+// `-o FOLDER`.
+Result<void> run_paced(const RunOptions& options, optimize::PlannedModel& planned,
+                       const std::vector<graph::Tensor>& inputs, const Readiness& ready) {
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
-    fmt::print("{}\n", Json{{"ready", ready}}.dump());
+    fmt::print("{}\n", Json{{"ready", ready.seconds}, {"memory_before", ready.memory_before.value}}.dump());
     std::fflush(stdout);
     std::vector<profile::Subject> subject = {{planned.executable.get(), inputs, std::move(outputs)}};
     for (std::string line; std::getline(std::cin, line);) {
@@ -85,6 +94,7 @@ Result<void> run_paced(optimize::PlannedModel& planned, const std::vector<graph:
         fmt::print("{}\n", Json(slice.all()).dump());
         std::fflush(stdout);
     }
+    VIRIDIAN_TRY(outputs_json(options, planned.graph, subject[0].outputs));
     return {};
 }
 
@@ -133,6 +143,7 @@ std::string outputs_text(const Json& list) {
 Result<Answer> run_run(const RunOptions& options) {
     VIRIDIAN_TRY(check_used(options));
     const auto started = std::chrono::steady_clock::now();
+    const Bytes memory_before = peak_memory();
     TerminalListener listener;
     VIRIDIAN_TRY(session::LoadedModel loaded, session::load(options.model, &listener));
     const session::ModelFiles files = loaded.files;
@@ -152,9 +163,8 @@ Result<Answer> run_run(const RunOptions& options) {
                                 : session::prepare(std::move(loaded), options.model));
     optimize::PlannedModel& planned = ready.planned;
     if (options.paced) {
-        VIRIDIAN_TRY(
-            run_paced(planned, inputs,
-                      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count()));
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
+        VIRIDIAN_TRY(run_paced(options, planned, inputs, {taken.count(), memory_before}));
         return Answer{Json::object(), ""};
     }
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));

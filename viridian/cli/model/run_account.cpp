@@ -33,9 +33,8 @@ Result<Answer> account_runs(const optimize::PlannedModel& planned, const std::ve
     const double steps = static_cast<double>(std::max<std::size_t>(planned.plan.steps.size(), 1));
     const int runs = static_cast<int>(std::clamp(std::ceil(least_seconds / std::max(seconds, 1e-6)), 10.0,
                                                  std::max(10.0, most_events / steps)));
-    const Path log_file =
-        std::filesystem::temp_directory_path() / fmt::format("viridian-run-{}.csv", ::getpid());
-    VIRIDIAN_TRY(meter::PowerLogWriter writer, meter::PowerLogWriter::create(log_file));
+    VIRIDIAN_TRY(const TemporaryFile log_file, TemporaryFile::make());
+    VIRIDIAN_TRY(meter::PowerLogWriter writer, meter::PowerLogWriter::create(log_file.path()));
     for (const meter::Meter& one : meters)
         for (const meter::Channel& channel : one.channels)
             if (channel.wrap_uj > 0)
@@ -61,9 +60,7 @@ Result<Answer> account_runs(const optimize::PlannedModel& planned, const std::ve
     }
     if (kept.ok()) kept = writer.flush();
     Result<meter::PowerLog> log =
-        kept.ok() ? meter::read_power_log(log_file) : Result<meter::PowerLog>(kept.error());
-    std::error_code ignored;
-    std::filesystem::remove(log_file, ignored);
+        kept.ok() ? meter::read_power_log(log_file.path()) : Result<meter::PowerLog>(kept.error());
     VIRIDIAN_TRY(const meter::PowerLog power, std::move(log));
     VIRIDIAN_TRY(account::Accounting result, account::account(*events, power));
     result.trace = fmt::format("{} runs", runs);

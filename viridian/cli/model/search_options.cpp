@@ -30,6 +30,8 @@ void add_search_options(App app, SearchOptions& options) {
     app.add_flag("--list-rules", options.list_rules, "Print the rewrite rules, and do nothing else");
     app.add_flag("--frontier", options.frontier,
                  "Also all best trades of time against energy on the graph that was found");
+    app.add_flag("--keep-original", options.keep_original,
+                 "Write the model as it was given if the runs show no gain by the objective");
     app.add_option("--seed", options.seed, "Of the inputs the proof uses").capture_default_str();
     app.add_option("--max-error", options.max_error,
                    "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, 1e-3 with "
@@ -51,6 +53,7 @@ Result<optimize::OptimizeOptions> parse(const SearchOptions& options) {
     parsed.alpha = options.alpha;
     parsed.without = options.without;
     parsed.frontier = options.frontier;
+    parsed.keep_original = options.keep_original;
     parsed.seed = options.seed;
     parsed.proofs = options.proofs;
     parsed.max_error = options.max_error;

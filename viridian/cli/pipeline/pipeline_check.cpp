@@ -1,9 +1,11 @@
 // `viridian pipeline check`: any plan, verified and replayed: deadlock, memory, time, energy, distance from
 // the optimum.
+#include <algorithm>
 #include <memory>
 
 #include "viridian/base/file.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/pipeline/pipeline.hpp"
 #include "viridian/cli/pipeline/pipeline_text.hpp"
 #include "viridian/pipeline/exact/exact.hpp"
@@ -11,6 +13,7 @@
 #include "viridian/pipeline/make_result.hpp"
 #include "viridian/pipeline/memory.hpp"
 #include "viridian/pipeline/plan_json.hpp"
+#include "viridian/pipeline/runnable.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -20,25 +23,10 @@ struct PipelineCheckOptions {
     std::string input, from = "json";
 };
 
-// Without a profile the order alone is verified: every unit one slot.
-pipeline::Profile slots(const pipeline::Schedule& schedule) {
-    pipeline::Profile profile;
-    profile.stages.resize(static_cast<std::size_t>(schedule.stages));
-    for (pipeline::StageProfile& stage : profile.stages)
-        for (const pipeline::Kind kind : pipeline::profiled_kinds)
-            stage.of(kind) = {{Hertz(1e9), Seconds(1), Joules(1)}};
-    return profile;
-}
-
-Result<Answer> check_order(const pipeline::Schedule& schedule) {
-    const std::int64_t units = 3 * std::int64_t{schedule.stages} * schedule.micro_batches;
-    if (schedule.stages < 1 || units > pipeline::most_units)
-        return fail(ErrorCode::limit_exceeded, "check a smaller schedule",
-                    "{} stages × {} micro-batches cannot be checked", schedule.stages,
-                    schedule.micro_batches);
-    const pipeline::Profile profile = slots(schedule);
-    VIRIDIAN_TRY(const pipeline::Network network, make_network(schedule, profile));
-    const auto memory = memory_of(schedule, profile);
+// Without a profile the order alone is verified.
+Result<Answer> check_order(const PipelineCheckOptions& o, const pipeline::Schedule& schedule) {
+    VIRIDIAN_TRY(check_runnable(schedule));
+    const auto memory = memory_of(schedule, equal_profile(schedule));
     Answer answer;
     answer.json = {{"schema", "viridian.pipeline-check/1"},
                    {"valid", true},
@@ -46,13 +34,14 @@ Result<Answer> check_order(const pipeline::Schedule& schedule) {
                    {"micro_batches", schedule.micro_batches},
                    {"ranks", schedule.ranks.size()}};
     answer.text = fmt::format(
-        "valid: {} stages on {} ranks, {} micro-batches, {} units; in flight per rank:", schedule.stages,
-        schedule.ranks.size(), schedule.micro_batches, schedule.size());
+        "`{}` ({}) can run: {}, {} on {}, {}\n  micro-batches in flight per rank:", o.input, o.from,
+        counted(schedule.micro_batches, "micro-batch", "micro-batches"), counted(schedule.stages, "stage"),
+        counted(static_cast<std::int64_t>(schedule.ranks.size()), "rank"), counted(schedule.size(), "unit"));
     for (const pipeline::RankMemory& rank : memory) {
         answer.json["micro_batches_in_flight"].push_back(rank.most_in_flight);
         answer.text += fmt::format(" {}", rank.most_in_flight);
     }
-    answer.text += "\n  give --profile for times, energy and memory\n";
+    answer.text += "\n  give --profile FILE for times, energy and memory, or --device v100 for an estimate\n";
     return answer;
 }
 
@@ -60,7 +49,7 @@ Result<Answer> check_pipeline(const PipelineCheckOptions& o) {
     VIRIDIAN_TRY(const pipeline::FormatRow format, pipeline::find_format(o.from));
     VIRIDIAN_TRY(const std::string text, read_file(o.input, std::uint64_t{1} << 30));
     VIRIDIAN_TRY(const pipeline::Read read, format.read(text, o.input));
-    if (o.pipeline.profile.empty() && o.pipeline.device.empty()) return check_order(read.plan.schedule);
+    if (o.pipeline.profile.empty() && o.pipeline.device.empty()) return check_order(o, read.plan.schedule);
     VIRIDIAN_TRY(LoadedPipeline loaded, load_pipeline(o.pipeline, read.plan.schedule));
     pipeline::PlannerAnswer clocks;
     VIRIDIAN_TRY(clocks.assignment, assign_clocks(read.plan, loaded.network));
@@ -72,7 +61,7 @@ Result<Answer> check_pipeline(const PipelineCheckOptions& o) {
                        loaded.network.total_wait() * pipeline::to_seconds(end);
     }
     pipeline::PlanResult result =
-        make_plan_result({loaded.schedule, loaded.profile, loaded.network, "from " + o.from, 0}, clocks);
+        make_plan_result({loaded.schedule, loaded.profile, loaded.network, "read from " + o.from, 0}, clocks);
     std::size_t u = 0;  // the clocks as the file gives them
     for (pipeline::RankResult& rank : result.ranks)
         for (pipeline::PlannedUnit& unit : rank.units) {
@@ -80,9 +69,11 @@ Result<Answer> check_pipeline(const PipelineCheckOptions& o) {
             unit.second_clock = read.plan.second_clock[u];
             unit.second_after = read.plan.second_after[u++];
         }
+    const auto two = [](Hertz second) { return second.value > 0; };
+    result.clocks_per_unit = std::ranges::any_of(read.plan.second_clock, two) ? 2 : 1;
     result.notes = loaded.notes;
     for (const std::string& one : read.dropped) result.notes.push_back("dropped: " + one);
-    return Answer{to_json(result), plan_text(result), 0};
+    return Answer{to_json(result), check_text(result, o.input, o.from), 0};
 }
 
 }  // namespace

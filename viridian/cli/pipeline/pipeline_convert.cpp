@@ -7,6 +7,7 @@
 #include "viridian/cli/pipeline/pipeline.hpp"
 #include "viridian/pipeline/formats/formats.hpp"
 #include "viridian/pipeline/formats/megatron_layout.hpp"
+#include "viridian/pipeline/runnable.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -51,6 +52,7 @@ Result<pipeline::Written> convert(const ConvertOptions& o, std::vector<std::stri
     VIRIDIAN_TRY(const pipeline::FormatRow from, pipeline::find_format(o.from));
     VIRIDIAN_TRY(const pipeline::FormatRow to, pipeline::find_format(o.to));
     VIRIDIAN_TRY(const pipeline::Read read, from.read(text, o.input));
+    VIRIDIAN_TRY(check_runnable(read.plan.schedule));
     dropped = read.dropped;
     return to.write(read.plan);
 }

@@ -30,6 +30,7 @@ Result<void> share_cap(const FrontierOptions& o, const pipeline::ExactFrontier& 
     for (const std::string& file : o.also) {
         PipelineOptions other = o.pipeline;
         other.profile = file;
+        other.device.clear();  // of the first pipeline
         VIRIDIAN_TRY(const LoadedPipeline loaded, load_pipeline(other));
         VIRIDIAN_TRY(pipeline::ExactFrontier frontier, exact_frontier(loaded.network));
         frontiers.push_back(std::move(frontier));

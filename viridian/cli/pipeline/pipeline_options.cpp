@@ -52,13 +52,16 @@ Error not_positive(std::string_view option) {
 void PipelineOptions::add_profile_options(App app) {
     app.add_option("--profile", profile,
                    "Stage profile: CSV `stage,instruction,frequency,time,energy` (MHz, s, J) or JSON");
-    app.add_option("--device", device,
-                   "Without a profile, a device model (estimates): " + device_names() +
-                       "; one, or one per stage, comma separated");
-    app.add_option("--stages", stages, "Stages of the device model").capture_default_str();
+    const Option model = app.add_option("--device", device,
+                                        "Without a profile, a device model (estimates): " + device_names() +
+                                            "; one, or one per stage, comma separated");
+    app.add_option("--stages", stages, "Stages of the device model").capture_default_str().needs(model);
     app.add_option("--forward", forward, "Device model: seconds of a forward at the highest clock")
-        .capture_default_str();
-    app.add_option("--backward", backward, "Device model: seconds of a backward").capture_default_str();
+        .capture_default_str()
+        .needs(model);
+    app.add_option("--backward", backward, "Device model: seconds of a backward")
+        .capture_default_str()
+        .needs(model);
     app.add_option("--wait-power", wait_power, "Watts of a device while it waits").check(in_range(0.0, 1e6));
     app.add_option("--latency", latency, "Seconds before a transfer between ranks");
     app.add_option("--bandwidth", bandwidth, "Bytes per second between ranks");
@@ -87,6 +90,9 @@ void PipelineOptions::add_schedule_options(App app) {
 
 Result<Profile> load_profile(const PipelineOptions& o, const std::string& file) {
     Profile profile;
+    if (!o.profile.empty() && !o.device.empty())
+        return fail(ErrorCode::invalid_argument, "give one of them",
+                    "both --profile and --device say what the stages cost");
     if (!file.empty()) {
         VIRIDIAN_TRY(const std::string text, read_file(file, std::uint64_t{1} << 28));
         VIRIDIAN_TRY(profile, read_profile(text, file));

@@ -150,14 +150,21 @@ void add_devices(const Path& path, Answer& answer) {
     for (const meter::Series& series : written->series) channels.push_back(series.channel);
     for (const std::uint32_t i : meter::counted(channels)) {
         const meter::PowerCurve curve = meter::curve_of(written->series[i]);
-        const std::string source = channels[i].provenance().text();
+        const Joules total = meter::joules(curve.total);
+        const Energy energy = with_model_error({total, total, total, channels[i].provenance()});
+        const std::string source = energy.provenance.text();
         answer.json["devices"].push_back({{"device", channels[i].device},
                                           {"scope", name_of(channels[i].scope)},
-                                          {"joules", meter::joules(curve.total).value},
+                                          {"joules", energy.value.value},
+                                          {"low", energy.low.value},
+                                          {"high", energy.high.value},
                                           {"provenance", source}});
+        const bool wide = energy.low < energy.high;
         answer.text +=
-            fmt::format("{} {}: {:.6g} J, {:.4g} W ({})\n", channels[i].device, name_of(channels[i].scope),
-                        meter::joules(curve.total).value, curve.mean_power().value, source);
+            fmt::format("{} {}: {:.6g} J{}, {:.4g} W ({})\n", channels[i].device, name_of(channels[i].scope),
+                        energy.value.value,
+                        wide ? fmt::format(" [{:.4g}, {:.4g}]", energy.low.value, energy.high.value) : "",
+                        curve.mean_power().value, source);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "viridian/base/json.hpp"
 #include "viridian/base/output_paths.hpp"
 #include "viridian/cli/command.hpp"
+#include "viridian/cli/plural.hpp"
 #include "viridian/cli/subcommands.hpp"
 #include "viridian/trace/join/label.hpp"
 #include "viridian/trace/write/output_format.hpp"
@@ -57,10 +58,13 @@ Answer describe(const trace::Trace& about) {
                    {"devices", about.devices},
                    {"warnings", Json::array()},
                    {"clock", about.clock.zero == trace::Clock::Zero::unix_epoch ? "unix" : "relative"}};
-    answer.text = fmt::format("{}: {} events in {:.3f} s, {} lanes, {} names{}\n", about.format, about.events,
-                              seconds, about.lanes.size(), about.names.size() - 1,
-                              about.clock.zero == trace::Clock::Zero::unix_epoch ? "" : ", relative time");
-    if (about.unowned > 0) answer.text += fmt::format("{} kernels have no known operator\n", about.unowned);
+    answer.text =
+        fmt::format("{}: {} in {:.3f} s, {}, {}{}\n", about.format, plural(about.events, "event"), seconds,
+                    plural(about.lanes.size(), "lane"), plural(about.names.size() - 1, "name"),
+                    about.clock.zero == trace::Clock::Zero::unix_epoch ? "" : ", relative time");
+    if (about.unowned > 0)
+        answer.text += fmt::format("{} {} no known operator\n", plural(about.unowned, "kernel"),
+                                   about.unowned == 1 ? "has" : "have");
     for (const trace::Warning& warning : about.warnings) {
         answer.json["warnings"].push_back({{"what", warning.what}, {"count", warning.count}});
         answer.text += fmt::format("warning: {} ({})\n", warning.what, warning.count);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "viridian/base/system/limits.hpp"
 #include "viridian/base/system/machine.hpp"
 #include "viridian/execute/cpu/executable.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
+#include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
-#include "viridian/execute/cpu/team.hpp"
-#include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing/core_latency.hpp"
 #include "viridian/execute/cpu/timing/step_timer.hpp"
 #include "viridian/execute/cpu/timing/timing.hpp"
@@ -15,6 +15,8 @@
 
 namespace viridian::execute {
 namespace {
+
+constexpr int most_threads = 1024;
 
 // The processor's instructions, as far as oneDNN was let use them.
 bool bf16_runs(const Machine& machine) {
@@ -25,10 +27,11 @@ bool bf16_runs(const Machine& machine) {
 
 class CpuDevice final : public Device {
   public:
-    CpuDevice(cpu::Context context, std::string fingerprint)
+    CpuDevice(cpu::Context context, std::string fingerprint, std::vector<int> processors)
         : context_(std::move(context)),
           asking_(context_),
           fingerprint_(std::move(fingerprint)),
+          processors_(std::move(processors)),
           timer_(asking_) {
         asking_.packed = std::make_shared<cpu::PackedConstants>(cpu::PackedConstants::Contents::left_out);
     }
@@ -41,6 +44,7 @@ class CpuDevice final : public Device {
                            cpu::kernels_version());
     }
     int threads() const override { return context_.threads; }
+    std::vector<int> processors() const override { return processors_; }
     Bytes capacity() const override { return this_machine().memory; }
 
     Result<std::vector<plan::Choice>> choices(const graph::Graph& graph,
@@ -95,17 +99,27 @@ class CpuDevice final : public Device {
         return timer_.time_conversion(dims, from, to, protocol);
     }
 
+    Result<void> repeat(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice,
+                        const TimingProtocol& protocol, Seconds at_least, const Window& window) override {
+        return timer_.repeat(cpu::Task{asking_, graph, region}, choice, protocol, at_least, window);
+    }
+
+    Result<void> repeat_conversion(const graph::Dims& dims, const plan::Format& from, const plan::Format& to,
+                                   Seconds at_least, const Window& window) override {
+        return timer_.repeat_conversion(dims, from, to, at_least, window);
+    }
+
     // Threads that share a processor would wait for each other's time slices.
     Seconds core_to_core_latency() override {
         const bool apart = static_cast<std::size_t>(context_.threads) <= physical_cpus().size();
-        return apart ? cpu::core_to_core_latency(context_.threads) : Seconds();
+        return apart ? cpu::core_to_core_latency(*context_.pool) : Seconds();
     }
 
   private:
     static Result<std::vector<plan::Choice>> offers_of(std::span<const cpu::Family> families,
                                                        const cpu::Task& task) {
         const cpu::NoPrimitiveCache no_cache;
-        return cpu::with_team(task.context.threads, [&]() -> Result<std::vector<plan::Choice>> {
+        return cpu::with_crew(*task.context.pool, [&]() -> Result<std::vector<plan::Choice>> {
             std::vector<plan::Choice> all;
             for (const cpu::Family& family : families)
                 if (task.reads_first_output() || family.any_outputs)
@@ -118,21 +132,9 @@ class CpuDevice final : public Device {
     cpu::Context context_;
     cpu::Context asking_;  // of what is offered and timed, never computed
     std::string fingerprint_;
+    std::vector<int> processors_;
     cpu::Timer timer_;
 };
-
-// Leaves the caller, which is thread 0, where it is.
-Result<void> pin_workers(int threads, const std::vector<int>& cpus) {
-    return cpu::with_team(threads, [&]() -> Result<void> {
-        cpu::parallel(threads, [&](int thread) {
-            if (thread == 0) return;
-            // A processor that refuses is no reason to stop: the thread just floats.
-            const auto pinned = pin_thread(cpus[static_cast<std::size_t>(thread)]);
-            static_cast<void>(pinned);
-        });
-        return {};
-    });
-}
 
 }  // namespace
 
@@ -151,23 +153,28 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     if (options.allowances.bf16 && !bf16_runs(machine))
         return fail(ErrorCode::no_device, "leave out `--allow bf16`",
                     "this processor has no bf16 instructions (AVX512_BF16 or AMX)");
-    const std::vector<int> cpus = physical_cpus();
-    const int limit = omp_get_thread_limit();  // OMP_THREAD_LIMIT
-    const int threads = options.threads > 0
-                            ? options.threads
-                            : std::min(limit, static_cast<int>(std::max<std::size_t>(1, cpus.size())));
-    if (threads > std::min(limit, 1024))
-        return fail(ErrorCode::invalid_argument, "give at most as many --threads as cores",
-                    "{} threads were asked for, at most {} are possible", threads, std::min(limit, 1024));
-    if (options.pin && static_cast<std::size_t>(threads) <= cpus.size()) {
-        VIRIDIAN_TRY(pin_workers(threads, cpus));
+    std::vector<int> cpus = physical_cpus();
+    int threads = options.threads;
+    if (threads <= 0) {
+        VIRIDIAN_TRY(threads, default_threads());
     }
+    if (threads > most_threads)
+        return fail(ErrorCode::invalid_argument, "give at most as many --threads as cores",
+                    "{} threads were asked for, at most {} are possible", threads, most_threads);
+    const bool pins = options.pin && static_cast<std::size_t>(threads) <= cpus.size();
+    if (pins) cpus.resize(static_cast<std::size_t>(threads));
+    auto pool = std::make_shared<cpu::Pool>(threads, pins ? cpus : std::vector<int>());
+    VIRIDIAN_TRY(cpu::Pool::Call(*pool).enter());
     try {
         dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-        cpu::Context context{engine, dnnl::stream(engine), threads, options.allowances,
-                             std::make_shared<cpu::PackedConstants>()};
+        cpu::Context context{engine,
+                             dnnl::stream(engine),
+                             threads,
+                             options.allowances,
+                             std::make_shared<cpu::PackedConstants>(),
+                             std::move(pool)};
         return std::unique_ptr<Device>(
-            std::make_unique<CpuDevice>(std::move(context), machine.fingerprint()));
+            std::make_unique<CpuDevice>(std::move(context), machine.fingerprint(), std::move(cpus)));
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
     }

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "viridian/base/system/machine.hpp"
+#include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
 #include "viridian/execute/cpu/run_state.hpp"
-#include "viridian/execute/cpu/team.hpp"
 #include "viridian/trace/record/recorder.hpp"
 
 namespace viridian::execute::cpu {
@@ -101,10 +101,10 @@ class CpuExecutable final : public Executable {
 
     Result<void> run(std::span<const Tensor> inputs, std::span<Tensor> outputs) override {
         VIRIDIAN_TRY(check(inputs, outputs));
-        return with_team(context_.threads, [&]() -> Result<void> {
+        return with_crew(*context_.pool, [&]() -> Result<void> {
             try {
                 const RunStates::Lease lease(states_, [this] { return make_state(); });
-                run_in(lease.state(), inputs, outputs);
+                run_in(*lease, lease.position(), inputs, outputs);
             } catch (const std::bad_alloc&) {
                 return fail(ErrorCode::out_of_memory, "free memory, or let fewer runs overlap",
                             "there is no memory for another run of {} MiB", arena_bytes_ >> 20);
@@ -125,7 +125,9 @@ class CpuExecutable final : public Executable {
     }
 
     Bytes memory() const override {
-        std::size_t bytes = states_.bytes();
+        std::size_t bytes = 0;
+        states_.for_each(
+            [&](const RunState& state) { bytes += state.arena.size() + state.workspace.size(); });
         std::set<const Buffer*> counted;
         for (const StepLayout& layout : layouts_)
             for (const Packed& packed : layout.kernel->constants)
@@ -144,7 +146,9 @@ class CpuExecutable final : public Executable {
         return std::make_unique<RunState>(layouts_, arena_bytes_, workspace_bytes_);
     }
 
-    void run_in(RunState& state, std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
+    // `lane`: as which thread the run is recorded.
+    void run_in(RunState& state, std::uint32_t lane, std::span<const Tensor> inputs,
+                std::span<Tensor> outputs) const {
         for (const External& external : externals_) {
             BoundStep& step = state.steps[external.step];
             if (external.is_output)
@@ -157,18 +161,17 @@ class CpuExecutable final : public Executable {
         for (const auto& [output, constant] : constants_)
             std::copy_n(constant.bytes(), constant.byte_count(), outputs[output].mutable_bytes());
         for (const std::size_t s : rebound_) state.steps[s].bind();
-        if (recorder_ == nullptr || state.lane >= recorder_->threads())
+        if (recorder_ == nullptr || lane >= recorder_->threads())
             for (const BoundStep& step : state.steps) step.run();
         else
-            run_recorded(state);
+            run_recorded(state, lane);
     }
 
-    void run_recorded(const RunState& state) const {
+    void run_recorded(const RunState& state, std::uint32_t lane) const {
         for (std::size_t s = 0; s < state.steps.size(); ++s) {
             const auto start = trace::Recorder::now();
             state.steps[s].run();
-            recorder_->record(state.lane, names_[s].name_id, start, trace::Recorder::now(),
-                              names_[s].path_id);
+            recorder_->record(lane, names_[s].name_id, start, trace::Recorder::now(), names_[s].path_id);
         }
     }
 
@@ -243,7 +246,7 @@ Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const G
                     there.value >> 20);
     const NoPrimitiveCache no_cache;
     auto executable = std::make_unique<CpuExecutable>(context);
-    VIRIDIAN_TRY(with_team(context.threads, [&]() -> Result<void> {
+    VIRIDIAN_TRY(with_crew(*context.pool, [&]() -> Result<void> {
         try {
             return executable->prepare(graph, plan, consumed);
         } catch (const std::bad_alloc&) {

@@ -40,6 +40,8 @@ struct Kernel {
     Bytes workspace;                // scratch of one run
 };
 
+class Pool;  // pool/pool.hpp
+
 // A Context holds what all kernels of one device share.
 struct Context {
     dnnl::engine engine;
@@ -47,6 +49,7 @@ struct Context {
     int threads = 1;
     Allowances allowances;
     std::shared_ptr<PackedConstants> packed;
+    std::shared_ptr<Pool> pool;  // of as many threads
 };
 
 // A Task is a region of a graph, for which kernels are offered or prepared.

@@ -17,40 +17,4 @@ RunState::RunState(const std::vector<StepLayout>& layouts, std::size_t arena_byt
     }
 }
 
-RunStates::~RunStates() {
-    for (Slot* entry = first_.load(); entry != nullptr;) {
-        const std::unique_ptr<Slot> goes(entry);
-        entry = goes->next.load();
-    }
-}
-
-RunStates::Slot* RunStates::idle() {
-    for (Slot* entry = first_.load(std::memory_order_acquire); entry != nullptr;
-         entry = entry->next.load(std::memory_order_acquire))
-        if (!entry->busy.load(std::memory_order_relaxed) &&
-            !entry->busy.exchange(true, std::memory_order_acquire))
-            return entry;
-    return nullptr;
-}
-
-RunStates::Slot* RunStates::add(std::unique_ptr<RunState> state) {
-    auto entry = std::make_unique<Slot>();
-    entry->state = std::move(state);
-    std::atomic<Slot*>* link = &first_;
-    for (Slot* found = nullptr; !link->compare_exchange_weak(found, entry.get(), std::memory_order_acq_rel);
-         found = nullptr) {
-        if (found == nullptr) continue;
-        link = &found->next;
-        ++entry->state->lane;
-    }
-    return entry.release();
-}
-
-std::size_t RunStates::bytes() const {
-    std::size_t bytes = 0;
-    for (const Slot* entry = first_.load(); entry != nullptr; entry = entry->next.load())
-        bytes += entry->state->arena.size() + entry->state->workspace.size();
-    return bytes;
-}
-
 }  // namespace viridian::execute::cpu

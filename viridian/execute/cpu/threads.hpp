@@ -1,40 +1,31 @@
 #pragma once
-// Runs a function on the threads of an OpenMP team. oneDNN uses the caller's team too, so the workers are
-// awake when the next kernel starts, whoever wrote it. team.hpp enters the team for the length of one call.
-#include <omp.h>
-
+// Runs a function on the threads of the crew in which the calling thread sits (pool/pool.hpp). oneDNN's
+// kernels run on the same crew, so the workers are awake when the next kernel starts, whoever wrote it.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
+
+#include "viridian/execute/cpu/pool/crew.hpp"
 
 namespace viridian::execute::cpu {
 
-// Throws the KernelFailure which says that OpenMP started `given` threads although a kernel asked for
-// `wanted`.
-[[noreturn]] void refuse_team(int given, int wanted);
-
-// Runs f(0) … f(threads − 1), each on its own thread; f(0) runs on the caller's. Throws KernelFailure,
-// without a call of `f`, if OpenMP starts fewer threads (OMP_THREAD_LIMIT).
+// Runs f(0) … f(threads − 1), the parts of one job. A thread may run several, one after the other, unless
+// they meet at a barrier; the number of a part is therefore no number of a thread.
 template <class Function>
 void parallel(int threads, const Function& f) {
     if (threads == 1) return f(0);
-    int given = threads;
-#pragma omp parallel num_threads(threads)
-    {
-        const int thread = omp_get_thread_num();
-        if (omp_get_num_threads() == threads) [[likely]]
-            f(thread);
-        else if (thread == 0)
-            given = omp_get_num_threads();
-    }
-    if (given != threads) [[unlikely]]
-        refuse_team(given, threads);
+    Crew* crew = seat().crew;
+    invariant(crew != nullptr, "kernels run within a call");
+    crew->run(
+        threads, [](void* data, int part) { (*static_cast<const Function*>(data))(part); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
-// Waits, inside a function that `parallel` runs, until every thread has come here.
+// Waits, inside a function that `parallel` runs, until every part has come here. A job with barriers waits
+// for every worker to get a processor; where it costs little, two jobs are better.
 inline void barrier(int threads) {
-    if (threads == 1) return;
-#pragma omp barrier
+    if (threads > 1) seat().crew->barrier();
 }
 
 // Returns the `part`-th of `parts` nearly equal shares of [0, count) as {first, last}.
@@ -43,7 +34,7 @@ inline void barrier(int threads) {
     return {count * part / parts, count * (part + 1) / parts};
 }
 
-// Runs f(first, last) on each thread for its share of [0, count).
+// Runs f(first, last) for every part's share of [0, count).
 template <class Function>
 void in_shares(int threads, std::int64_t count, const Function& f) {
     parallel(threads, [&](int thread) {

@@ -3,15 +3,36 @@
 #include <algorithm>
 
 #include "viridian/meter/curve/interval_energy.hpp"
+#include "viridian/meter/curve/renewal.hpp"
 
 namespace viridian::meter {
 namespace {
 
 struct Move {  // two readings that differ, none between them
     std::size_t from = 0, to = 0;
-    double seconds = 0.0;
-    std::int64_t change = 0;  // microjoules, as the counter says
+    Nanoseconds begin = 0, end = 0;  // when the counter was renewed
+    std::int64_t change = 0;         // microjoules, as the counter says
+
+    [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
 };
+
+// Sets when the counter was renewed. If it was read much more often than it moved, each new value was seen
+// late, and the readings before and after say by how much at most.
+void find_renewals(const std::vector<Reading>& readings, std::vector<Move>& moves) {
+    for (Move& move : moves) move.begin = readings[move.from].time_ns, move.end = readings[move.to].time_ns;
+    if (moves.empty() || 2 * moves.size() > readings.size()) return;
+    std::vector<Bracket> brackets;
+    const auto add = [&](std::size_t reading) {
+        brackets.push_back({readings[reading == 0 ? 0 : reading - 1].time_ns, readings[reading].time_ns});
+    };
+    add(moves.front().from);
+    for (const Move& move : moves) add(move.to);
+    const std::vector<Nanoseconds> times = renewal_times(brackets).times;
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        moves[i].begin = i == 0 ? times[0] : moves[i - 1].end;
+        moves[i].end = std::max(times[i + 1], moves[i].begin + 1);
+    }
+}
 
 std::vector<Move> moves_of(const Series& series) {
     const auto& readings = series.readings;
@@ -29,10 +50,10 @@ std::vector<Move> moves_of(const Series& series) {
     std::vector<Move> moves;
     for (std::size_t i = first + 1, last = first; i < readings.size(); ++i) {
         if (readings[i].value == readings[last].value) continue;
-        moves.push_back({last, i, 1e-9 * static_cast<double>(readings[i].time_ns - readings[last].time_ns),
-                         readings[i].value - readings[last].value});
+        moves.push_back({last, i, 0, 0, readings[i].value - readings[last].value});
         last = i;
     }
+    find_renewals(readings, moves);
     return moves;
 }
 
@@ -74,9 +95,8 @@ PowerCurve counter_curve(const Series& series, Nanoseconds shift, Nanoseconds lo
     const std::vector<Move> moves = moves_of(series);
     DrawnPower drawn;
     for (const Move& move : moves) {
-        out.segments.push_back(
-            {readings[move.from].time_ns - shift, readings[move.to].time_ns - shift, 0, false});
-        drawn.add(move.seconds, 1e-6 * static_cast<double>(move.change));
+        out.segments.push_back({move.begin - shift, move.end - shift, 0, false});
+        drawn.add(move.seconds(), 1e-6 * static_cast<double>(move.change));
     }
     out.period = median_length(out.segments);
     const Nanoseconds limit = std::max(longest, 4 * out.period);
@@ -87,7 +107,7 @@ PowerCurve counter_curve(const Series& series, Nanoseconds shift, Nanoseconds lo
         PowerSegment& segment = out.segments[i];
         const bool silent = segment.end - segment.begin > limit;
         const CounterInterval interval =
-            counter_interval(series.channel, before, after, moves[i].seconds, silent, drawn.best_known());
+            counter_interval(series.channel, before, after, moves[i].seconds(), silent, drawn.best_known());
         const bool fell = after < before;
         doubts.add(interval, fell ? counter_difference(before, after, series.channel.wrap_uj) : std::nullopt);
         out.wraps += interval.wrapped ? 1 : 0;

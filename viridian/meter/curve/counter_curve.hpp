@@ -1,7 +1,8 @@
 #pragma once
 // Makes a curve of power from the readings of a running counter. Readings that repeat a value are merged,
-// because the meter had not moved yet; each remaining pair is judged by `counter_interval`, which knows what
-// the device drew over the whole recording.
+// because the meter had not moved yet; where most do, the times of the others are those at which the counter
+// was renewed (renewal.hpp), not those at which it was read. Each remaining pair is judged by
+// `counter_interval`, which knows what the device drew over the whole recording.
 #include "viridian/meter/curve/power_curve.hpp"
 
 namespace viridian::meter {

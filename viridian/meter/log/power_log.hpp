@@ -5,6 +5,7 @@
 //
 //     # wrap_uj <meter> <device> <scope> <N>     a counter returns to 0 after N microjoules
 //     # monotonic_offset_ns <N>                  Unix time minus monotonic time, at the start and each step
+//     # recorded_by <program> [<version>]        without it, its joules are `logged`, not `measured`
 #include <memory>
 #include <span>
 #include <vector>
@@ -38,6 +39,7 @@ struct Notice {  // one kind of defect, however often it occurred
 
 struct PowerLog {
     std::vector<Series> series;
+    std::string recorded_by;            // the program that wrote it; "" if it does not say
     std::vector<std::string> metadata;  // comment lines not understood here, without "# "
     std::vector<Notice> warnings;
     std::uint64_t clock_steps = 0;  // times when the clock was set; times are as if it had not been set

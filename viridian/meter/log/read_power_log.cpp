@@ -103,6 +103,8 @@ class Reader {
             else if (std::abs(*offset - *first_offset_ - step_) > 1'000'000)
                 ++log_.clock_steps;
             step_ = *offset - *first_offset_;
+        } else if (parts.size() >= 2 && parts[0] == "recorded_by") {
+            log_.recorded_by = trim(text.substr(parts[0].size()));
         } else {
             if (text.starts_with("lost ")) warn("a meter stopped answering", 1);
             if (log_.metadata.size() < 10'000) log_.metadata.emplace_back(text);
@@ -167,6 +169,7 @@ class Reader {
             series.broken.erase(std::remove_if(series.broken.begin(), end,
                                                [&](std::size_t at) { return at >= series.readings.size(); }),
                                 series.broken.end());
+            series.channel.logged = log_.recorded_by.empty();
             const Channel& c = series.channel;
             const auto wrap = wraps_.find(fmt::format("{},{},{}", c.meter, c.device, name_of(c.scope)));
             if (wrap != wraps_.end() && c.kind == Kind::energy_uj) series.channel.wrap_uj = wrap->second;

@@ -72,7 +72,8 @@ Result<PowerLogWriter> PowerLogWriter::create(const Path& path) {
         return fail(ErrorCode::file_not_writable, "choose another folder with -o",
                     "`{}` cannot be created: {}", path.string(), std::strerror(errno));
     state->buffer.reserve(1U << 17);
-    state->buffer += fmt::format("# clock realtime\n{}\n", power_log_header);
+    state->buffer +=
+        fmt::format("# clock realtime\n# recorded_by viridian {}\n{}\n", VIRIDIAN_VERSION, power_log_header);
     return PowerLogWriter(std::move(state));
 }
 

@@ -23,6 +23,7 @@ struct Rule {
 bool given(const Node& node, std::size_t i) { return node.input(i) != ValueId::none; }
 
 void input_to_attribute(const Graph& graph, Node& node, std::size_t i, const std::string& key) {
+    node.attributes.erase(key);  // a stray attribute, which the older operator would obey
     if (given(node, i)) node.attributes[key] = graph.constant(node.inputs[i])->integers();
     node.inputs.resize(std::min(node.inputs.size(), i));
 }

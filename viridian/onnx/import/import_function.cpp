@@ -83,6 +83,16 @@ Result<void> check_call(const Context& context, const NodeProto& call, const Fun
 
 }  // namespace
 
+namespace {
+
+bool has_required_inputs(const graph::Node& node) {
+    for (int i = 0; i < node.op.row()->inputs.least; ++i)
+        if (node.input(static_cast<std::size_t>(i)) == graph::ValueId::none) return false;
+    return true;
+}
+
+}  // namespace
+
 Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& call,
                               const FunctionProto& function, graph::Node& node) {
     const std::optional<graph::Operator> op = operator_of(function);
@@ -97,6 +107,7 @@ Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& c
         return false;
     } else {  // a standard operator that the file's operator set lacks, if the function is what we write of
               // it
+        if (!has_required_inputs(restored)) return false;
         graph::Node lowered = restored;
         downgrade(scope.graph, lowered, oldest_written_opset);
         if (lowered.bodies.size() != 1 ||

@@ -21,6 +21,10 @@ Result<void> import_inputs(Context& context, Scope& scope, const GraphProto& pro
         if (constants.contains(input.name())) continue;  // up to IR version 3 initialisers were inputs too
         if (input.name().empty())
             return fail(ErrorCode::malformed, "export the model again", "an input has no name");
+        if (input.type().value_case() == TypeProto::VALUE_NOT_SET ||
+            (input.type().has_tensor_type() && input.type().tensor_type().elem_type() == 0))
+            return fail(ErrorCode::malformed, "export the model again", "the input `{}` has no element type",
+                        input.name());
         VIRIDIAN_TRY(graph::TensorType type, import_type(context, input));
         if (scope.values.contains(input.name())) return defined_twice(input.name());
         scope.values[input.name()] = scope.graph.add_input(input.name(), std::move(type));

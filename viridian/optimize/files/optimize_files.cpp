@@ -2,7 +2,8 @@
 
 #include "viridian/base/json.hpp"
 
-#include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
 
 #include "viridian/base/output_paths.hpp"
 #include "viridian/graph/infer.hpp"
@@ -20,12 +21,10 @@ class Staging {
   public:
     static Result<Staging> make(const Path& model) {
         const Path target = resolved(model);
-        Path folder =
-            target.parent_path() / fmt::format(".{}.{}.partial", target.stem().string(), ::getpid());
-        std::error_code fault;
-        fs::create_directory(folder, fault);
-        if (fault) return write_error(target, fault.value());
-        return Staging(std::move(folder));
+        std::string folder =
+            (target.parent_path() / fmt::format(".{}.partial.XXXXXX", target.stem().string())).string();
+        if (::mkdtemp(folder.data()) == nullptr) return write_error(target, errno);
+        return Staging(Path(folder));
     }
     Staging(Staging&& other) noexcept : folder_(std::exchange(other.folder_, Path())) {}
     Staging& operator=(Staging&&) = delete;
@@ -33,6 +32,7 @@ class Staging {
         std::error_code ignored;
         if (!folder_.empty()) fs::remove_all(folder_, ignored);
     }
+    [[nodiscard]] const Path& folder() const { return folder_; }
     [[nodiscard]] Path at(const Path& target) const { return folder_ / target.filename(); }
 
   private:
@@ -95,6 +95,7 @@ Result<OptimizeFiles> OptimizeFiles::make(const std::string& output, const std::
 }
 
 Json OptimizeFiles::json(const Optimized& result) const {
+    if (result.kept_original) return {{"model_file", model_.string()}, {"page_file", page_.string()}};
     Json files = {{"model_file", model_.string()},
                   {"plan_file", plan_.string()},
                   {"page_file", page_.string()},
@@ -106,26 +107,32 @@ Json OptimizeFiles::json(const Optimized& result) const {
     return files;
 }
 
-Result<void> OptimizeFiles::write(const Optimized& result, const std::string& page) const {
+Result<void> OptimizeFiles::stage_plan(const Optimized& result, const Path& folder) const {
+    const auto staged = [&](const Path& target) { return folder / target.filename(); };
     const graph::Graph& model = result.optimized.planned.graph;
     const plan::Plan& plan = result.optimized.planned.plan;
     const OptimizeOptions& options = result.options;
-    VIRIDIAN_TRY(const Staging staging, Staging::make(model_));
     if (result.uses_bf16()) {
         VIRIDIAN_TRY(const graph::Graph bf16, plan::with_casts(model, plan.assignment));
         VIRIDIAN_TRY(const graph::Graph weights, plan::with_weights_cast(model, plan.assignment));
-        VIRIDIAN_TRY(onnx::save(bf16, staging.at(bf16_)));
-        VIRIDIAN_TRY(onnx::save(weights, staging.at(bf16_weights_)));
+        VIRIDIAN_TRY(onnx::save(bf16, staged(bf16_)));
+        VIRIDIAN_TRY(onnx::save(weights, staged(bf16_weights_)));
     }
-    VIRIDIAN_TRY(onnx::save(model, staging.at(model_)));
+    VIRIDIAN_TRY(onnx::save(model, staged(model_)));
     const Request request{search::text(options.objective), options.bf16 || result.uses_bf16(),
-                          options.max_error};
+                          options.max_error, options.exact_arithmetic};
     const Json sidecar = sidecar_json(model, plan, request);
-    VIRIDIAN_TRY(check_readable(staging.at(model_), sidecar));
-    VIRIDIAN_TRY(write_file(staging.at(plan_), json_dump(sidecar, 1) + "\n"));
-    VIRIDIAN_TRY(write_file(staging.at(page_), page));
+    VIRIDIAN_TRY(check_readable(staged(model_), sidecar));
+    VIRIDIAN_TRY(write_file(staged(plan_), json_dump(sidecar, 1) + "\n"));
     const Json certificate = rewrite::to_json({result.certificate, result.certified_hash});
-    VIRIDIAN_TRY(write_file(staging.at(certificate_), json_dump(certificate, 1) + "\n"));
+    return write_file(staged(certificate_), json_dump(certificate, 1) + "\n");
+}
+
+Result<void> OptimizeFiles::write(const Optimized& result, const std::string& page) const {
+    VIRIDIAN_TRY(const Staging staging, Staging::make(model_));
+    VIRIDIAN_TRY(result.kept_original ? onnx::save(*result.kept_original, staging.at(model_))
+                                      : stage_plan(result, staging.folder()));
+    VIRIDIAN_TRY(write_file(staging.at(page_), page));
     std::vector<Path> written;
     for (const Path& target : {data_of(bf16_), bf16_, data_of(bf16_weights_), bf16_weights_, data_of(model_),
                                model_, plan_, page_, certificate_}) {
@@ -135,6 +142,10 @@ Result<void> OptimizeFiles::write(const Optimized& result, const std::string& pa
     for (const Path& target : written) VIRIDIAN_TRY(check_writable(target));
     if (result.recording && !record_.empty()) VIRIDIAN_TRY(write_file(record_, result.recording->to_text()));
     for (const Path& target : written) VIRIDIAN_TRY(place(staging.at(target), target));
+    // A plan that an earlier call wrote beside the model is of another graph.
+    std::error_code ignored;
+    if (result.kept_original)
+        for (const Path& stale : {plan_, certificate_}) fs::remove(stale, ignored);
     return {};
 }
 

@@ -22,11 +22,15 @@ class OptimizeFiles {
     // Returns the names for the member `files` of the result, with those of the bf16 models if the plan
     // uses bf16.
     [[nodiscard]] Json json(const Optimized& result) const;
-    // Writes all files. `page` is the HTML text of the page. Errors: broken_invariant (the written model
-    // does not fit its plan), file_not_writable, disk_full, and those of onnx::save.
+    // Writes all files. If the result keeps the original, OUT.onnx is the model as it was given, and a plan
+    // or certificate of that name is removed. `page` is the HTML text of the page. Errors: broken_invariant
+    // (the written model does not fit its plan), file_not_writable, disk_full, and those of onnx::save.
     [[nodiscard]] Result<void> write(const Optimized& result, const std::string& page) const;
 
   private:
+    // Writes the optimised model, its plan, its certificate and its bf16 forms into `folder`.
+    Result<void> stage_plan(const Optimized& result, const Path& folder) const;
+
     Path model_, plan_, page_, certificate_, bf16_, bf16_weights_, record_;
 };
 

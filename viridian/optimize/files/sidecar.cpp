@@ -38,6 +38,7 @@ Json sidecar_json(const graph::Graph& graph, const plan::Plan& plan, const Reque
     if (request.objective) json["objective"] = *request.objective;
     json["precisions"] = request.bf16 ? Json::array({"f32", "bf16"}) : Json::array({"f32"});
     if (request.max_error) json["max_error"] = *request.max_error;
+    if (request.exact_arithmetic) json["exact_arithmetic"] = true;
     json["digest"] = digest(json);
     return json;
 }
@@ -59,6 +60,11 @@ Result<Request> request_of(const Json& sidecar) {
         if (!most.is_number() || !(most.get<double>() > 0) || most.get<double>() > 1)
             return malformed("has a max_error that is no number between 0 and 1");
         request.max_error = most.get<double>();
+    }
+    if (sidecar.contains("exact_arithmetic")) {
+        if (!sidecar["exact_arithmetic"].is_boolean())
+            return malformed("has an exact_arithmetic that is neither true nor false");
+        request.exact_arithmetic = sidecar["exact_arithmetic"].get<bool>();
     }
     return request;
 }

@@ -13,10 +13,11 @@ struct Request {
     std::optional<std::string> objective;  // absent in older sidecars, which do not hold it
     bool bf16 = false;                     // bf16 is allowed besides f32
     std::optional<double> max_error;       // the value of --max-error: relative L2, above 0 and at most 1
+    bool exact_arithmetic = false;         // no kernel by minimal filtering or Strassen
 };
 
-// Returns the JSON of `plan` on `graph`, with the fields `objective`, `precisions`, `max_error` and
-// `digest`. An absent member of `request` gets no field.
+// Returns the JSON of `plan` on `graph`, with the fields `objective`, `precisions`, `max_error`,
+// `exact_arithmetic` and `digest`. An absent member of `request` gets no field.
 [[nodiscard]] Json sidecar_json(const graph::Graph& graph, const plan::Plan& plan, const Request& request);
 
 // Reads the request of a sidecar. Errors: malformed, for a field that is not what sidecar_json() writes.

@@ -14,7 +14,9 @@ Result<void> confirm_prices(const graph::Graph& graph, Costs& costs, const searc
         VIRIDIAN_TRY(const search::Outcome outcome, search::solve(instance, objective, solver));
         std::vector<plan::AssignedRegion> doubtful = outcome.assignment.regions;
         if (rivals) {
-            VIRIDIAN_TRY(doubtful, search::close_choices(graph, regions, source, outcome.assignment));
+            VIRIDIAN_TRY(doubtful, search::close_choices(
+                                       graph, regions, source, outcome.assignment,
+                                       search::Yardstick::of(objective, outcome.totals, outcome.start)));
         }
         VIRIDIAN_TRY(const std::size_t timed, costs.confirm(graph, doubtful));
         if (timed == 0) break;

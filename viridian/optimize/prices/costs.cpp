@@ -26,9 +26,9 @@ MeasuredCosts::MeasuredCosts(execute::Device& device, cost::Database& database, 
       on_demand_(device, database, energy_, options_) {}
 
 Result<std::unique_ptr<MeasuredCosts>> MeasuredCosts::open(execute::Device& device, cost::Database& database,
-                                                           const std::string& meter,
+                                                           const profile::EnergyOptions& options,
                                                            const std::string& allowances) {
-    VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(meter, device.threads()));
+    VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(options, device));
     return std::unique_ptr<MeasuredCosts>(
         new MeasuredCosts(device, database, std::move(energy), {.protocol = {}, .allowances = allowances}));
 }

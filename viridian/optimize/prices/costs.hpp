@@ -29,6 +29,12 @@ class Costs {
     // Says which network kernels are priced for from now on: if its weights stay in the last-level cache,
     // kernels are timed with cached weights. Recorded prices ignore this.
     virtual void price_for(const graph::Graph& network) { static_cast<void>(network); }
+    // Brings prices to the present state of the machine. Recorded prices stay as they are. Errors: those of
+    // timing.
+    virtual Result<void> calibrate() { return {}; }
+    // Returns how the machine changed since calibrate(); no change for recorded prices. Errors: those of
+    // timing.
+    [[nodiscard]] virtual Result<profile::Drift> drift() { return profile::Drift{}; }
     // Returns how many prices these graphs lack and how long measuring them takes; nothing if prices are
     // never measured.
     [[nodiscard]] virtual Result<std::optional<PriceForecast>> forecast(
@@ -56,18 +62,19 @@ class Costs {
 
 class MeasuredCosts final : public Costs {
   public:
-    // Opens the meter. `allowances` names the precisions that `device` may offer ("f32,bf16"). An empty
-    // `meter` takes the best one there is. The device and the database outlive this object. Errors: a named
-    // meter that cannot be read.
+    // Prices joules as `energy` says. `allowances` names the precisions that `device` may offer ("f32,bf16").
+    // The device and the database outlive this object. Errors: those of EnergyPricer::open.
     [[nodiscard]] static Result<std::unique_ptr<MeasuredCosts>> open(execute::Device& device,
                                                                      cost::Database& database,
-                                                                     const std::string& meter,
+                                                                     const profile::EnergyOptions& energy,
                                                                      const std::string& allowances);
 
     cost::PriceSource source() override { return on_demand_.source(); }
     std::string meter() const override { return energy_.name(); }
     std::string device() const override;
     void price_for(const graph::Graph& network) override { on_demand_.price_for(network); }
+    Result<void> calibrate() override { return on_demand_.calibrate(); }
+    Result<profile::Drift> drift() override { return on_demand_.drift(); }
     Result<std::optional<PriceForecast>> forecast(const std::vector<graph::Graph>& graphs) override;
     Result<std::size_t> confirm(const graph::Graph& graph,
                                 const std::vector<plan::AssignedRegion>& choices) override;

@@ -70,9 +70,9 @@ enum class Reconfigure {
 [[nodiscard]] Result<PlannerAnswer> perseus(const Network& network, Nanoseconds deadline,
                                             Nanoseconds quantum);
 
-// Plans one clock per unit by rounding the exact plan: each unit takes the cheapest clock that fits the time
-// the exact plan and earlier units leave it, and then once more from the end, to use the slack that is
-// left. The exact plan is the bound. Errors: those of exact_plan.
+// Plans one clock per unit by rounding the exact plan, at once and step by step, and then by exchanging time
+// between units (docs/pipeline.md, "Exact"). The exact plan, which may use two clocks in a unit, is the
+// bound. Errors: those of exact_plan.
 [[nodiscard]] Result<PlannerAnswer> whole_clocks(const Network& network, Nanoseconds deadline);
 
 }  // namespace viridian::pipeline

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "viridian/graph/operators/row.hpp"
 #include "viridian/plan/precision.hpp"
 
 namespace viridian::search {
@@ -21,26 +20,6 @@ Result<graph::Dims> dims_of(const graph::Graph& graph, ValueId value) {
         return fail(ErrorCode::unsupported, "bind every symbolic dimension with --dim NAME=SIZE",
                     "the shape of `{}` is {}, so that its kernels have no cost", v.name, text(v.type));
     return v.type.dims();
-}
-
-Operations flop_of(const graph::Graph& graph, const plan::Region& region) {
-    double sum = 0;
-    for (const NodeId id : region.nodes) {
-        const graph::Node& node = graph.node(id);
-        if (find_operator(node) == nullptr) continue;
-        std::vector<graph::TensorType> inputs, outputs;
-        for (const ValueId v : node.inputs)
-            inputs.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
-        for (const ValueId v : node.outputs)
-            outputs.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
-        const auto known = [](const graph::TensorType& t) {
-            return t.element == graph::ElementType::undefined || t.known();
-        };
-        if (std::all_of(inputs.begin(), inputs.end(), known) &&
-            std::all_of(outputs.begin(), outputs.end(), known))
-            sum += static_cast<double>(graph::flop({node, inputs, outputs}).value);
-    }
-    return Operations(sum);
 }
 
 Traffic bytes_of(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice) {
@@ -104,7 +83,7 @@ Result<void> Instance::gather_candidates(std::span<const plan::Region> regions,
     for (const plan::Region& region : regions) {
         VIRIDIAN_TRY(std::vector<cost::PricedChoice> choices, source.choices(*graph_, region));
         Candidate candidate{region, {}};
-        const Operations flop = flop_of(*graph_, region);
+        const Operations flop(plan::flop(*graph_, region));
         for (cost::PricedChoice& priced : choices) {
             invariant(priced.choice.inputs.size() == region.inputs.size() &&
                           priced.choice.outputs.size() == region.outputs.size(),

@@ -59,10 +59,8 @@ class Searcher {
         }
     };
 
-    // A part is worth looking at only below this: equal but for rounding counts as proven.
-    double limit() const {
-        return best_.states.empty() ? infinite : best_.value - 1e-12 * std::abs(best_.value);
-    }
+    // A part is worth looking at only below this. Differences that rounding explains count as proven.
+    double limit() const { return best_.states.empty() ? infinite : best_.value - rounding_; }
 
     bool out_of_time() {
         if (options_.cancelled && options_.cancelled()) return true;
@@ -145,7 +143,7 @@ class Searcher {
     Random random_{1};
     Solution best_;
     std::priority_queue<std::shared_ptr<Part>, std::vector<std::shared_ptr<Part>>, Later> open_;
-    double rounding_ = 0;
+    double rounding_ = 0;  // of the sum that is the value of `best_`
     std::size_t waiting_bytes_ = 0;
     std::size_t visited_ = 0;
     bool cut_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "viridian/execute/cpu/pool/crew.hpp"
+
 namespace viridian::execute::cpu {
 namespace {
 
@@ -13,6 +15,20 @@ constexpr std::size_t arguments_limit = 16;
 std::string bytes_of(const memory::desc& descriptor) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(&descriptor.data);
     return fmt::format("{:02x}", fmt::join(bytes, bytes + sizeof(descriptor.data), ""));
+}
+
+// oneDNN's generated forward kernels share their work among threads that have nothing to do with each other.
+// Those on its matrix products may wait for sums of other threads.
+Crew::Waits waits_of(const dnnl::primitive& primitive) {
+    const char* name = nullptr;
+    if (dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0, &name) !=
+            dnnl_success ||
+        name == nullptr)
+        return Crew::Waits::anyhow;
+    const std::string_view implementation = name;
+    const bool product = implementation.find("gemm") != std::string_view::npos ||
+                         implementation.find("brg") != std::string_view::npos;
+    return implementation.starts_with("jit") && !product ? Crew::Waits::at_barriers : Crew::Waits::anyhow;
 }
 
 }  // namespace
@@ -130,11 +146,13 @@ Kernel primitive_kernel(const Context& context, const dnnl::primitive& primitive
             memories[i].set_data_handle(const_cast<std::byte*>(data));
         }
     };
-    kernel.run = [primitive](const Pointers& pointers) {
+    kernel.run = [primitive, waits = waits_of(primitive)](const Pointers& pointers) {
         const auto& bindings = *static_cast<const Bindings*>(pointers.bindings);
+        seat().openmp_waits = waits;
         const auto status =
             dnnl_primitive_execute(primitive.get(), bindings.stream.get(),
                                    static_cast<int>(bindings.table.size()), bindings.table.data());
+        seat().openmp_waits = Crew::Waits::anyhow;
         invariant(status == dnnl_success, "a prepared primitive runs");
     };
     return kernel;

@@ -5,8 +5,8 @@
 
 #include "viridian/base/system/preemptions.hpp"
 #include "viridian/execute/cpu/bound_step.hpp"
+#include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
-#include "viridian/execute/cpu/team.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing/ports.hpp"
 
@@ -56,10 +56,11 @@ class CpuStepTimer final : public StepTimer {
     }
 
     Result<TimedRun> run() override {
-        return with_team(context_.threads, [&]() -> Result<TimedRun> {
+        return with_crew(*context_.pool, [&]() -> Result<TimedRun> {
             TimedRun run;
             const std::int64_t before = preemptions();
             for (const TimedStep& timed : steps_) {
+                seat().crew->end_rest();
                 write_inputs(timed);
                 const auto start = StepTimerClock::now();
                 timed.step.run();
@@ -90,7 +91,7 @@ Result<std::unique_ptr<StepTimer>> make_step_timer(const Context& context, const
                                                    const plan::Plan& plan) {
     const NoPrimitiveCache no_cache;
     auto timer = std::make_unique<CpuStepTimer>(context);
-    VIRIDIAN_TRY(with_team(context.threads, [&]() -> Result<void> {
+    VIRIDIAN_TRY(with_crew(*context.pool, [&]() -> Result<void> {
         try {
             return timer->prepare(graph, plan);
         } catch (const std::bad_alloc&) {

@@ -9,8 +9,8 @@
 #include "viridian/base/system/preemptions.hpp"
 #include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/kernels/movement/conversion.hpp"
+#include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
-#include "viridian/execute/cpu/team.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
@@ -22,13 +22,14 @@ constexpr std::size_t weight_bytes = std::size_t{400} << 20U;  // beyond any las
 constexpr std::int64_t small_cycle = std::int64_t{8} << 20U;   // beyond the caches of one core
 constexpr double patience = 2;                                 // budgets, where runs are disturbed
 
-// Small positive numbers in f32 and bf16 alike, so that no timing meets a NaN or a denormal.
+// Random numbers in f32 and bf16 alike: of either sign, between 2^-7 and 2 in magnitude, with random
+// fractions, so that bits change as they do at work and no timing meets a NaN or a denormal.
 void fill(std::byte* data, std::size_t bytes) {
     auto* words = reinterpret_cast<std::uint16_t*>(data);
     std::uint32_t state = 12345;
     for (std::size_t i = 0; i < bytes / 2; ++i) {
         state = state * 1664525U + 1013904223U;
-        words[i] = static_cast<std::uint16_t>(0x3c00U + (state >> 24U));
+        words[i] = static_cast<std::uint16_t>((state >> 16U & 0x8000U) | (0x3c00U + (state >> 20U & 0x3ffU)));
     }
 }
 
@@ -47,28 +48,91 @@ Timer::Timer(const Context& context)
     : context_(context),
       cached_bytes_(static_cast<std::size_t>(std::max(small_cycle, this_machine().l3.value / 2))) {}
 
+// A kernel with the memory that it runs on.
+class Timer::Stand {
+  public:
+    Stand(Timer& timer, const Kernel& kernel, const Ports& ports, bool cached_weights)
+        : timer_(timer),
+          kernel_(kernel),
+          constants_(kernel.constants.size()),
+          bindings_(kernel.make_bindings ? kernel.make_bindings() : nullptr) {
+        const std::size_t total = whole_lines(kernel.workspace.value) + ports.bytes();
+        if (timer.activations_.size() < total) {
+            timer.activations_ = Buffer(total);
+            fill(timer.activations_.data(), total);
+        }
+        for (const Packed& packed : kernel.constants)
+            constant_bytes_ += whole_lines(static_cast<std::int64_t>(packed->size()));
+        Buffer& weights = timer.weights_;
+        if (constant_bytes_ > 0 && weights.size() < std::max(weight_bytes, 3 * constant_bytes_)) {
+            weights = Buffer(std::max(weight_bytes, 3 * constant_bytes_));
+            fill(weights.data(), weights.size());
+            timer.cursor_ = 0;
+        }
+        // As much as the weights of a network may take that stays in the last-level cache: neighbours take
+        // some of it.
+        cycle_ = cached_weights ? std::min(weights.size(), std::max(timer.cached_bytes_, constant_bytes_))
+                                : weights.size();
+        places.emplace(ports, timer.activations_.data());
+        inputs_.assign(places->inputs.begin(), places->inputs.end());
+        pointers_ = {inputs_.data(), places->outputs.data(), constants_.data(), places->end, bindings_.get()};
+    }
+    Stand(const Stand&) = delete;
+    Stand& operator=(const Stand&) = delete;
+
+    // Lets the next run read other weights than the last ones did.
+    void turn_weights() {
+        if (timer_.cursor_ + constant_bytes_ > cycle_) timer_.cursor_ = 0;
+        for (std::size_t i = 0; i < constants_.size(); ++i) {
+            constants_[i] = timer_.weights_.data() + timer_.cursor_;
+            timer_.cursor_ += whole_lines(static_cast<std::int64_t>(kernel_.constants[i]->size()));
+        }
+        if (kernel_.bind) kernel_.bind(pointers_);
+    }
+    void run() { kernel_.run(pointers_); }
+
+    std::optional<PortAddresses> places;
+
+  private:
+    Timer& timer_;
+    const Kernel& kernel_;
+    std::vector<const std::byte*> inputs_, constants_;
+    std::shared_ptr<void> bindings_;
+    Pointers pointers_{};
+    std::size_t constant_bytes_ = 0, cycle_ = 0;
+};
+
+void Timer::repeat(const Kernel& kernel, const Ports& ports, bool cached_weights, Seconds at_least,
+                   const Window& window) {
+    // A kernel that overwrites an input reads its own results. They are replaced from time to time, before
+    // they grow, or shrink to denormals.
+    constexpr std::int64_t runs_in_place = 16;
+    Stand stand(*this, kernel, ports, cached_weights);
+    const PortAddresses& places = *stand.places;
+    for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
+        const std::size_t bytes = whole_lines(ports.inputs[i]);
+        if (ports.numbers[i])
+            fill(places.inputs[i], bytes);
+        else
+            std::memset(places.inputs[i], 0, bytes);
+    }
+    stand.turn_weights();
+    stand.run();  // it pays for cold code
+    window([&] {
+        const auto begin = TimingClock::now();
+        for (std::int64_t run = 1;
+             std::chrono::duration<double>(TimingClock::now() - begin).count() < at_least.value; ++run) {
+            if (ports.overwritten && run % runs_in_place == 0)
+                fill(places.inputs[*ports.overwritten], whole_lines(ports.inputs[*ports.overwritten]));
+            stand.turn_weights();
+            stand.run();
+        }
+    });
+}
+
 Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProtocol& protocol) {
-    const std::size_t total = whole_lines(kernel.workspace.value) + ports.bytes();
-    if (activations_.size() < total) {
-        activations_ = Buffer(total);
-        fill(activations_.data(), total);
-    }
-    std::size_t constant_bytes = 0;
-    for (const Packed& packed : kernel.constants)
-        constant_bytes += whole_lines(static_cast<std::int64_t>(packed->size()));
-    if (constant_bytes > 0 && weights_.size() < std::max(weight_bytes, 3 * constant_bytes)) {
-        weights_ = Buffer(std::max(weight_bytes, 3 * constant_bytes));
-        fill(weights_.data(), weights_.size());
-        cursor_ = 0;
-    }
-
-    const PortAddresses places(ports, activations_.data());
-    const std::vector<const std::byte*> inputs(places.inputs.begin(), places.inputs.end());
-    std::vector<const std::byte*> constants(kernel.constants.size());
-    const std::shared_ptr<void> bindings = kernel.make_bindings ? kernel.make_bindings() : nullptr;
-    const Pointers pointers{inputs.data(), places.outputs.data(), constants.data(), places.end,
-                            bindings.get()};
-
+    Stand stand(*this, kernel, ports, protocol.cached_weights);
+    const PortAddresses& places = *stand.places;
     const auto write_activations = [&] {
         parallel(context_.threads, [&](int thread) {
             for (std::size_t i = 0; i < ports.outputs.size(); ++i)
@@ -85,22 +149,13 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
     const auto begin = TimingClock::now();
     Timing timing;
     std::int64_t next_look = protocol.at_least;
-    // As much as the weights of a network may take that stays in the last-level cache: neighbours take some
-    // of it.
-    const std::size_t cycle = protocol.cached_weights
-                                  ? std::min(weights_.size(), std::max(cached_bytes_, constant_bytes))
-                                  : weights_.size();
     for (;;) {
-        if (cursor_ + constant_bytes > cycle) cursor_ = 0;
-        for (std::size_t i = 0; i < constants.size(); ++i) {
-            constants[i] = weights_.data() + cursor_;
-            cursor_ += whole_lines(static_cast<std::int64_t>(kernel.constants[i]->size()));
-        }
-        if (kernel.bind) kernel.bind(pointers);
+        stand.turn_weights();
+        seat().crew->end_rest();
         write_activations();
         const std::int64_t before = preemptions();
         const auto start = TimingClock::now();
-        kernel.run(pointers);
+        stand.run();
         const auto end = TimingClock::now();
         const bool undisturbed = preemptions() == before;
         if (++runs == 1) continue;  // it pays for cold code
@@ -126,31 +181,68 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
     return timing;
 }
 
+namespace {
+
+template <class Work>
+auto with_memory(const std::string& what, const Work& work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
+                    "there is no memory to time {}", what);
+    }
+}
+
+bool takes_no_time(const plan::Choice& choice) {
+    return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
+}
+
+}  // namespace
+
 Result<Timing> Timer::time(const Task& task, const plan::Choice& choice, const TimingProtocol& protocol) {
-    if (choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather) return Timing{};
+    if (takes_no_time(choice)) return Timing{};
     const NoPrimitiveCache no_cache;
-    return with_team(context_.threads, [&]() -> Result<Timing> {
+    return with_crew(*context_.pool, [&]() -> Result<Timing> {
         VIRIDIAN_TRY(const Kernel kernel, prepare_kernel(task, choice));
-        try {
+        return with_memory(choice.key(), [&]() -> Result<Timing> {
             return measure(kernel, Ports::of(task, choice), protocol);
-        } catch (const std::bad_alloc&) {
-            return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
-                        "there is no memory to time `{}`", choice.key());
-        }
+        });
     });
 }
 
 Result<Timing> Timer::time_conversion(const graph::Dims& dims, const plan::Format& from,
                                       const plan::Format& to, const TimingProtocol& protocol) {
     const NoPrimitiveCache no_cache;
-    return with_team(context_.threads, [&]() -> Result<Timing> {
+    return with_crew(*context_.pool, [&]() -> Result<Timing> {
         VIRIDIAN_TRY(const Kernel kernel, prepare_conversion(context_, dims, from, to));
-        try {
+        return with_memory("a conversion", [&]() -> Result<Timing> {
             return measure(kernel, Ports::of_conversion(dims, from, to), protocol);
-        } catch (const std::bad_alloc&) {
-            return fail(ErrorCode::out_of_memory, "free memory, or use a smaller batch",
-                        "there is no memory to time a conversion");
-        }
+        });
+    });
+}
+
+Result<void> Timer::repeat(const Task& task, const plan::Choice& choice, const TimingProtocol& protocol,
+                           Seconds at_least, const Window& window) {
+    invariant(!takes_no_time(choice), "only what takes time is metered");
+    const NoPrimitiveCache no_cache;
+    return with_crew(*context_.pool, [&]() -> Result<void> {
+        VIRIDIAN_TRY(const Kernel kernel, prepare_kernel(task, choice));
+        return with_memory(choice.key(), [&]() -> Result<void> {
+            repeat(kernel, Ports::of(task, choice), protocol.cached_weights, at_least, window);
+            return {};
+        });
+    });
+}
+
+Result<void> Timer::repeat_conversion(const graph::Dims& dims, const plan::Format& from,
+                                      const plan::Format& to, Seconds at_least, const Window& window) {
+    const NoPrimitiveCache no_cache;
+    return with_crew(*context_.pool, [&]() -> Result<void> {
+        VIRIDIAN_TRY(const Kernel kernel, prepare_conversion(context_, dims, from, to));
+        return with_memory("a conversion", [&]() -> Result<void> {
+            repeat(kernel, Ports::of_conversion(dims, from, to), false, at_least, window);
+            return {};
+        });
     });
 }
 

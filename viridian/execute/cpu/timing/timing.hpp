@@ -17,9 +17,20 @@ class Timer {
     [[nodiscard]] Result<Timing> time_conversion(const graph::Dims& dims, const plan::Format& from,
                                                  const plan::Format& to, const TimingProtocol& protocol);
 
+    // Repeat a kernel or a conversion for a meter, as Device::repeat() says. Errors: as above.
+    [[nodiscard]] Result<void> repeat(const Task& task, const plan::Choice& choice,
+                                      const TimingProtocol& protocol, Seconds at_least, const Window& window);
+    [[nodiscard]] Result<void> repeat_conversion(const graph::Dims& dims, const plan::Format& from,
+                                                 const plan::Format& to, Seconds at_least,
+                                                 const Window& window);
+
   private:
-    // Times a kernel that is ready to run, on the memory of this object.
+    class Stand;
+
+    // These time or repeat a kernel that is ready to run, on the memory of this object.
     [[nodiscard]] Timing measure(const Kernel& kernel, const Ports& ports, const TimingProtocol& protocol);
+    void repeat(const Kernel& kernel, const Ports& ports, bool cached_weights, Seconds at_least,
+                const Window& window);
 
     const Context& context_;
     Buffer weights_;  // large enough that a cycle through it leaves every cache

@@ -104,6 +104,15 @@ constexpr auto power = [](auto& call) -> Result<void> {
     return {};
 };
 
+// Numbers of any kind, but no booleans: what their sum should be, ONNX does not say.
+Result<void> infer_arithmetic(Inference& inference) {
+    for (std::size_t i = 0; i < inference.input_count(); ++i)
+        if (inference.has_input(i) && inference.element(i) == ElementType::boolean)
+            return fail(ErrorCode::mismatch, "add a Cast", "{} is given {}", inference.node().op,
+                        text(inference.input(i)));
+    return infer_broadcast(inference);
+}
+
 constexpr Arity two = {2, 2};
 constexpr Arity any = {1, unbounded};
 constexpr OperatorFacts rounding = {.precision = precision::rounds_once, .elements = Elements::pointwise};
@@ -113,27 +122,27 @@ constexpr OperatorFacts choosing = {.precision = precision::only_moves, .element
 
 std::span<const OperatorRow> arithmetic_operators() {
     static constexpr OperatorRow rows[] = {
-        elementwise_row("Add", two, infer_broadcast, binary(plus), rounding),
-        elementwise_row("Sub", two, infer_broadcast, binary(minus), rounding),
-        elementwise_row("Mul", two, infer_broadcast, binary(times), rounding),
-        elementwise_row("Div", two, infer_broadcast, binary(divide), rounding),
-        elementwise_row("Mod", two, infer_broadcast, real_kernel(modulo), {.elements = Elements::pointwise}),
-        elementwise_row("Pow", two, infer_broadcast, polynomial_kernel(power),
+        elementwise_row("Add", two, infer_arithmetic, binary(plus), rounding),
+        elementwise_row("Sub", two, infer_arithmetic, binary(minus), rounding),
+        elementwise_row("Mul", two, infer_arithmetic, binary(times), rounding),
+        elementwise_row("Div", two, infer_arithmetic, binary(divide), rounding),
+        elementwise_row("Mod", two, infer_arithmetic, real_kernel(modulo), {.elements = Elements::pointwise}),
+        elementwise_row("Pow", two, infer_arithmetic, polynomial_kernel(power),
                         {.precision = precision::amplifies, .elements = Elements::pointwise}),
-        elementwise_row("PRelu", two, infer_broadcast, real_kernel([](auto& call) -> Result<void> {
+        elementwise_row("PRelu", two, infer_arithmetic, real_kernel([](auto& call) -> Result<void> {
                             return broadcast_elements(call, call.input(0)->type,
                                                       [](auto x, auto slope) -> decltype(x) {
                                                           return x < 0 ? times(x, slope) : x;
                                                       });
                         }),
                         rounding),
-        elementwise_row("Sum", any, infer_broadcast,
+        elementwise_row("Sum", any, infer_arithmetic,
                         polynomial_kernel([](auto& call) -> Result<void> { return fold(call, plus); }),
                         rounding),
-        elementwise_row("Mean", any, infer_broadcast, polynomial_kernel(mean), rounding),
-        elementwise_row("Min", any, infer_broadcast,
+        elementwise_row("Mean", any, infer_arithmetic, polynomial_kernel(mean), rounding),
+        elementwise_row("Min", any, infer_arithmetic,
                         real_kernel([](auto& call) -> Result<void> { return fold(call, lesser); }), choosing),
-        elementwise_row("Max", any, infer_broadcast,
+        elementwise_row("Max", any, infer_arithmetic,
                         real_kernel([](auto& call) -> Result<void> { return fold(call, greater); }),
                         choosing),
     };

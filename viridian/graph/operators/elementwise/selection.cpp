@@ -1,4 +1,6 @@
 // Where: y = condition ? a : b. Clip: y = min(max(x, low), high), NaN kept.
+#include <algorithm>
+
 #include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/operators/families.hpp"
 #include "viridian/graph/reference/broadcasting.hpp"
@@ -39,6 +41,16 @@ constexpr auto where = [](auto& call) -> Result<void> {
 };
 
 Result<void> infer_clip(Inference& inference) {
+    for (const std::size_t bound : {std::size_t{1}, std::size_t{2}}) {
+        if (!inference.has_input(bound)) continue;
+        const auto& shape = inference.shape(bound);
+        const bool several = shape && std::any_of(shape->begin(), shape->end(), [](const Dimension& d) {
+                                 return d.known() && d.value() != 1;
+                             });
+        const ElementType element = inference.element(bound);
+        if (several || (element != ElementType::undefined && element != inference.element(0)))
+            return fail(ErrorCode::mismatch, "check the model", "Clip's bounds are scalars of its type");
+    }
     inference.set(0, inference.element(0), inference.shape(0));
     return {};
 }

@@ -35,6 +35,10 @@ struct Pads {
 };
 
 Result<void> infer_pad(Inference& inference) {
+    if (inference.has_input(2) && inference.element(2) != ElementType::undefined &&
+        inference.element(2) != inference.element(0))
+        return fail(ErrorCode::mismatch, "add a Cast", "Pad fills {} with {}", text(inference.input(0)),
+                    text(inference.input(2)));
     std::optional<Shape> out = inference.shape(0);
     if (out) {
         const auto pads = constant_integers(inference, 1);

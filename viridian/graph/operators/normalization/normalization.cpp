@@ -120,7 +120,7 @@ Result<void> normalize_groups(CallType& call, std::int64_t groups) {
     const double epsilon = call.node.get("epsilon", 1e-5);
     const auto channels = static_cast<std::size_t>(x.dims[1]);
     const auto plane = static_cast<std::size_t>(product(std::span(x.dims).subspan(2)));
-    const std::size_t length = channels / static_cast<std::size_t>(groups) * plane;
+    const std::size_t length = groups < 1 ? 0 : channels / static_cast<std::size_t>(groups) * plane;
     for (std::size_t group = 0; length > 0 && group < x.real.size() / length; ++group) {
         const Moments moments = moments_of(std::span(x.real).subspan(group * length, length), epsilon);
         for (std::size_t i = group * length; i < (group + 1) * length; ++i) {

@@ -74,6 +74,7 @@ Result<std::vector<ResizedAxis>> how_resized(const Node& node, const Dims& dims,
 namespace {
 
 Result<void> infer_resize(Inference& inference) {
+    for (std::size_t i = 1; i < 4; ++i) VIRIDIAN_TRY(expect_rank(inference, i, 1, 1));
     std::optional<Shape> out = inference.shape(0);
     if (out) {
         const Tensor* scales = inference.constant(2);

@@ -172,12 +172,11 @@ void run_simd_convolution(const SimdConvolutionWork& w, const Pointers& pointers
             if (w.fused.chain)
                 run_chain(w, pointers, n * result_floats + at, s.columns, pixels, count * row_pixels * block);
         };
+        if (w.copies)
+            in_shares(
+                w.threads, w.source_blocks() * w.padded_height,
+                [&](std::int64_t first, std::int64_t last) { copy_rows(w, image, padded, first, last); });
         parallel(w.threads, [&](int thread) {
-            if (w.copies) {
-                const auto [first, last] = share(w.source_blocks() * w.padded_height, thread, w.threads);
-                copy_rows(w, image, padded, first, last);
-                barrier(w.threads);
-            }
             if (w.by_channels) {
                 const auto [first, last] = share(w.groups.count(), thread, w.threads);
                 const std::int64_t chunks = flat ? w.chunks(pixels) : 1;
@@ -192,7 +191,6 @@ void run_simd_convolution(const SimdConvolutionWork& w, const Pointers& pointers
                     for (std::int64_t group = 0; group < w.groups.count(); ++group)
                         strip_at(group, row, std::min(slice, last - row));
             }
-            if (w.copies && w.images > 1) barrier(w.threads);
         });
     }
 }

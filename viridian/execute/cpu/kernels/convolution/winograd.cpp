@@ -194,38 +194,40 @@ void WinogradConvolution::run(const Pointers& pointers) const {
     auto* products =
         reinterpret_cast<float*>(sources + (by_channels ? 1 : threads) * batch_source_bytes(*this));
     const std::byte* images_read = pointers.inputs[source];
-    parallel(threads, [&](int thread) {
-        float* own_products = products + thread * batch_product_floats(*this);
-        if (!by_channels) {
-            std::byte* own = sources + thread * batch_source_bytes(*this);
-            const auto [begin, end] = share(tiles(), thread, threads);
-            // Batches of nearly equal size.
-            const std::int64_t batches = (end - begin + batch - 1) / batch;
-            for (std::int64_t b = 0; b < batches; ++b) {
-                const auto [first, last] = share(end - begin, b, batches);
-                const std::int64_t count = last - first;
-                for (std::int64_t cb = 0; cb < source_blocks(); ++cb)
-                    for (std::int64_t slot = 0; slot < count; ++slot)
-                        transform_source(*this, images_read, zeroes, begin + first + slot, cb, slot, count,
-                                         own);
-                for (std::int64_t group = 0; group < groups.count(); ++group)
-                    make_results(*this, pointers, group, begin + first, count, own, own_products);
-            }
-            return;
-        }
+    if (by_channels) {
         const std::int64_t batches = (tiles() + batch - 1) / batch;
         for (std::int64_t b = 0; b < batches; ++b) {
             const auto [first, last] = share(tiles(), b, batches);
             const std::int64_t count = last - first;
-            const auto [from, to] = share(source_blocks() * count, thread, threads);
-            for (std::int64_t i = from; i < to; ++i)
-                transform_source(*this, images_read, zeroes, first + i % count, i / count, i % count, count,
-                                 sources);
-            barrier(threads);
-            const auto [group, end] = share(groups.count(), thread, threads);
-            for (std::int64_t g = group; g < end; ++g)
-                make_results(*this, pointers, g, first, count, sources, own_products);
-            if (b + 1 < batches) barrier(threads);
+            in_shares(threads, source_blocks() * count,
+                      [&, first = first](std::int64_t from, std::int64_t to) {
+                          for (std::int64_t i = from; i < to; ++i)
+                              transform_source(*this, images_read, zeroes, first + i % count, i / count,
+                                               i % count, count, sources);
+                      });
+            parallel(threads, [&, first = first](int thread) {
+                float* own_products = products + thread * batch_product_floats(*this);
+                const auto [group, end] = share(groups.count(), thread, threads);
+                for (std::int64_t g = group; g < end; ++g)
+                    make_results(*this, pointers, g, first, count, sources, own_products);
+            });
+        }
+        return;
+    }
+    parallel(threads, [&](int thread) {
+        float* own_products = products + thread * batch_product_floats(*this);
+        std::byte* own = sources + thread * batch_source_bytes(*this);
+        const auto [begin, end] = share(tiles(), thread, threads);
+        // Batches of nearly equal size.
+        const std::int64_t batches = (end - begin + batch - 1) / batch;
+        for (std::int64_t b = 0; b < batches; ++b) {
+            const auto [first, last] = share(end - begin, b, batches);
+            const std::int64_t count = last - first;
+            for (std::int64_t cb = 0; cb < source_blocks(); ++cb)
+                for (std::int64_t slot = 0; slot < count; ++slot)
+                    transform_source(*this, images_read, zeroes, begin + first + slot, cb, slot, count, own);
+            for (std::int64_t group = 0; group < groups.count(); ++group)
+                make_results(*this, pointers, group, begin + first, count, own, own_products);
         }
     });
 }

@@ -97,6 +97,8 @@ std::optional<EpilogueStep> unary_step(const Task& task, const Node& node) {
         const bool tanh = node.get("approximate", std::string("none")) == "tanh";
         return EpilogueStep{tanh ? Function::gelu_tanh : Function::gelu_erf};
     }
+    // The vector code bounds its exponent as if alpha were positive.
+    if (node.op == graph::op::Celu && !(node.get("alpha", 1.0) > 0)) return std::nullopt;
     for (const EpilogueNamed& named : unary)
         if (named.op == node.op)
             return EpilogueStep{

@@ -136,12 +136,13 @@ void run_simd_bf16_matmul(const SimdBf16MatmulWork& w, const Pointers& pointers)
     const auto* a = reinterpret_cast<const std::uint16_t*>(pointers.inputs[w.source]);
     auto* packed = reinterpret_cast<std::uint16_t*>(pointers.workspace);
     auto* floats = reinterpret_cast<float*>(pointers.workspace + (w.packed() * 2 + 63) / 64 * 64);
+    if (w.by_columns)
+        in_shares(w.threads, w.m, [&](std::int64_t first, std::int64_t last) {
+            pack_rows(w, a, packed, first, last, 0, w.m);
+        });
     parallel(w.threads, [&](int thread) {
         float* waiting = floats + thread * w.waiting_floats();
-        const auto [begin, stop] = share(w.m, thread, w.threads);
         if (w.by_columns) {
-            pack_rows(w, a, packed, begin, stop, 0, w.m);
-            barrier(w.threads);
             const auto [group, end] = share(w.groups.count(), thread, w.threads);
             const std::int64_t slices = (w.m + most_rows - 1) / most_rows;
             for (std::int64_t i = 0; i < slices; ++i) {
@@ -150,6 +151,7 @@ void run_simd_bf16_matmul(const SimdBf16MatmulWork& w, const Pointers& pointers)
             }
             return;
         }
+        const auto [begin, stop] = share(w.m, thread, w.threads);
         std::uint16_t* own = packed + thread * w.slice() * w.source_blocks() * block;
         const std::int64_t slices = (stop - begin + most_rows - 1) / most_rows;
         for (std::int64_t i = 0; i < slices; ++i) {

@@ -108,13 +108,14 @@ void multiply(const SimdMatmulWork& w, const Pointers& pointers, const float* pa
 void run_simd_matmul(const SimdMatmulWork& w, const Pointers& pointers) {
     const auto* a = reinterpret_cast<const float*>(pointers.inputs[w.source]);
     auto* packed = reinterpret_cast<float*>(pointers.workspace);
+    if (w.by_channels && w.m > 1)
+        in_shares(w.threads, w.m, [&](std::int64_t first, std::int64_t last) {
+            pack_rows(w, a, packed, first, last, 0, w.m);
+        });
     parallel(w.threads, [&](int thread) {
         const auto [group, end] = share(w.groups.count(), thread, w.threads);
         if (w.m == 1) return multiply(w, pointers, a, 0, 1, 0, 1, group, end);
         if (w.by_channels) {
-            const auto [first, last] = share(w.m, thread, w.threads);
-            pack_rows(w, a, packed, first, last, 0, w.m);
-            barrier(w.threads);
             const std::int64_t slices = (w.m + simd_matmul_slice - 1) / simd_matmul_slice;
             for (std::int64_t i = 0; i < slices; ++i) {
                 const auto [row, stop] = share(w.m, i, slices);
@@ -166,7 +167,8 @@ std::vector<plan::Choice> offers_simd_matmul(const Task& task) {
         simd::offer_with_residual(task, plan->steps, plan->result, std::move(choice), choices);
     }
     const MatrixProduct& product = plan->product;
-    if (Strassen::fits(product.m, product.n, product.k, task.context.threads)) {
+    if (task.context.allowances.strassen &&
+        Strassen::fits(product.m, product.n, product.k, task.context.threads)) {
         plan::Choice choice = task.plain_choice(fmt::format("{}:strassen", simd_matmul_family_name));
         choice.variant.algorithm = plan::Algorithm::strassen;
         choice.workspace = strassen_of(task, *plan).workspace();
@@ -185,6 +187,7 @@ Result<Kernel> prepare_strassen(const Task& task, const MatmulPlan& plan) {
     auto fused =
         simd::Fused::make(task, plan.steps, plan.result, plan::plain(plan.result.size()), kernel.constants);
     strassen.fused = *std::move(fused);
+    strassen.ordinary = Strassen::is_ordinary(task.graph.constant(plan.product.b)->values<float>());
     kernel.workspace = strassen.workspace();
     kernel.run = [strassen = std::move(strassen)](const Pointers& pointers) { strassen.run(pointers); };
     return kernel;

@@ -1,6 +1,8 @@
 #include "viridian/execute/cpu/kernels/product/strassen.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 
 #include "viridian/execute/cpu/simd/convolution/strassen.hpp"
 #include "viridian/execute/cpu/simd/convolution/strip.hpp"
@@ -39,8 +41,39 @@ struct Scratch {
     [[nodiscard]] float* product(std::int64_t i) const { return products + i * product_floats; }
 };
 
+constexpr std::int64_t slot_of_a21 = 4;  // in place of S1, if the eight products themselves are made
+
+// Combines the products of one chunk: seven of sums, or the eight of the parts themselves if not `ordinary`.
+// The panel `b` holds four parts of `size` floats; `sums` has room for three of these.
+template <class Multiply, class Subtract, class Store>
+void combine(bool ordinary, const float* b, std::int64_t size, float* sums, const Multiply& multiply,
+             const Subtract& subtract, const Store& store) {
+    const float *const b11 = b, *const b12 = b + size, *const b21 = b + 2 * size, *const b22 = b + 3 * size;
+    if (!ordinary) {
+        store(0, 0, multiply(1, b21, multiply(0, b11, nullptr)), nullptr, nullptr);
+        store(0, 1, multiply(1, b22, multiply(0, b12, nullptr)), nullptr, nullptr);
+        store(1, 0, multiply(3, b21, multiply(slot_of_a21, b11, nullptr)), nullptr, nullptr);
+        store(1, 1, multiply(3, b22, multiply(slot_of_a21, b12, nullptr)), nullptr, nullptr);
+        return;
+    }
+    float *const t1 = sums, *const t2 = t1 + size, *const t3 = t2 + size;
+    const float* p1 = multiply(0, b11, nullptr);
+    const float* c11 = multiply(1, b21, p1);  // + A12·B21
+    const float* p3 = multiply(2, b22, nullptr);
+    const float* p5 = subtract(4, t1, b12, b11, nullptr);
+    const float* u2 = subtract(5, t2, b22, t1, p1);
+    const float* u3 = subtract(6, t3, b22, b12, u2);
+    const float* c21 = subtract(3, t1, b21, t2, u3);  // − A22·T4
+    store(0, 0, c11, nullptr, nullptr);
+    store(0, 1, p3, u2, p5);
+    store(1, 0, c21, nullptr, nullptr);
+    store(1, 1, u3, p5, nullptr);
+}
+
+// Makes one panel of both halves of the result, by seven products of sums or, if not `ordinary`, by the eight
+// products themselves.
 void make_panel(const Strassen& s, const Pointers& pointers, const float* sources, const Scratch& scratch,
-                std::int64_t panel) {
+                std::int64_t panel, bool ordinary) {
     constexpr std::int64_t no_offset = 0;
     const Chunks chunks{s.k};
     const std::int64_t wide = lanes(), rows = s.m / 2;
@@ -86,16 +119,6 @@ void make_panel(const Strassen& s, const Pointers& pointers, const float* source
             simd::run(strip);
             return static_cast<const float*>(strip.result);
         };
-        float *const t1 = scratch.sums, *const t2 = t1 + size, *const t3 = t2 + size;
-        const float *const b11 = b, *const b12 = b + size, *const b21 = b + 2 * size,
-                           *const b22 = b + 3 * size;
-        const float* p1 = multiply(0, b11, nullptr);
-        const float* c11 = multiply(1, b21, p1);  // + A12·B21
-        const float* p3 = multiply(2, b22, nullptr);
-        const float* p5 = subtract(4, t1, b12, b11, nullptr);
-        const float* u2 = subtract(5, t2, b22, t1, p1);
-        const float* u3 = subtract(6, t3, b22, b12, u2);
-        const float* c21 = subtract(3, t1, b21, t2, u3);  // − A22·T4
         const bool last = c + 1 == chunks.count();
         const auto store = [&](std::int64_t row, std::int64_t column, const float* x, const float* y,
                                const float* z) {
@@ -111,10 +134,7 @@ void make_panel(const Strassen& s, const Pointers& pointers, const float* source
             sum.clip = last && s.fused.clip, sum.low = s.fused.low, sum.high = s.fused.high;
             simd::strassen_sum(sum);
         };
-        store(0, 0, c11, nullptr, nullptr);
-        store(0, 1, p3, u2, p5);
-        store(1, 0, c21, nullptr, nullptr);
-        store(1, 1, u3, p5, nullptr);
+        combine(ordinary, b, size, scratch.sums, multiply, subtract, store);
     }
 }
 
@@ -123,6 +143,10 @@ void make_panel(const Strassen& s, const Pointers& pointers, const float* source
 bool Strassen::fits(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
     return m % 2 == 0 && m >= 64 && m <= 4096 && n % (2 * lanes()) == 0 && k % (2 * block) == 0 && k >= 256 &&
            n / 2 / lanes() >= 2 * threads;
+}
+
+bool Strassen::is_ordinary(std::span<const float> values) {
+    return std::ranges::all_of(values, [](float value) { return std::abs(value) < simd::strassen_limit; });
 }
 
 Bytes Strassen::workspace() const {
@@ -135,20 +159,33 @@ void Strassen::run(const Pointers& pointers) const {
     auto* result = reinterpret_cast<float*>(pointers.outputs[0]);
     const Chunks chunks{k};
     const std::int64_t rows = m / 2, wide = lanes();
-    parallel(threads, [&](int thread) {
-        const auto [first, last] = share(rows, thread, threads);
+    std::atomic<bool> plainly = !ordinary;
+    in_shares(threads, rows, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t c = 0; c < chunks.count(); ++c)
             for (std::int64_t r = first; r < last; ++r) {
                 const float* row = a + r * k + 2 * chunks.begin(c);
-                simd::strassen_rows(row, row + rows * k, chunks.half(c),
-                                    sources + chunks.begin(c) * strassen_products * rows + r * block,
-                                    rows * chunks.half(c), rows * block);
+                float* to = sources + chunks.begin(c) * strassen_products * rows + r * block;
+                if (!simd::strassen_rows(row, row + rows * k, chunks.half(c), to, rows * chunks.half(c),
+                                         rows * block))
+                    plainly = true;
             }
-        barrier(threads);
+    });
+    if (plainly)
+        in_shares(threads, rows, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t c = 0; c < chunks.count(); ++c)
+                for (std::int64_t r = first; r < last; ++r) {
+                    const float* row = a + (rows + r) * k + 2 * chunks.begin(c);
+                    float* to = sources + chunks.begin(c) * strassen_products * rows +
+                                slot_of_a21 * rows * chunks.half(c) + r * block;
+                    for (std::int64_t i = 0; i < chunks.half(c); i += block)
+                        std::copy_n(row + i, block, to + i * rows);
+                }
+        });
+    parallel(threads, [&](int thread) {
         const Scratch scratch(sources + strassen_products * rows * (k / 2) + thread * Scratch::floats(m, k),
                               m, k);
         const auto [panel, end] = share(n / 2 / wide, thread, threads);
-        for (std::int64_t p = panel; p < end; ++p) make_panel(*this, pointers, sources, scratch, p);
+        for (std::int64_t p = panel; p < end; ++p) make_panel(*this, pointers, sources, scratch, p, !plainly);
         if (!fused.chain) return;
         alignas(64) float chain_scratch[1024];
         for (std::int64_t r = 0; r < m; ++r)

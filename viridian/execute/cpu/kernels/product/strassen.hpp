@@ -14,7 +14,12 @@ struct Strassen {
     bool biased = false;     // constants: the packed matrix, the bias, the epilogue's
     simd::Fused fused;
     int threads = 1;
+    bool ordinary = true;  // is_ordinary() holds for the constant
 
+    // Returns whether all of these are so small (below 2^50) that no sum or product of sums overflows, and
+    // none is NaN. Other numbers are multiplied without Strassen's sums, so that a NaN or an infinity reaches
+    // no row or column but its own.
+    [[nodiscard]] static bool is_ordinary(std::span<const float> values);
     // Returns whether the halves are whole tiles, and so large that the sums cost little beside the
     // products.
     [[nodiscard]] static bool fits(std::int64_t m, std::int64_t n, std::int64_t k, int threads);

@@ -69,7 +69,7 @@ std::optional<PoolingShape> pooling_shape(const Task& task) {
         shape.pads_end.push_back(end);
         // Windows that hang over the declared padding (ceil_mode) count only what lies inside it.
         if (shape.count_padding && !shape.maximum && end > windows->pads_end[axis] &&
-            (windows->auto_pad.empty() || windows->auto_pad == "NOTSET"))
+            !windows->auto_pad.starts_with("SAME"))
             return std::nullopt;
         // A window of padding alone has no maximum and no mean.
         if (begin >= extent || end >= extent) return std::nullopt;

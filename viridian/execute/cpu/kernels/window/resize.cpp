@@ -22,7 +22,8 @@ constexpr std::string_view resize_family_name = "simd:resize";
 std::optional<std::vector<graph::ResizedAxis>> resized(const Task& task) {
     const Node& node = task.node();
     if (task.region.nodes.size() != 1 || node.op != graph::op::Resize || task.region.inputs.size() != 1 ||
-        node.input(0) != task.region.inputs[0] || !task.all_f32())
+        node.input(0) != task.region.inputs[0] ||
+        task.type(node.inputs[0]).element != graph::ElementType::f32 || !task.all_f32())
         return std::nullopt;
     for (const ValueId id : {node.inputs[0], node.outputs[0]})
         if (std::ranges::count(task.dims(id), 0) > 0) return std::nullopt;

@@ -51,7 +51,8 @@ struct Sampler {
 
 std::optional<Sampler> sampler_of(const Task& task) {
     const graph::Node& node = task.node();
-    if (task.region.nodes.size() != 1 || node.op != graph::op::GridSample || !task.all_f32())
+    if (task.region.nodes.size() != 1 || node.op != graph::op::GridSample ||
+        task.type(node.inputs[0]).element != graph::ElementType::f32 || !task.all_f32())
         return std::nullopt;
     if (!task.input_index(node.input(0)) || task.dims(node.inputs[0]).size() != 4) return std::nullopt;
     if (!task.input_index(node.input(1)) && task.graph.constant(node.input(1)) == nullptr)

@@ -15,13 +15,17 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-void rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
+bool rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
           std::int64_t block_step) {
     const D d;
+    const V limit = hn::Set(d, strassen_limit);
+    auto ordinary = hn::Eq(limit, limit);
+    const auto look = [&](V v) { ordinary = hn::And(ordinary, hn::Lt(hn::Abs(v), limit)); };
     for (std::int64_t i = 0; i < count; i += lanes) {
         float* at = to + i / 16 * block_step + i % 16;
         const V a11 = hn::LoadU(d, upper + i), a12 = hn::LoadU(d, upper + count + i);
         const V a21 = hn::LoadU(d, lower + i), a22 = hn::LoadU(d, lower + count + i);
+        for (const V v : {a11, a12, a21, a22}) look(v);
         const V s1 = hn::Add(a21, a22);
         const V s2 = hn::Sub(s1, a11);
         hn::StoreU(a11, d, at);
@@ -32,6 +36,7 @@ void rows(const float* upper, const float* lower, std::int64_t count, float* to,
         hn::StoreU(s2, d, at + 5 * source);
         hn::StoreU(hn::Sub(a11, a21), d, at + 6 * source);
     }
+    return hn::AllTrue(d, ordinary);
 }
 
 void sum(const StrassenSum& s) {
@@ -60,9 +65,9 @@ namespace viridian::execute::cpu::simd {
 HWY_EXPORT(rows);
 HWY_EXPORT(sum);
 
-void strassen_rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
+bool strassen_rows(const float* upper, const float* lower, std::int64_t count, float* to, std::int64_t source,
                    std::int64_t block_step) {
-    HWY_DYNAMIC_DISPATCH(rows)(upper, lower, count, to, source, block_step);
+    return HWY_DYNAMIC_DISPATCH(rows)(upper, lower, count, to, source, block_step);
 }
 void strassen_sum(const StrassenSum& s) { HWY_DYNAMIC_DISPATCH(sum)(s); }
 

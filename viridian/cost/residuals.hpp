@@ -1,0 +1,23 @@
+#pragma once
+// Summarises how well plans were predicted, from the residuals that the cost database keeps.
+#include <span>
+
+#include "viridian/cost/database.hpp"
+
+namespace viridian::cost {
+
+// A ResidualSummary says how far expectations lay from the runs. Errors are shares of the run: |expected /
+// ran
+// - 1|.
+struct ResidualSummary {
+    std::size_t plans = 0;
+    std::size_t within = 0;  // plans whose predicted time was at most 10 % off
+    double predicted = 0;    // median error of predictions, made before the plan first ran
+    double worst = 0;        // largest error of a prediction
+    double kernels = 0;      // median error of the sums of kernels that were timed beside the runs
+};
+
+// Returns the summary; all members are 0 if there are no residuals.
+[[nodiscard]] ResidualSummary summarize(std::span<const Residual> residuals);
+
+}  // namespace viridian::cost

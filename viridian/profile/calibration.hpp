@@ -1,0 +1,62 @@
+#pragma once
+// A Calibration relates prices that were timed at different times. A virtual machine's processors and memory
+// are not equally fast all day: a neighbour takes bandwidth, the hypervisor moves a processor to another core
+// complex, two processors share a core. Two probe kernels are therefore timed with every batch of prices and
+// again before a plan is judged: a matrix product whose operands stay in the caches, and a conversion of a
+// tensor that another thread wrote. A price is then the sum of a part that follows the first probe and a part
+// that follows the second one.
+#include "viridian/cost/entry.hpp"
+#include "viridian/execute/device.hpp"
+
+namespace viridian::profile {
+
+// Work is what a kernel has to do: its floating-point operations and the bytes that it reads and writes.
+struct Work {
+    double flop = 0;
+    double bytes = 0;
+
+    // Return the work of a region, and that of a conversion of a tensor of `dims`. Values whose shapes are
+    // not known count as nothing.
+    [[nodiscard]] static Work of(const graph::Graph& graph, const plan::Region& region);
+    [[nodiscard]] static Work of(const graph::Dims& dims, const plan::Format& from, const plan::Format& to);
+};
+
+// A Drift says how the machine changed between two times.
+struct Drift {
+    cost::ProbeTimes then, now;
+
+    // Returns by how much a kernel that does `work` takes longer now than then: the change of each probe,
+    // weighted by how long the kernel's arithmetic and its traffic would take at the speed of the probes.
+    // Between 1/limit and limit; 1 if one of the times is not known.
+    [[nodiscard]] double factor(const Work& work) const;
+    static constexpr double limit = 8;
+};
+
+class Calibration {
+  public:
+    // The probes run on `device`, which outlives the object. Nothing is timed yet.
+    explicit Calibration(execute::Device& device);
+
+    // Times both probes, for about 15 ms. Errors: those of timing. A device without a kernel for a probe has
+    // probe times of zero, and its prices are never changed.
+    Result<void> look();
+    // Returns what look() found last; zeros before.
+    [[nodiscard]] const cost::ProbeTimes& last() const { return last_; }
+
+  private:
+    struct Arithmetic {
+        graph::Graph graph;
+        plan::Region region;
+        std::optional<plan::Choice> choice;  // none if the device has no kernel
+    };
+
+    execute::Device& device_;
+    std::optional<Arithmetic> arithmetic_;
+    cost::ProbeTimes last_;
+};
+
+// Returns whether the machine was about as fast at both probe times: neither probe changed by more than
+// `share` of itself. Unknown times are like any.
+[[nodiscard]] bool alike(const cost::ProbeTimes& a, const cost::ProbeTimes& b, double share);
+
+}  // namespace viridian::profile

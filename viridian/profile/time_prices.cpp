@@ -1,0 +1,149 @@
+// How missing prices are timed and metered.
+#include <algorithm>
+
+#include "viridian/profile/on_demand.hpp"
+
+namespace viridian::profile {
+namespace {
+
+// Prices are timed again if a probe changed by more than this share meanwhile.
+constexpr double other_state = 0.15;
+
+cost::Entry to_entry(const execute::Timing& timing) {
+    cost::Entry entry;
+    entry.minimum = timing.minimum;
+    entry.median = timing.median;
+    entry.low = timing.low;
+    entry.high = timing.high;
+    entry.count = timing.count;
+    entry.workspace = timing.workspace;
+    return entry;
+}
+
+execute::Timing to_timing(const cost::Entry& entry) {
+    return {entry.minimum, entry.median, entry.low, entry.high, entry.count, entry.workspace};
+}
+
+}  // namespace
+
+Result<void> OnDemand::look() {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - looked_).count() <
+        options_.probe_every.value)
+        return {};
+    VIRIDIAN_TRY(calibration_.look());
+    looked_ = std::chrono::steady_clock::now();
+    return {};
+}
+
+Result<void> OnDemand::in_one_state(const std::function<Result<void>()>& time) {
+    constexpr int most_attempts = 3;
+    for (int attempt = 1;; ++attempt) {
+        VIRIDIAN_TRY(look());
+        const cost::ProbeTimes before = calibration_.last();
+        VIRIDIAN_TRY(time());
+        VIRIDIAN_TRY(look());
+        if (attempt == most_attempts || alike(before, calibration_.last(), other_state)) return {};
+    }
+}
+
+Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Region& region,
+                                    const plan::Choice& choice, const execute::TimingProtocol& protocol) {
+    VIRIDIAN_TRY(check_cancelled());
+    const auto start = std::chrono::steady_clock::now();
+    const plan::Region timed_region = permissive(region);
+    VIRIDIAN_TRY(const plan::Choice own, own_choice(graph, timed_region, choice));
+    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, own, protocol));
+    count_measuring(start);
+    cost::Entry entry = to_entry(timing);
+    entry.probes = calibration_.last();
+    return entry;
+}
+
+void OnDemand::count_measuring(std::chrono::steady_clock::time_point start) {
+    counts_.measuring +=
+        Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+Result<Energy> OnDemand::metered(const graph::Graph& graph, const plan::Region& region,
+                                 const plan::Choice& choice, const cost::Entry& entry) {
+    VIRIDIAN_TRY(check_cancelled());
+    const auto start = std::chrono::steady_clock::now();
+    const plan::Region timed_region = permissive(region);
+    VIRIDIAN_TRY(const plan::Choice own, own_choice(graph, timed_region, choice));
+    VIRIDIAN_TRY(const Energy energy,
+                 energy_.measure(to_timing(entry), [&](Seconds at_least, const execute::Window& window) {
+                     return device_.repeat(graph, timed_region, own, options_.protocol, at_least, window);
+                 }));
+    count_measuring(start);
+    return energy;
+}
+
+Result<plan::Choice> OnDemand::own_choice(const graph::Graph& graph, const plan::Region& region,
+                                          const plan::Choice& choice) {
+    if (own_lists_.contains(plan::signature(graph, region))) return choice;
+    const bool bf16 = options_.allowances.find("bf16") != std::string::npos;
+    if (auto own = device_.offered(graph, region, choice, bf16)) return *std::move(own);
+    return fail(ErrorCode::malformed, "move the file away, or choose another with --db",
+                "the cost database lists a kernel that this device does not have there: {}", choice.key());
+}
+
+// A quick look at all that are missing, then a long one at those that may win, then joules.
+Result<void> OnDemand::price_missing(const graph::Graph& graph, const plan::Region& region,
+                                     const std::string& subject, const std::vector<plan::Choice>& list,
+                                     const std::vector<std::size_t>& missing,
+                                     std::vector<std::optional<cost::Entry>>& entries) {
+    std::vector<std::size_t> untimed;  // beside the seconds of others stand another meter's joules, or none
+    std::ranges::copy_if(missing, std::back_inserter(untimed), [&](std::size_t i) { return !entries[i]; });
+    const execute::TimingProtocol quick = {0.1, options_.protocol.budget / 8, 3,
+                                           options_.protocol.cached_weights};
+    const auto time_all = [&]() -> Result<void> {
+        for (const std::size_t i : untimed) {
+            VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], quick));
+            if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
+        }
+        Seconds best(1e30);
+        for (const auto& entry : entries)
+            if (entry) best = std::min(best, entry->minimum);
+        for (const std::size_t i : untimed) {
+            if (entries[i]->minimum.value > options_.worth_timing * best.value) continue;
+            VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], options_.protocol));
+        }
+        return {};
+    };
+    if (!untimed.empty()) {
+        VIRIDIAN_TRY(in_one_state(time_all));
+    }
+    for (const std::size_t i : missing) {
+        if (energy_.meter) {
+            VIRIDIAN_TRY(entries[i]->energy, metered(graph, region, list[i], *entries[i]));
+            entries[i]->energy_looks = 1;
+        }
+        VIRIDIAN_TRY(database_.put(key(subject, list[i].key()), *entries[i]));
+    }
+    return {};
+}
+
+Result<cost::Entry> OnDemand::priced_conversion(const graph::Dims& dims, const plan::Format& from,
+                                                const plan::Format& to, std::optional<cost::Entry> entry) {
+    VIRIDIAN_TRY(check_cancelled());
+    const auto time = [&]() -> Result<void> {
+        VIRIDIAN_TRY(const execute::Timing timing,
+                     device_.time_conversion(dims, from, to, options_.protocol));
+        entry = to_entry(timing);
+        entry->probes = calibration_.last();
+        return {};
+    };
+    if (!entry) {
+        VIRIDIAN_TRY(in_one_state(time));
+    }
+    if (energy_.meter) {
+        const auto repeat = [&](Seconds at_least, const execute::Window& window) {
+            return device_.repeat_conversion(dims, from, to, at_least, window);
+        };
+        VIRIDIAN_TRY(entry->energy, energy_.measure(to_timing(*entry), repeat));
+        entry->energy_looks = 1;
+    }
+    return *std::move(entry);
+}
+
+}  // namespace viridian::profile
