@@ -91,5 +91,23 @@ TEST(Perf, NoEventsIsAnErrorNeverZero) {
     EXPECT_EQ(open("perf", paths).error().code, ErrorCode::no_device);
 }
 
+// Some hypervisors show RAPL events that never count; the kernel's own dummy event does not either.
+TEST(Perf, EventsThatNeverCountAreNoMeter) {
+    tests::FakeTree tree;
+    const std::string power = "sys/bus/event_source/devices/power/";
+    tree.write(power + "type", "1\n");
+    tree.write(power + "cpumask", "0\n");
+    tree.write(power + "events/energy-pkg", "event=0x09\n");
+    tree.write(power + "events/energy-pkg.scale", "2.3e-10\n");
+    MeterPaths paths;
+    paths.root = tree.root();
+    const auto meter = open("perf", paths);
+    ASSERT_FALSE(meter.ok());
+    if (meter.error().code == ErrorCode::no_permission)
+        GTEST_SKIP() << "perf events are not open to this user";
+    EXPECT_EQ(meter.error().code, ErrorCode::no_device);
+    EXPECT_NE(meter.error().message.find("do not count"), std::string::npos) << meter.error().text();
+}
+
 }  // namespace
 }  // namespace viridian::meter

@@ -26,6 +26,7 @@ class PowerSource {
             files_[package] = ::open(
                 (tree_.root() / fmt::format("sys/class/powercap/intel-rapl:{}/energy_uj", package)).c_str(),
                 O_WRONLY | O_CLOEXEC);
+        renew();  // the thread may start late
         thread_ = std::thread([this] { run(); });
     }
     ~PowerSource() {

@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/meters/proc_stat.hpp"
@@ -113,9 +115,34 @@ Result<std::vector<std::shared_ptr<int>>> open_all_events(const MeterPaths& path
     return files;
 }
 
+Result<std::vector<std::uint64_t>> counts_of(const std::vector<std::shared_ptr<int>>& files) {
+    std::vector<std::uint64_t> counts(files.size());
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (::read(*files[i], &counts[i], sizeof counts[i]) != sizeof counts[i])
+            return fail(ErrorCode::device_failed, "run `viridian doctor`",
+                        "a perf energy counter stopped answering");
+    return counts;
+}
+
+// Counters that work are renewed every millisecond. Some hypervisors show counters that never move.
+Result<std::vector<std::shared_ptr<int>>> open_moving_events(const MeterPaths& paths,
+                                                             const std::vector<Event>& events) {
+    constexpr int looks = 50;
+    constexpr std::chrono::milliseconds between{1};
+    VIRIDIAN_TRY(std::vector<std::shared_ptr<int>> files, open_all_events(paths, events));
+    VIRIDIAN_TRY(const std::vector<std::uint64_t> first, counts_of(files));
+    for (int look = 0; look < looks; ++look) {
+        std::this_thread::sleep_for(between);
+        VIRIDIAN_TRY(const std::vector<std::uint64_t> now, counts_of(files));
+        if (now != first) return files;
+    }
+    return fail(ErrorCode::no_device, "run `viridian doctor`",
+                "the RAPL perf events of this machine do not count (a hypervisor shows them all the same)");
+}
+
 Diagnosis probe_perf(const MeterPaths& paths) {
     const std::vector<Event> events = find_perf(paths);
-    const auto files = open_all_events(paths, events);
+    const auto files = open_moving_events(paths, events);
     if (!files.ok())
         return {"perf", false, files.error().message,
                 files.error().code == ErrorCode::no_permission ? files.error().next_step : ""};
@@ -125,7 +152,7 @@ Diagnosis probe_perf(const MeterPaths& paths) {
 // Errors: no_device, no_permission.
 Result<Meter> open_perf(const MeterPaths& paths) {
     const std::vector<Event> events = find_perf(paths);
-    VIRIDIAN_TRY(const std::vector<std::shared_ptr<int>> files, open_all_events(paths, events));
+    VIRIDIAN_TRY(const std::vector<std::shared_ptr<int>> files, open_moving_events(paths, events));
     Meter meter{"perf", {}, {}};
     std::vector<double> scales;
     for (const Event& event : events) {
@@ -133,15 +160,12 @@ Result<Meter> open_perf(const MeterPaths& paths) {
         scales.push_back(event.microjoules);
     }
     meter.read = [files, scales](std::vector<Sample>& samples) -> Result<void> {
-        for (std::uint32_t i = 0; i < files.size(); ++i) {
-            std::uint64_t count = 0;
-            if (::read(*files[i], &count, sizeof(count)) != sizeof(count))
-                return fail(ErrorCode::device_failed, "run `viridian doctor`",
-                            "a perf energy counter stopped answering");
-            const Stamp now = stamp_now();
+        VIRIDIAN_TRY(const std::vector<std::uint64_t> counts, counts_of(files));
+        const Stamp now = stamp_now();
+        for (std::uint32_t i = 0; i < counts.size(); ++i)
             samples.push_back({i, now.time_ns, now.monotonic_ns,
-                               static_cast<std::int64_t>(static_cast<long double>(count) * scales[i]), 0});
-        }
+                               static_cast<std::int64_t>(static_cast<long double>(counts[i]) * scales[i]),
+                               0});
         return {};
     };
     return meter;
