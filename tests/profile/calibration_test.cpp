@@ -69,6 +69,23 @@ struct Bench {
 
 cost::ProbeTimes probes(double arithmetic, double memory) { return {Seconds(arithmetic), Seconds(memory)}; }
 
+TEST(Calibration, IsOfTheStateThatLasts) {
+    UnsteadyDevice device;
+    Calibration calibration(device);
+    ASSERT_TRUE(calibration.look().ok());
+    const cost::ProbeTimes usual = calibration.last();
+    device.slow = 2;
+    device.later = 1;
+    device.until = 5;  // a disturbance ends during the third look
+    ASSERT_TRUE(calibration.settle().ok());
+    EXPECT_TRUE(alike(calibration.last(), usual, 1e-9));
+    device.slow = 2;
+    device.until = -1;  // a spell stays
+    ASSERT_TRUE(calibration.settle().ok());
+    EXPECT_NEAR(calibration.last().arithmetic / usual.arithmetic, 2, 1e-9);
+    EXPECT_NEAR(calibration.last().memory / usual.memory, 2, 1e-9);
+}
+
 TEST(Calibration, AFactorFollowsTheProbeThatBoundsTheKernel) {
     const Drift drift{probes(1e-3, 1e-3), probes(2e-3, 4e-3)};
     EXPECT_DOUBLE_EQ(drift.factor({1e9, 0}), 2);

@@ -40,7 +40,11 @@ class Calibration {
     // Times both probes, for about 15 ms. Errors: those of timing. A device without a kernel for a probe has
     // probe times of zero, and its prices are never changed.
     Result<void> look();
-    // Returns what look() found last; zeros before.
+    // Looks several times and keeps the least of each probe, so that what disturbs a look for some
+    // milliseconds is not taken for the state of the machine. Ends when three looks agree with the least
+    // within a few percent, after a third of a second at the latest. Errors: those of look().
+    Result<void> settle();
+    // Returns what was found last; zeros before.
     [[nodiscard]] const cost::ProbeTimes& last() const { return last_; }
 
   private:

@@ -79,8 +79,8 @@ Result<void> OnDemand::calibrate() {
 }
 
 Result<Drift> OnDemand::drift() {
-    looked_ = {};
-    VIRIDIAN_TRY(look());
+    VIRIDIAN_TRY(calibration_.settle());
+    looked_ = std::chrono::steady_clock::now();
     return Drift{present_, calibration_.last()};
 }
 
