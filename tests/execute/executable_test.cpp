@@ -76,6 +76,41 @@ TEST(Executable, ChainsInRandomFormatsAgree) {
     }
 }
 
+// Steps on one thread between steps on all three.
+TEST(Executable, StepsOnFewerThreadsAgree) {
+    Random random(7);
+    const auto device = test_device(3);
+    const std::unique_ptr<Device> one = *device->on_threads(1);
+    for (const Graph& graph : {branched_network(random), rows_network(random), recurrent_network(random)}) {
+        const auto inputs = random_inputs(graph, random);
+        const auto expected = evaluate(graph, inputs);
+        ASSERT_TRUE(expected.ok());
+        for (int round = 0; round < 10; ++round) {
+            auto assignment = assign(*one, graph, single_node_regions(graph), random_pick(random));
+            ASSERT_TRUE(assignment.ok());
+            for (plan::AssignedRegion& assigned : assignment->regions) {
+                assigned.choice.threads = 1;
+                const auto wide = device->choices(graph, assigned.region);
+                ASSERT_TRUE(wide.ok());
+                plan::Choice on_all = assigned.choice;
+                on_all.threads = 0;
+                const bool offered =
+                    std::ranges::find(*wide, on_all.key(), &plan::Choice::key) != wide->end();
+                if (offered && random.below(2) == 0) assigned.choice = on_all;
+            }
+            auto plan = plan::make_plan(graph, *std::move(assignment));
+            ASSERT_TRUE(plan.ok());
+            plan->threads = round % 2 == 0 ? 1 : 3;  // of conversions
+            ASSERT_TRUE(check_offered(*device, graph, *plan).ok());
+            auto executable = device->prepare(graph, *plan);
+            ASSERT_TRUE(executable.ok()) << executable.error().text();
+            std::vector<graph::Tensor> outputs = *output_tensors(graph);
+            for (int repeat = 0; repeat < 3; ++repeat) ASSERT_TRUE((*executable)->run(inputs, outputs).ok());
+            EXPECT_LE(distance(outputs[0], (*expected)[0]), 1e-4);
+        }
+    }
+}
+
 #ifndef VIRIDIAN_COUNTS_NO_ALLOCATIONS
 TEST(Executable, SteadyStateAllocatesNothing) {
     Random random(2);

@@ -53,6 +53,20 @@ TEST_P(ThreadPools, WakeWorkersThatSleep) {
     }
 }
 
+TEST_P(ThreadPools, WakeWorkersThatWereParked) {
+    in_call(pool_, [&] {
+        for (int job = 0; job < 300; ++job) {
+            {
+                const OnThreads one(1);
+                run_once_each(1);
+                if (job % 10 == 0) std::this_thread::sleep_for(milliseconds(1));
+            }
+            const OnThreads all(0);
+            run_once_each(threads_);
+        }
+    });
+}
+
 TEST_P(ThreadPools, LoseNoPartToALateThread) {
     in_call(pool_, [&] {
         for (unsigned job = 0; job < 60; ++job) {

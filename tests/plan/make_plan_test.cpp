@@ -265,12 +265,30 @@ TEST(MakePlan, AnyAssignmentComputesWhatTheGraphMeans) {
         named.device = "cpu-1";
         named.library = "none";
         named.assignment.solver = "first";
+        for (AssignedRegion& assigned : named.assignment.regions)
+            assigned.choice.threads = static_cast<int>(random.below(3));
         const auto back = plan_from_json(graph, to_json(graph, named));
         ASSERT_TRUE(back.ok()) << back.error().text();
         EXPECT_EQ(to_json(graph, *back), to_json(graph, named));
         for (const Step& step : back->steps) EXPECT_FALSE(step.price.has_value());  // a file has none
     }
     EXPECT_GT(special, 500);
+}
+
+TEST(Choice, ThreadsArePartOfItsKey) {
+    Choice choice;
+    choice.kernel = "kernel";
+    const std::string on_all = choice.key();
+    choice.threads = 12;
+    EXPECT_NE(choice.key(), on_all);
+    EXPECT_EQ(key_on_all_threads(choice.key()), on_all);
+    EXPECT_EQ(key_on_all_threads(on_all), on_all);
+    for (const int impossible : {-1, 0, 1025}) {
+        Json json = to_json(choice);
+        json["threads"] = impossible;
+        EXPECT_FALSE(choice_from_json(json).ok()) << impossible;
+    }
+    EXPECT_EQ(choice_from_json(to_json(choice))->threads, 12);
 }
 
 }  // namespace

@@ -251,5 +251,28 @@ TEST(Frontier, a_budget_leaves_a_known_rest) {
     EXPECT_LT(rough->unresolved, 0.2);
 }
 
+Frontier frontier_of(const std::vector<std::pair<double, double>>& points, double unresolved) {
+    Frontier out;
+    out.unresolved = unresolved;
+    for (const auto& [seconds, joules] : points) {
+        Outcome& vertex = out.vertices.emplace_back();
+        vertex.totals.seconds = Seconds(seconds);
+        vertex.totals.joules = Joules(joules);
+    }
+    return out;
+}
+
+TEST(Frontier, of_two_sets_of_plans_keeps_what_no_mix_undercuts) {
+    // (2, 6) lies above the line from (1, 9) to (3, 2); (4, 2) needs as much as (3, 2) and takes longer.
+    const Frontier both =
+        merged(frontier_of({{1, 9}, {2, 6}, {5, 1}}, 0), frontier_of({{1, 10}, {3, 2}, {4, 2}}, 0.5));
+    std::vector<std::pair<double, double>> points;
+    for (const Outcome& vertex : both.vertices)
+        points.emplace_back(vertex.totals.seconds.value, vertex.totals.joules.value);
+    EXPECT_EQ(points, (std::vector<std::pair<double, double>>{{1, 9}, {3, 2}, {5, 1}}));
+    EXPECT_EQ(both.unresolved, 0.5);
+    EXPECT_EQ(merged(frontier_of({{1, 1}}, 0), frontier_of({}, 0)).vertices.size(), 1U);
+}
+
 }  // namespace
 }  // namespace viridian::search

@@ -86,9 +86,10 @@ Result<Optimized> optimize(const std::string& file, const OptimizeOptions& optio
         parsed.reference = session::reference_cache(model);
         const auto state = std::make_shared<Optimized::State>(
             Optimized::State{std::move(device), std::move(database), {}, {}});
-        VIRIDIAN_TRY(state->costs, viridian::optimize::MeasuredCosts::open(*state->device, state->database,
-                                                                           session::energy_options(model),
-                                                                           session::allowances_text(model)));
+        VIRIDIAN_TRY(state->costs,
+                     viridian::optimize::MeasuredCosts::open(
+                         *state->device, state->database, session::energy_options(model),
+                         session::allowances_text(model), viridian::optimize::tries_fewer_threads(parsed)));
         VIRIDIAN_TRY(state->result, viridian::optimize::optimize(original, *state->costs, state->device.get(),
                                                                  parsed, relay));
         state->result.model = Path(file).filename().string();

@@ -4,9 +4,10 @@
 
 namespace viridian::cost {
 
-Energy EnergyModel::estimate(Seconds seconds, int busy_cores, InstructionClass instructions,
+Energy EnergyModel::estimate(Seconds seconds, double busy_cores, InstructionClass instructions,
                              Bytes dram) const {
-    const int answered_for = idle == IdlePower::whole ? std::max(machine_cores, busy_cores) : busy_cores;
+    const double answered_for =
+        idle == IdlePower::whole ? std::max<double>(machine_cores, busy_cores) : busy_cores;
     const Watts power =
         static_per_core * answered_for + busy_per_core[static_cast<std::size_t>(instructions)] * busy_cores;
     const Joules value = power * seconds + per_dram_byte * static_cast<double>(dram.value);

@@ -31,9 +31,9 @@ struct EnergyModel {
     IdlePower idle = IdlePower::whole;
     double factor = estimate_factor;
 
-    // Returns the energy of work that takes `seconds`, keeps `busy_cores` cores busy and moves `dram` bytes
-    // from or to main memory.
-    [[nodiscard]] Energy estimate(Seconds seconds, int busy_cores, InstructionClass instructions,
+    // Returns the energy of work that takes `seconds`, keeps `busy_cores` cores busy on average and moves
+    // `dram` bytes from or to main memory.
+    [[nodiscard]] Energy estimate(Seconds seconds, double busy_cores, InstructionClass instructions,
                                   Bytes dram) const;
 };
 

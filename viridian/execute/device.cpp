@@ -62,8 +62,15 @@ Result<void> Device::repeat_conversion(const graph::Dims& dims, const plan::Form
 
 std::optional<plan::Choice> Device::offered(const graph::Graph& graph, const plan::Region& region,
                                             const plan::Choice& choice, bool) {
-    auto all = choices(graph, region);
+    std::unique_ptr<Device> fewer;
+    if (choice.threads != 0 && choice.threads != threads()) {
+        auto made = on_threads(choice.threads);
+        if (!made.ok() || *made == nullptr) return std::nullopt;
+        fewer = *std::move(made);
+    }
+    auto all = (fewer == nullptr ? *this : *fewer).choices(graph, region);
     if (!all.ok()) return std::nullopt;
+    for (plan::Choice& own : *all) own.threads = choice.threads;
     const auto found = std::ranges::find(*all, choice.key(), &plan::Choice::key);
     return found == all->end() ? std::nullopt : std::optional(std::move(*found));
 }

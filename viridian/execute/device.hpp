@@ -145,6 +145,15 @@ class Device {
     // processor to another core complex and back; times that were taken at different latencies do not
     // compare. Zero means that it is not known, or that there is one thread.
     [[nodiscard]] virtual Seconds core_to_core_latency() { return {}; }
+    // Returns this device on fewer threads, to price what its kernels take there; null if it has no such
+    // choice. A choice of this device whose `threads` are these has that price, and wake_latency() where the
+    // next one has more. Errors: those of making a device.
+    [[nodiscard]] virtual Result<std::unique_ptr<Device>> on_threads(int) {
+        return std::unique_ptr<Device>();
+    }
+    // Measures how long workers that sleep take to come when they are called. Zero means that it is not
+    // known, or that there is one thread.
+    [[nodiscard]] virtual Seconds wake_latency() { return {}; }
 };
 
 // Checks that a plan, wherever it comes from, asks for nothing but what the device offers: every region is

@@ -219,7 +219,14 @@ Result<void> Job::find_frontier() {
     const cost::PriceSource prices = costs_.source();
     const cost::PriceSource allowed = within(prices, no_winograd);
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, allowed, limited));
-    VIRIDIAN_TRY(out_.frontier, search::frontier(instance, limited));
+    VIRIDIAN_TRY(search::Frontier frontier, search::frontier(instance, limited));
+    for (const PlanThreads& fewer : costs_.on_fewer_threads()) {
+        const cost::PriceSource own = within(fewer.source, no_winograd);
+        VIRIDIAN_TRY(const search::Instance alone, search::Instance::of(graph, own, limited));
+        VIRIDIAN_TRY(search::Frontier more, search::frontier(alone, limited));
+        frontier = search::merged(std::move(frontier), std::move(more));
+    }
+    out_.frontier = std::move(frontier);
     return {};
 }
 

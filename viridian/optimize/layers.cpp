@@ -128,6 +128,7 @@ Json layers_json(const PlannedModel& planned, const Measurement* measured) {
             json["origin"] = origin_of(planned.graph, *region);
             json["kernel"] = choice->kernel;
             json["precision"] = precision_of(*choice);
+            if (choice->threads != 0) json["threads"] = choice->threads;
             for (std::size_t i = 0; i < region->inputs.size(); ++i)
                 read(region->inputs[i], choice->inputs[i]);
             for (std::size_t i = 0; i < region->outputs.size(); ++i)

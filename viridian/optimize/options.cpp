@@ -39,4 +39,12 @@ std::string text(const SearchBudget& budget) {
     return fmt::format("{},{:g}s", budget.graphs, budget.seconds.value);
 }
 
+bool weighs_joules(const search::Objective& objective) {
+    return objective.uses(search::Metric::energy) || objective.uses(search::Metric::power);
+}
+
+bool tries_fewer_threads(const OptimizeOptions& options) {
+    return options.fewer_threads.value_or(options.frontier || weighs_joules(options.objective));
+}
+
 }  // namespace viridian::optimize

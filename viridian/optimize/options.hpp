@@ -31,6 +31,9 @@ struct OptimizeOptions {
     bool bf16 = false;                 // the device may offer bf16; the result then says where it is used
     bool exact_arithmetic = false;     // the device offers neither minimal filtering nor Strassen
     bool keep_original = false;        // if runs show no gain, the result is the model as it was given
+    // Whether regions, and whole plans, may run on fewer threads than the device has. Absent: if joules
+    // count.
+    std::optional<bool> fewer_threads;
 
     // The members below concern the proof that outputs stay the same (docs/method.md, 4).
     prove::TensorSets inputs;  // one list of the graph's inputs per set; empty: made from `seed`
@@ -41,5 +44,12 @@ struct OptimizeOptions {
     std::optional<double> max_error;
     std::optional<prove::ReferenceCache> reference;  // keeps what the reference kernels computed
 };
+
+// Returns whether regions may run on fewer threads than the device has: the user's word, else whether joules
+// count in the objective or a frontier is asked for. Otherwise nothing is gained, and prices take twice as
+// long.
+[[nodiscard]] bool tries_fewer_threads(const OptimizeOptions& options);
+// Returns whether joules count in the objective.
+[[nodiscard]] bool weighs_joules(const search::Objective& objective);
 
 }  // namespace viridian::optimize

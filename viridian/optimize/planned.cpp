@@ -36,22 +36,60 @@ Result<std::vector<cost::Price>> prices_of_steps(const plan::Plan& plan, const c
 
 Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
                                   const cost::PriceSource& source, const search::Objective& objective,
-                                  const search::AssignOptions& options) {
+                                  const search::AssignOptions& options,
+                                  const std::vector<PlanThreads>& fewer) {
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, source, options));
     VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
+    const cost::PriceSource* prices = &source;
+    int threads = device == nullptr ? 0 : device->threads();
+    double bound = outcome.assignment.bound;
+    search::AssignOptions as_good = options;
+    as_good.start = outcome.start;  // what the objective is relative to is the same plan
+    for (const PlanThreads& on : fewer) {
+        VIRIDIAN_TRY(const search::Instance alone, search::Instance::of(graph, on.source, as_good));
+        auto better = search::solve(alone, objective, as_good);
+        if (!better.ok()) continue;  // within the limit no such plan was found
+        bound = std::min(bound, better->assignment.bound);
+        if (better->assignment.value >= outcome.assignment.value) continue;
+        outcome = *std::move(better);
+        prices = &on.source;
+        threads = on.threads;
+    }
+    outcome.assignment.bound = bound;
     VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(outcome.assignment)));
     plan.predicted_seconds = outcome.totals.seconds;
     PlannedModel planned{std::move(graph), std::move(plan),        nullptr,
                          outcome.totals,   outcome.totals.seconds, {}};
-    VIRIDIAN_TRY(planned.prices, prices_of_steps(planned.plan, source));
+    VIRIDIAN_TRY(planned.prices, prices_of_steps(planned.plan, *prices));
     planned.plan.predicted_energy = total(planned.prices).energy;
+    planned.plan.threads = threads;
     if (device == nullptr) return planned;
     planned.plan.device = device->fingerprint();
     planned.plan.library = device->library();
-    planned.plan.threads = device->threads();
     VIRIDIAN_TRY(execute::check_offered(*device, planned.graph, planned.plan));  // a database is not trusted
     VIRIDIAN_TRY(planned.executable, device->prepare(planned.graph, planned.plan));
     return planned;
+}
+
+std::vector<int> step_threads(const plan::Plan& plan) {
+    std::vector<int> threads;
+    for (const plan::Step& step : plan.steps) {
+        const int own = step.kind == plan::Step::Kind::kernel ? step.choice.threads : 0;
+        threads.push_back(own == 0 ? plan.threads : own);
+    }
+    return threads;
+}
+
+double busy_threads(const PlannedModel& planned) {
+    const std::vector<int> threads = step_threads(planned.plan);
+    const bool priced = planned.prices.size() == threads.size();  // a plan from a file is not
+    double seconds = 0, busy = 0;
+    for (std::size_t s = 0; s < threads.size(); ++s) {
+        const double weight = priced ? planned.prices[s].seconds.value : 1;
+        seconds += weight;
+        busy += weight * threads[s];
+    }
+    return seconds > 0 ? busy / seconds : planned.plan.threads;
 }
 
 Result<void> bring_up_to_date(PlannedModel& planned, const cost::PriceSource& source) {
@@ -93,8 +131,8 @@ void bring_to_present(PlannedModel& planned, const profile::Drift& drift,
     plan.predicted_seconds += added;
     planned.totals.seconds = plan.predicted_seconds;
     if (energy == nullptr || energy->meter) return;
-    plan.predicted_energy =
-        energy->estimate(plan.predicted_seconds, profile::memory_traffic(planned.graph, plan));
+    plan.predicted_energy = energy->estimate(
+        plan.predicted_seconds, profile::memory_traffic(planned.graph, plan), busy_threads(planned));
     planned.totals.joules = plan.predicted_energy.value;
 }
 
@@ -185,7 +223,8 @@ Result<std::vector<double>> step_seconds(const PlannedModel& planned,
 Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
                           const Summary& seconds, const std::vector<graph::Tensor>& inputs) {
     if (!energy.meter)
-        return energy.estimate(Seconds(seconds.median), profile::memory_traffic(planned.graph, planned.plan));
+        return energy.estimate(Seconds(seconds.median), profile::memory_traffic(planned.graph, planned.plan),
+                               busy_threads(planned));
     const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
                                  Seconds(seconds.high),    seconds.count,           Bytes(0)};
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));

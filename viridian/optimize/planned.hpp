@@ -4,6 +4,7 @@
 #include "viridian/base/statistics.hpp"
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
+#include "viridian/optimize/prices/costs.hpp"
 #include "viridian/profile/energy.hpp"
 #include "viridian/profile/on_demand.hpp"
 #include "viridian/search/assign/solvers.hpp"
@@ -20,13 +21,21 @@ struct PlannedModel {
     std::vector<cost::Price> prices;                  // predicted, by step of the plan
 };
 
-// Prices the graph's regions, solves the assignment and lays out the plan. With a device the plan carries
-// its fingerprint and its kernels are made ready to run; without one (null) the plan cannot be run. Errors:
-// those of pricing, solving and preparing.
+// Prices the graph's regions, solves the assignment and lays out the plan. `fewer` are the prices of plans on
+// fewer threads, the best of which is taken if it is better. With a device the plan carries its fingerprint
+// and its kernels are made ready to run; without one (null) the plan cannot be run. Errors: those of pricing,
+// solving and preparing.
 [[nodiscard]] Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
                                                 const cost::PriceSource& source,
                                                 const search::Objective& objective,
-                                                const search::AssignOptions& options);
+                                                const search::AssignOptions& options,
+                                                const std::vector<PlanThreads>& fewer = {});
+
+// Returns on how many threads each step of the plan runs.
+[[nodiscard]] std::vector<int> step_threads(const plan::Plan& plan);
+// Returns how many threads are busy on average while the model runs, by the predicted seconds of its steps;
+// by their number if they have no prices.
+[[nodiscard]] double busy_threads(const PlannedModel& planned);
 
 // Changes what is predicted of `planned` to the prices that `source` gives now, which may have been measured
 // again since. Kernels that `source` no longer offers keep their prices. Errors: those of pricing.

@@ -139,6 +139,10 @@ Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& ta
     PrecisionLimits limits{solver.keep_f32, {}};
     const cost::PriceSource measured = costs.source();
     const cost::PriceSource source = within(measured, limits.no_winograd_bf16);
+    const std::vector<PlanThreads> priced_on_fewer = costs.on_fewer_threads();
+    std::vector<PlanThreads> on_fewer;
+    for (const PlanThreads& fewer : priced_on_fewer)
+        on_fewer.push_back({fewer.threads, within(fewer.source, limits.no_winograd_bf16)});
     std::vector<prove::Forbidden> forbidden;
     OverBudget closest;
     std::optional<prove::RegionCheck> suspect;  // forbidden in the last attempt
@@ -147,7 +151,7 @@ Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& ta
         ProvenPlan proven;
         proven.reused = task.expected.reused;
         proven.forbidden = forbidden;
-        auto made = make_planned(graph, &device, source, objective, limited);
+        auto made = make_planned(graph, &device, source, objective, limited, on_fewer);
         if (!made.ok() && made.error().code == ErrorCode::unsupported) {  // some region has no kernel left
             if (std::isfinite(closest.error)) return unreachable(*task.max_error, closest);
             if (suspect) return no_plan(*suspect);

@@ -1,4 +1,5 @@
 // The result of `optimize` as a person reads it.
+#include <algorithm>
 #include <cmath>
 
 #include "viridian/base/units_text.hpp"
@@ -74,12 +75,25 @@ std::string arithmetic_text(const plan::Assignment& assignment) {
                        assignment.regions.size());
 }
 
+// How many kernels run on fewer threads than the device has.
+std::string threads_text(const Optimized& result) {
+    const plan::Plan& plan = result.optimized.planned.plan;
+    const std::vector<int> threads = step_threads(plan);
+    const auto fewer = std::ranges::count_if(threads, [&](int one) { return one < plan.threads; });
+    if (plan.threads < result.baseline.planned.plan.threads)
+        return fmt::format("  threads  the whole plan on {} of {}\n", plan.threads,
+                           result.baseline.planned.plan.threads);
+    if (fewer == 0) return "";
+    return fmt::format("  threads  {} of {} steps on fewer than {}, while the others sleep\n", fewer,
+                       threads.size(), plan.threads);
+}
+
 // The plan, and the search that found it with what it did not look at.
 std::string how_text(const Optimized& result) {
     const plan::Assignment& assignment = result.optimized.planned.plan.assignment;
     std::string out = fmt::format("  plan     {} rewrites, {} solver, {}\n", result.certificate.size(),
                                   assignment.solver, bound_text(assignment, result.options.objective)) +
-                      arithmetic_text(assignment);
+                      threads_text(result) + arithmetic_text(assignment);
     if (result.options.method == search::OuterMethod::none) return out;
     out += fmt::format("  search   {}: {} graphs in {:.1f} s, ended by {}",
                        search::name_of(result.options.method), result.search.graphs,
@@ -96,7 +110,7 @@ std::string estimate_text(const Energy& energy) {
     if (energy.provenance.kind != Provenance::Kind::estimated) return "";
     return fmt::format(
         "           no meter covers this processor: joules are {} by the model, within a factor of\n"
-        "           {:.2g}, and rank plans as time does\n",
+        "           {:.2g}, and rank plans of as many threads as time does\n",
         energy.provenance.source, energy.high / energy.value);
 }
 
@@ -167,7 +181,7 @@ std::string measured_text(const Optimized& result) {
     const Measurement& after = *result.optimized.measured;
     const Seconds predicted = result.optimized.planned.plan.predicted_seconds;
     return fmt::format("{}  on {}, {} threads, objective {}\n", result.model, result.device,
-                       result.optimized.planned.plan.threads, search::text(result.options.objective)) +
+                       result.baseline.planned.plan.threads, search::text(result.options.objective)) +
            change("time", "s", before.seconds.median, after.seconds.median) + interval(result.speedup()) +
            fmt::format("\n           predicted {} before it ran; its kernels, timed alone beside it, {}\n",
                        off(predicted, after.seconds.median), off(after.kernels(), after.seconds.median)) +

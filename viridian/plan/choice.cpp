@@ -8,6 +8,8 @@ namespace viridian::plan {
 namespace {
 
 constexpr std::int64_t most_workspace = std::int64_t{1} << 40U;
+constexpr std::int64_t most_threads = 1024;
+constexpr std::string_view before_threads = " on ";  // in a choice's key
 constexpr std::string_view aliasing_names[] = {"none", "overwrite", "view", "gather"};
 constexpr std::string_view algorithm_names[] = {"unknown",       "direct",   "winograd",
                                                 "winograd_bf16", "strassen", "reference"};
@@ -53,8 +55,11 @@ std::string Choice::key() const {
     if (aliasing != Aliasing::none)
         out += fmt::format(" {}", aliasing_names[static_cast<std::size_t>(aliasing)]);
     if (aliasing == Aliasing::overwrite) out += fmt::format(" {}", overwritten);
+    if (threads != 0) out += fmt::format("{}{}", before_threads, threads);
     return out;
 }
+
+std::string key_on_all_threads(const std::string& key) { return key.substr(0, key.rfind(before_threads)); }
 
 Json to_json(const Choice& choice) {
     Json json = {{"kernel", choice.kernel}, {"inputs", Json::array()}, {"outputs", Json::array()}};
@@ -67,6 +72,7 @@ Json to_json(const Choice& choice) {
         json["algorithm"] = algorithm_names[static_cast<std::size_t>(choice.variant.algorithm)];
         json["split"] = split_names[static_cast<std::size_t>(choice.variant.split)];
     }
+    if (choice.threads != 0) json["threads"] = choice.threads;
     return json;
 }
 
@@ -90,6 +96,12 @@ Result<Choice> choice_from_json(const Json& json) {
         choice.workspace = Bytes(json["workspace_bytes"].get<std::int64_t>());
     if (choice.workspace.value < 0 || choice.workspace.value > most_workspace)
         return malformed_choice("asks for an impossible workspace");
+    if (json.contains("threads")) {
+        const Json& threads = json["threads"];
+        if (!threads.is_number_integer() || threads < 1 || threads > most_threads)
+            return malformed_choice("asks for an impossible number of threads");
+        choice.threads = threads;
+    }
     return choice;
 }
 

@@ -52,11 +52,16 @@ struct Choice {
     std::size_t overwritten = 0;  // with `overwrite`
     Bytes workspace;              // scratch while it runs
     Variant variant;              // follows from `kernel`, so it is no part of the key
+    int threads = 0;              // how many compute; 0: all that the device has
     bool operator==(const Choice&) const = default;
 
-    // Returns kernel, formats and aliasing as one text, which is the choice's key in the cost database.
+    // Returns kernel, formats, aliasing and threads as one text, which is the choice's key in the cost
+    // database.
     [[nodiscard]] std::string key() const;
 };
+
+// Returns what key() would be of the choice with this key if it ran on all threads.
+[[nodiscard]] std::string key_on_all_threads(const std::string& key);
 
 // These write a choice to JSON and read it back. Errors: malformed.
 [[nodiscard]] Json to_json(const Choice& choice);

@@ -48,7 +48,7 @@ struct Plan {
     std::uint64_t graph_hash = 0;
     std::string device;   // fingerprint of the device that the prices were measured on
     std::string library;  // kernel library and version
-    int threads = 1;
+    int threads = 0;      // of the device; 0: not said
     Seconds predicted_seconds;
     Energy predicted_energy;
     Assignment assignment;  // the steps come from it

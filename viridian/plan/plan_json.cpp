@@ -141,7 +141,7 @@ Json to_json(const Graph& graph, const Plan& plan) {
                  {"graph", fmt::format("{:016x}", plan.graph_hash)},
                  {"device", plan.device},
                  {"library", plan.library},
-                 {"threads", plan.threads},
+                 {"threads", std::max(plan.threads, 1)},
                  {"predicted",
                   {{"seconds", plan.predicted_seconds.value}, {"joules", to_json(plan.predicted_energy)}}},
                  {"solver", plan.assignment.solver},

@@ -54,8 +54,8 @@ std::string EnergyPricer::key() const {
     return meter ? fmt::format("{} {}", meter->name, fmt::join(packages, " ")) : "";
 }
 
-Energy EnergyPricer::estimate(Seconds seconds, Bytes dram) const {
-    return model.estimate(seconds, threads, cost::InstructionClass::vector, dram);
+Energy EnergyPricer::estimate(Seconds seconds, Bytes dram, std::optional<double> busy) const {
+    return model.estimate(seconds, busy.value_or(threads), cost::InstructionClass::vector, dram);
 }
 
 Result<Energy> EnergyPricer::measure(const execute::Timing& timing, const Repeat& repeat) const {

@@ -35,8 +35,9 @@ struct EnergyPricer {
     // the model prices.
     [[nodiscard]] std::string key() const;
 
-    // Returns the joules that the model gives a run of `seconds` that moves `dram` bytes from or to memory.
-    [[nodiscard]] Energy estimate(Seconds seconds, Bytes dram) const;
+    // Returns the joules that the model gives a run of `seconds` that moves `dram` bytes from or to memory,
+    // on all threads or on `busy` of them on average.
+    [[nodiscard]] Energy estimate(Seconds seconds, Bytes dram, std::optional<double> busy = {}) const;
     // Returns the joules that the meter gives one run that takes `timing.median`: the mean power of a window
     // in which nothing but such runs happens, times that time. `repeat` prepares the runs and calls what it
     // is given once, which meters them; they take at least 20 of the meter's updates. There must be a meter.

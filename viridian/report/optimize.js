@@ -56,7 +56,7 @@ function bars() {
     ? `Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
       `notches: predicted by stored prices before the plan ran (time ${percentOff(sides.after.predicted)} off after optimisation). ` +
       `Its kernels and conversions, timed one by one in turn with these runs, add up to ${seconds(sides.after.timed_alone.seconds)} (${percentOff(sides.after.timed_alone)}).` +
-      (energyWord === 'estimated' ? ' Joules are a model of time and memory traffic: without a meter they rank plans as time does.' : '')
+      (energyWord === 'estimated' ? ' Joules are a model of time and memory traffic: without a meter they rank plans of as many threads as time does.' : '')
     : 'Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. All figures are sums of recorded prices.';
 }
 const percentOff = (expected) => `${(100 * (expected.seconds / sides.after.ran.seconds - 1)).toFixed(1).replace('-', '−')} %`;

@@ -3,6 +3,7 @@
 
 #include "viridian/base/json.hpp"
 #include "viridian/execute/cpu/device.hpp"
+#include "viridian/optimize/options.hpp"
 #include "viridian/optimize/prove_plan.hpp"
 #include "viridian/plan/precision.hpp"
 #include "viridian/profile/unpriced.hpp"
@@ -134,9 +135,9 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
     VIRIDIAN_TRY(session.device, open_as_requested(options, request, listener));
     tuning.bf16 = allows_bf16(options);
     VIRIDIAN_TRY(cost::Database database, open_database(options));
-    VIRIDIAN_TRY(const auto costs,
-                 optimize::MeasuredCosts::open(*session.device, database, energy_options(options),
-                                               allowances_text(options)));
+    VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(
+                                       *session.device, database, energy_options(options),
+                                       allowances_text(options), optimize::weighs_joules(tuning.objective)));
     costs->price_for(model.graph);
     VIRIDIAN_TRY(costs->calibrate());
     session.tuning = tuning;
@@ -146,7 +147,7 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
         return session;
     }
     VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr, costs->source(),
-                                                         tuning.objective, {}));
+                                                         tuning.objective, {}, costs->on_fewer_threads()));
     VIRIDIAN_TRY(check_memory(session.planned.graph, session.planned.plan, options));
     VIRIDIAN_TRY(session.planned.executable,
                  session.device->prepare_consuming(session.planned.graph, session.planned.plan));

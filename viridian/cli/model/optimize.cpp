@@ -62,7 +62,8 @@ Result<Answer> optimize_measured(const OptimizeCommand& command, optimize::Optim
     VIRIDIAN_TRY(cost::Database database, session::open_database(model));
     VIRIDIAN_TRY(const auto costs,
                  optimize::MeasuredCosts::open(*device, database, session::energy_options(model),
-                                               session::allowances_text(model)));
+                                               session::allowances_text(model),
+                                               optimize::tries_fewer_threads(options)));
     VIRIDIAN_TRY(optimize::Optimized result,
                  optimize::optimize(original, *costs, device.get(), options, listener));
     VIRIDIAN_TRY(database.put_residual(result.residual(model.model)));
@@ -87,8 +88,9 @@ Result<Answer> run_optimize(const OptimizeCommand& command) {
 
 Result<void> refuse_beside_recorded(const App& app) {
     std::string given;
-    for (const char* name : {"--allow", "--exact-arithmetic", "--max-error", "--inputs", "--seed", "--proofs",
-                             "--keep-original", "--meter", "--threads", "--db", "--memory"})
+    for (const char* name :
+         {"--allow", "--exact-arithmetic", "--max-error", "--inputs", "--seed", "--proofs", "--keep-original",
+          "--meter", "--threads", "--region-threads", "--db", "--memory"})
         if (app.get_option(name).count() > 0) given += (given.empty() ? "" : ", ") + std::string(name);
     if (given.empty()) return {};
     return fail(ErrorCode::invalid_argument, "leave them out, or leave out --recorded",

@@ -32,6 +32,10 @@ void add_search_options(App app, SearchOptions& options) {
                  "Also all best trades of time against energy on the graph that was found");
     app.add_flag("--keep-original", options.keep_original,
                  "Write the model as it was given if the runs show no gain by the objective");
+    app.add_option("--region-threads", options.region_threads,
+                   "any: regions may run on fewer threads, while the others sleep; all: they may not "
+                   "(default: any if joules count in the objective, or with --frontier)")
+        .check(one_of({"any", "all"}));
     app.add_option("--seed", options.seed, "Of the inputs the proof uses").capture_default_str();
     app.add_option("--max-error", options.max_error,
                    "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, 1e-3 with "
@@ -54,6 +58,7 @@ Result<optimize::OptimizeOptions> parse(const SearchOptions& options) {
     parsed.without = options.without;
     parsed.frontier = options.frontier;
     parsed.keep_original = options.keep_original;
+    if (!options.region_threads.empty()) parsed.fewer_threads = options.region_threads == "any";
     parsed.seed = options.seed;
     parsed.proofs = options.proofs;
     parsed.max_error = options.max_error;

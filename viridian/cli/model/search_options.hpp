@@ -18,6 +18,7 @@ struct SearchOptions {
     bool list_rules = false;           // --list-rules
     bool frontier = false;             // --frontier: also all best trades of time against energy
     bool keep_original = false;        // --keep-original: write the given model if no gain is shown
+    std::string region_threads;        // --region-threads: any, all; "": any if joules count
     // These are for the proof that the optimised model computes the same.
     std::uint64_t seed = 1;           // --seed of its inputs
     int proofs = 0;                   // --proofs: sets of inputs; 0: three, or one for a large model

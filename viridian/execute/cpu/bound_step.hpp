@@ -1,6 +1,7 @@
 #pragma once
 // Makes the kernel of a plan's step ready to run, and binds it to the memory of one run state.
 #include "viridian/execute/cpu/kernel.hpp"
+#include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
 
@@ -27,7 +28,10 @@ struct BoundStep {
     void bind() const {
         if (kernel->bind) kernel->bind(pointers);
     }
-    void run() const { kernel->run(pointers); }
+    void run() const {
+        const OnThreads on(kernel->threads);
+        kernel->run(pointers);
+    }
 };
 
 }  // namespace viridian::execute::cpu

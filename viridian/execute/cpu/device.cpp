@@ -8,9 +8,11 @@
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
+#include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing/core_latency.hpp"
 #include "viridian/execute/cpu/timing/step_timer.hpp"
 #include "viridian/execute/cpu/timing/timing.hpp"
+#include "viridian/execute/cpu/timing/wake_latency.hpp"
 #include "viridian/execute/cpu/version.hpp"
 
 namespace viridian::execute {
@@ -27,8 +29,10 @@ bool bf16_runs(const Machine& machine) {
 
 class CpuDevice final : public Device {
   public:
-    CpuDevice(cpu::Context context, std::string fingerprint, std::vector<int> processors)
-        : context_(std::move(context)),
+    CpuDevice(cpu::Context context, const CpuOptions& options, std::string fingerprint,
+              std::vector<int> processors)
+        : options_(options),
+          context_(std::move(context)),
           asking_(context_),
           fingerprint_(std::move(fingerprint)),
           processors_(std::move(processors)),
@@ -67,10 +71,11 @@ class CpuDevice final : public Device {
                                         const plan::Choice& choice, bool bf16) override {
         const cpu::Family* family = cpu::family_of(choice.kernel);
         if (family == nullptr) return std::nullopt;
-        cpu::Context context = asking_;
+        cpu::Context context = asking_.on(choice.threads < asking_.threads ? choice.threads : 0);
         context.allowances.bf16 = bf16;
         auto all = offers_of({family, 1}, cpu::Task{context, graph, region});
         if (!all.ok()) return std::nullopt;
+        for (plan::Choice& own : *all) own.threads = choice.threads;
         const auto found = std::ranges::find(*all, choice.key(), &plan::Choice::key);
         return found == all->end() ? std::nullopt : std::optional(std::move(*found));
     }
@@ -115,11 +120,20 @@ class CpuDevice final : public Device {
         return apart ? cpu::core_to_core_latency(*context_.pool) : Seconds();
     }
 
+    Result<std::unique_ptr<Device>> on_threads(int threads) override {
+        CpuOptions fewer = options_;
+        fewer.threads = threads;
+        return make_cpu_device(fewer);
+    }
+    Seconds wake_latency() override { return cpu::wake_latency(*context_.pool); }
+
   private:
     static Result<std::vector<plan::Choice>> offers_of(std::span<const cpu::Family> families,
                                                        const cpu::Task& task) {
         const cpu::NoPrimitiveCache no_cache;
         return cpu::with_crew(*task.context.pool, [&]() -> Result<std::vector<plan::Choice>> {
+            const int threads = task.context.threads;
+            const cpu::OnThreads on(threads == task.context.pool->threads() ? 0 : threads);
             std::vector<plan::Choice> all;
             for (const cpu::Family& family : families)
                 if (task.reads_first_output() || family.any_outputs)
@@ -129,6 +143,7 @@ class CpuDevice final : public Device {
         });
     }
 
+    const CpuOptions options_;
     cpu::Context context_;
     cpu::Context asking_;  // of what is offered and timed, never computed
     std::string fingerprint_;
@@ -174,7 +189,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                              std::make_shared<cpu::PackedConstants>(),
                              std::move(pool)};
         return std::unique_ptr<Device>(
-            std::make_unique<CpuDevice>(std::move(context), machine.fingerprint(), std::move(cpus)));
+            std::make_unique<CpuDevice>(std::move(context), options, machine.fingerprint(), std::move(cpus)));
     } catch (const dnnl::error& error) {
         return fail(ErrorCode::device_failed, "reinstall libdnnl", "oneDNN does not start: {}", error.what());
     }

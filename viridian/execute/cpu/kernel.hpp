@@ -38,6 +38,7 @@ struct Kernel {
     std::function<void(const Pointers&)> bind;
     std::vector<Packed> constants;  // packed weights
     Bytes workspace;                // scratch of one run
+    int threads = 0;                // it runs on; 0: all of the device
 };
 
 class Pool;  // pool/pool.hpp
@@ -49,7 +50,14 @@ struct Context {
     int threads = 1;
     Allowances allowances;
     std::shared_ptr<PackedConstants> packed;
-    std::shared_ptr<Pool> pool;  // of as many threads
+    std::shared_ptr<Pool> pool;  // of as many threads, or more
+
+    // Returns the same for kernels on fewer threads; 0 stands for all.
+    [[nodiscard]] Context on(int fewer) const {
+        Context own = *this;
+        if (fewer != 0) own.threads = fewer;
+        return own;
+    }
 };
 
 // A Task is a region of a graph, for which kernels are offered or prepared.

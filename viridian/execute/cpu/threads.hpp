@@ -22,6 +22,22 @@ void parallel(int threads, const Function& f) {
         const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
+// While an OnThreads lives, oneDNN's kernels that the calling thread prepares or runs have at most `threads`
+// parts, and the other workers sleep. 0 stands for all threads of the crew.
+class OnThreads {
+  public:
+    explicit OnThreads(int threads) : before_(seat().most) {
+        seat().most = threads;
+        seat().crew->park_all_but(seat().most_parts());
+    }
+    ~OnThreads() { seat().most = before_; }
+    OnThreads(const OnThreads&) = delete;
+    OnThreads& operator=(const OnThreads&) = delete;
+
+  private:
+    int before_;
+};
+
 // Waits, inside a function that `parallel` runs, until every part has come here. A job with barriers waits
 // for every worker to get a processor; where it costs little, two jobs are better.
 inline void barrier(int threads) {

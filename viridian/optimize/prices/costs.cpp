@@ -1,6 +1,8 @@
 #include "viridian/optimize/prices/costs.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/machine.hpp"
@@ -27,44 +29,121 @@ MeasuredCosts::MeasuredCosts(execute::Device& device, cost::Database& database, 
 
 Result<std::unique_ptr<MeasuredCosts>> MeasuredCosts::open(execute::Device& device, cost::Database& database,
                                                            const profile::EnergyOptions& options,
-                                                           const std::string& allowances) {
+                                                           const std::string& allowances,
+                                                           bool fewer_threads) {
     VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(options, device));
-    return std::unique_ptr<MeasuredCosts>(
-        new MeasuredCosts(device, database, std::move(energy), {.protocol = {}, .allowances = allowances}));
+    const profile::OnDemandOptions on_demand = {.protocol = {}, .allowances = allowances};
+    std::unique_ptr<MeasuredCosts> costs(new MeasuredCosts(device, database, std::move(energy), on_demand));
+    if (!fewer_threads) return costs;
+    for (const int threads : profile::FewerThreads::counts(device.threads())) {
+        VIRIDIAN_TRY(auto fewer, profile::FewerThreads::open(device, threads, database, options, on_demand));
+        if (fewer != nullptr) costs->fewer_.push_back(std::move(fewer));
+    }
+    return costs;
+}
+
+std::vector<profile::OnDemand*> MeasuredCosts::all_prices() {
+    std::vector<profile::OnDemand*> all = {&on_demand_};
+    for (const auto& fewer : fewer_) all.push_back(&fewer->prices());
+    return all;
+}
+
+cost::PriceSource MeasuredCosts::source() {
+    const cost::PriceSource own = on_demand_.source();
+    const auto choices = [this, own](const graph::Graph& graph,
+                                     const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+        VIRIDIAN_TRY(std::vector<cost::PricedChoice> all, own.choices(graph, region));
+        for (const auto& fewer : fewer_) {
+            VIRIDIAN_TRY(std::vector<cost::PricedChoice> more, fewer->choices(graph, region));
+            std::ranges::move(more, std::back_inserter(all));
+        }
+        return all;
+    };
+    return {choices, own.conversion};
+}
+
+std::vector<PlanThreads> MeasuredCosts::on_fewer_threads() {
+    std::vector<PlanThreads> all;
+    for (const auto& fewer : fewer_) all.push_back({fewer->threads(), fewer->alone()});
+    return all;
+}
+
+void MeasuredCosts::price_for(const graph::Graph& network) {
+    for (profile::OnDemand* prices : all_prices()) prices->price_for(network);
+}
+
+Result<void> MeasuredCosts::calibrate() {
+    for (profile::OnDemand* prices : all_prices()) {
+        VIRIDIAN_TRY(prices->calibrate());
+    }
+    return {};
 }
 
 Result<std::optional<PriceForecast>> MeasuredCosts::forecast(const std::vector<graph::Graph>& graphs) {
-    VIRIDIAN_TRY(PriceForecast forecast, PriceForecast::make(graphs, on_demand_, options_.protocol));
+    VIRIDIAN_TRY(PriceForecast forecast, PriceForecast::make(graphs, all_prices(), options_.protocol));
     return std::optional(std::move(forecast));
 }
 
 Result<std::size_t> MeasuredCosts::confirm(const graph::Graph& graph,
                                            const std::vector<plan::AssignedRegion>& choices) {
-    return on_demand_.confirm(graph, choices);
+    std::size_t timed = 0;
+    const auto confirm_those_on = [&](int threads, profile::OnDemand& prices) -> Result<void> {
+        std::vector<plan::AssignedRegion> own;
+        for (const plan::AssignedRegion& assigned : choices)
+            if (assigned.choice.threads == threads) own.push_back(assigned);
+        for (plan::AssignedRegion& assigned : own) assigned.choice.threads = 0;
+        VIRIDIAN_TRY(const std::size_t count, prices.confirm(graph, own));
+        timed += count;
+        return {};
+    };
+    VIRIDIAN_TRY(confirm_those_on(0, on_demand_));
+    for (const auto& fewer : fewer_) {
+        VIRIDIAN_TRY(confirm_those_on(fewer->threads(), fewer->prices()));
+    }
+    return timed;
 }
 
+// A kernel that is wrong is offered on no number of threads.
 void MeasuredCosts::forbid(const std::string& signature, const std::string& choice) {
-    on_demand_.forbid(signature, choice);
+    for (profile::OnDemand* prices : all_prices())
+        prices->forbid(signature, plan::key_on_all_threads(choice));
 }
 
 void MeasuredCosts::forbid_all_but_reference(const std::string& signature) {
-    on_demand_.forbid_all_but_reference(signature);
+    for (profile::OnDemand* prices : all_prices()) prices->forbid_all_but_reference(signature);
+}
+
+void MeasuredCosts::allow_all() {
+    for (profile::OnDemand* prices : all_prices()) prices->allow_all();
+}
+
+profile::OnDemandCounts MeasuredCosts::counts() const {
+    profile::OnDemandCounts sum = on_demand_.counts();
+    for (const auto& fewer : fewer_) {
+        const profile::OnDemandCounts& more = fewer->prices().counts();
+        sum.hits += more.hits;
+        sum.misses += more.misses;
+        sum.again += more.again;
+        sum.measuring += more.measuring;
+    }
+    return sum;
 }
 
 void MeasuredCosts::report_to(Listener* listener, const PriceForecast* forecast) {
-    if (listener == nullptr) {
-        on_demand_.cancelled = nullptr;
-        on_demand_.progress = nullptr;
-        return;
+    for (profile::OnDemand* prices : all_prices()) {
+        if (listener == nullptr) {
+            prices->cancelled = nullptr;
+            prices->progress = nullptr;
+            continue;
+        }
+        prices->cancelled = [listener] { return listener->cancelled(); };
+        prices->progress = [this, listener, forecast,
+                            begin = std::chrono::steady_clock::now()](const std::string& what) {
+            listener->progress(forecast == nullptr
+                                   ? what
+                                   : fmt::format("{}: {}", forecast->progress(counts().misses, begin), what));
+        };
     }
-    on_demand_.cancelled = [listener] { return listener->cancelled(); };
-    on_demand_.progress = [this, listener, forecast,
-                           begin = std::chrono::steady_clock::now()](const std::string& what) {
-        listener->progress(
-            forecast == nullptr
-                ? what
-                : fmt::format("{}: {}", forecast->progress(on_demand_.counts().misses, begin), what));
-    };
 }
 
 std::string MeasuredCosts::device() const { return this_machine().cpu_model; }

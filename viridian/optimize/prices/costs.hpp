@@ -7,9 +7,16 @@
 #include "viridian/cost/database.hpp"
 #include "viridian/cost/recorded.hpp"
 #include "viridian/optimize/prices/price_forecast.hpp"
+#include "viridian/profile/fewer_threads.hpp"
 #include "viridian/profile/on_demand.hpp"
 
 namespace viridian::optimize {
+
+// PlanThreads are the prices of a plan that runs on `threads` threads from end to end.
+struct PlanThreads {
+    int threads = 0;
+    cost::PriceSource source;
+};
 
 class Costs {
   public:
@@ -18,6 +25,8 @@ class Costs {
     // Returns a source of choices and prices, which refers to this object. Choices that were forbidden are
     // left out.
     [[nodiscard]] virtual cost::PriceSource source() = 0;
+    // Returns sources for plans that run on fewer threads from end to end; none unless asked for.
+    [[nodiscard]] virtual std::vector<PlanThreads> on_fewer_threads() { return {}; }
     // Returns where joules come from: the name of a meter or model, or "none: prices from a file".
     [[nodiscard]] virtual std::string meter() const = 0;
     // Returns the name of the processor that prices are for.
@@ -63,35 +72,41 @@ class Costs {
 class MeasuredCosts final : public Costs {
   public:
     // Prices joules as `energy` says. `allowances` names the precisions that `device` may offer ("f32,bf16").
-    // The device and the database outlive this object. Errors: those of EnergyPricer::open.
+    // With `fewer_threads` every kernel is also priced on some of the threads. The device and the database
+    // outlive this object. Errors: those of EnergyPricer::open, and of devices on fewer threads.
     [[nodiscard]] static Result<std::unique_ptr<MeasuredCosts>> open(execute::Device& device,
                                                                      cost::Database& database,
                                                                      const profile::EnergyOptions& energy,
-                                                                     const std::string& allowances);
+                                                                     const std::string& allowances,
+                                                                     bool fewer_threads = false);
 
-    cost::PriceSource source() override { return on_demand_.source(); }
+    cost::PriceSource source() override;
+    std::vector<PlanThreads> on_fewer_threads() override;
     std::string meter() const override { return energy_.name(); }
     std::string device() const override;
-    void price_for(const graph::Graph& network) override { on_demand_.price_for(network); }
-    Result<void> calibrate() override { return on_demand_.calibrate(); }
+    void price_for(const graph::Graph& network) override;
+    Result<void> calibrate() override;
     Result<profile::Drift> drift() override { return on_demand_.drift(); }
     Result<std::optional<PriceForecast>> forecast(const std::vector<graph::Graph>& graphs) override;
     Result<std::size_t> confirm(const graph::Graph& graph,
                                 const std::vector<plan::AssignedRegion>& choices) override;
     void forbid(const std::string& signature, const std::string& choice) override;
     void forbid_all_but_reference(const std::string& signature) override;
-    void allow_all() override { on_demand_.allow_all(); }
+    void allow_all() override;
     void report_to(Listener* listener, const PriceForecast* forecast) override;
-    profile::OnDemandCounts counts() const override { return on_demand_.counts(); }
+    profile::OnDemandCounts counts() const override;
     const profile::EnergyPricer* energy() const override { return &energy_; }
 
   private:
     MeasuredCosts(execute::Device& device, cost::Database& database, profile::EnergyPricer energy,
                   profile::OnDemandOptions options);
+    // Returns what prices the device and what prices it on fewer threads.
+    [[nodiscard]] std::vector<profile::OnDemand*> all_prices();
 
     profile::EnergyPricer energy_;
     profile::OnDemandOptions options_;
     profile::OnDemand on_demand_;
+    std::vector<std::unique_ptr<profile::FewerThreads>> fewer_;
 };
 
 class RecordedCosts final : public Costs {

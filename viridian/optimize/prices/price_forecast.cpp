@@ -1,7 +1,5 @@
 #include "viridian/optimize/prices/price_forecast.hpp"
 
-#include "viridian/base/json.hpp"
-
 #include <algorithm>
 
 #include "viridian/base/json.hpp"
@@ -27,14 +25,21 @@ Result<void> ask_for_all(const std::vector<graph::Graph>& graphs, const cost::Pr
     return {};
 }
 
-Result<PriceForecast> PriceForecast::make(const std::vector<graph::Graph>& graphs, profile::OnDemand& costs,
+Result<PriceForecast> PriceForecast::make(const std::vector<graph::Graph>& graphs,
+                                          const std::vector<profile::OnDemand*>& costs,
                                           const execute::TimingProtocol& protocol) {
     PriceForecast forecast;
-    VIRIDIAN_TRY(ask_for_all(graphs, costs.counting(forecast.survey_)));
+    double missing_bytes = 0;
+    for (profile::OnDemand* one : costs) {
+        profile::Survey survey;
+        VIRIDIAN_TRY(ask_for_all(graphs, one->counting(survey)));
+        forecast.known_ += survey.known.size();
+        forecast.missing_ += survey.missing.size();
+        missing_bytes += survey.missing_bytes;
+    }
     const auto missing = static_cast<double>(forecast.missing());
     forecast.expected_ =
-        std::min(missing * least_each + Seconds(forecast.survey_.missing_bytes * seconds_per_byte),
-                 missing * protocol.budget);
+        std::min(missing * least_each + Seconds(missing_bytes * seconds_per_byte), missing * protocol.budget);
     forecast.each_ = missing > 0 ? forecast.expected_ / missing : Seconds(0);
     return forecast;
 }

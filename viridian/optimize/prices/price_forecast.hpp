@@ -12,14 +12,15 @@ namespace viridian::optimize {
 
 class PriceForecast {
   public:
-    // Counts the prices that the solvers could ask for on these graphs; measures nothing. `protocol` says
-    // how long one measurement may take. Errors: those of `costs`.
-    static Result<PriceForecast> make(const std::vector<graph::Graph>& graphs, profile::OnDemand& costs,
+    // Counts the prices that the solvers could ask for on these graphs, of each of `costs`; measures nothing.
+    // `protocol` says how long one measurement may take. Errors: those of `costs`.
+    static Result<PriceForecast> make(const std::vector<graph::Graph>& graphs,
+                                      const std::vector<profile::OnDemand*>& costs,
                                       const execute::TimingProtocol& protocol);
 
     // These return how many prices are known, how many are missing, and how long these take to measure.
-    [[nodiscard]] std::size_t known() const { return survey_.known.size(); }
-    [[nodiscard]] std::size_t missing() const { return survey_.missing.size(); }
+    [[nodiscard]] std::size_t known() const { return known_; }
+    [[nodiscard]] std::size_t missing() const { return missing_; }
     [[nodiscard]] Seconds expected() const { return expected_; }
     // These return the forecast for people, and for the member `forecast` of the result.
     [[nodiscard]] std::string text() const;
@@ -31,7 +32,7 @@ class PriceForecast {
                                        std::chrono::steady_clock::time_point begin) const;
 
   private:
-    profile::Survey survey_;
+    std::size_t known_ = 0, missing_ = 0;
     Seconds expected_, each_;
 };
 

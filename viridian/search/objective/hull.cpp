@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "viridian/search/assign/baselines.hpp"
@@ -254,6 +255,29 @@ Result<Frontier> frontier(const Instance& instance, const AssignOptions& options
     out.unresolved = all > 0 ? out.unresolved / all : 0;
     if (!hull.proven()) out.unresolved = 1;
     for (const auto& vertex : hull.vertices()) out.vertices.push_back(vertex.outcome);
+    return out;
+}
+
+Frontier merged(Frontier a, Frontier b) {
+    std::vector<Outcome> all = std::move(a.vertices);
+    std::ranges::move(b.vertices, std::back_inserter(all));
+    std::ranges::sort(all, {}, [](const Outcome& plan) {
+        return std::pair(plan.totals.seconds.value, plan.totals.joules.value);
+    });
+    // Whether `middle` lies on the line between its neighbours or above it.
+    const auto bulges = [](const Metrics& left, const Metrics& middle, const Metrics& right) {
+        return (middle.seconds - left.seconds).value * (right.joules - left.joules).value <=
+               (middle.joules - left.joules).value * (right.seconds - left.seconds).value;
+    };
+    Frontier out;
+    out.unresolved = std::max(a.unresolved, b.unresolved);
+    for (Outcome& plan : all) {
+        std::vector<Outcome>& hull = out.vertices;
+        if (!hull.empty() && plan.totals.joules >= hull.back().totals.joules) continue;
+        while (hull.size() > 1 && bulges(hull[hull.size() - 2].totals, hull.back().totals, plan.totals))
+            hull.pop_back();
+        hull.push_back(std::move(plan));
+    }
     return out;
 }
 

@@ -43,6 +43,9 @@ struct Frontier {
 [[nodiscard]] Result<Frontier> frontier(const Instance& instance, const AssignOptions& options = {},
                                         const FrontierOptions& limits = {});
 
+// Returns the frontier of the plans of both, which are plans of one graph.
+[[nodiscard]] Frontier merged(Frontier a, Frontier b);
+
 // Returns the best plan found under an objective of at most two metrics (power counts as time and energy),
 // with its bound; `start` is what mixes and limits are relative to. Errors: those of solve_additive;
 // missing_entry if no plan found keeps the limit.

@@ -72,7 +72,11 @@ Seat& seat() {
 unsigned forks() { return fork_count.load(std::memory_order_relaxed); }
 
 Crew::Crew(int threads, std::chrono::nanoseconds spin)
-    : threads_(threads), spin_(spin), forks_(forks()), taken_(static_cast<std::size_t>(threads)) {}
+    : threads_(threads),
+      spin_(spin),
+      forks_(forks()),
+      awake_(threads),
+      taken_(static_cast<std::size_t>(threads)) {}
 
 Result<std::unique_ptr<Crew>> Crew::start(int threads, std::span<const int> cpus,
                                           std::chrono::nanoseconds spin) {
@@ -222,7 +226,7 @@ std::chrono::nanoseconds Crew::processor_time() const {
 }
 
 void Crew::work(int index) {
-    for (std::uint64_t seen = 0; await_job(seen);) {
+    for (std::uint64_t seen = 0; await_job(index, seen);) {
         seen = number_.load(std::memory_order_acquire);
         const Part f = f_.load(std::memory_order_relaxed);
         void* data = data_.load(std::memory_order_relaxed);
@@ -237,9 +241,10 @@ void Crew::work(int index) {
     }
 }
 
-bool Crew::await_job(std::uint64_t seen) {
+bool Crew::await_job(int index, std::uint64_t seen) {
     const auto there = [&] { return number_.load(std::memory_order_acquire) != seen; };
-    while (!spin_until(spin_, there)) {
+    const auto parked = [&] { return index >= awake_.load(std::memory_order_relaxed); };
+    while (!spin_until(spin_, [&] { return there() || parked(); }) || !there()) {
         called_at_.store(0, std::memory_order_relaxed);  // by a caller who took it for a sleeper as it woke
         const std::uint32_t bell = bell_.load();
         sleepers_.fetch_add(1);

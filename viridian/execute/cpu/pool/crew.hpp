@@ -58,6 +58,11 @@ class Crew {
     // exception is thrown again here. A part that uses barriers must not throw. The caller sits in this
     // crew; a part starts no jobs.
     void run(int parts, Part f, void* data, Waits waits = Waits::at_barriers);
+    // Says that jobs have at most `parts` parts from now on. Workers that have nothing to do then sleep at
+    // once: waiting costs energy too.
+    void park_all_but(int parts) {
+        if (awake_.load(std::memory_order_relaxed) != parts) awake_.store(parts, std::memory_order_relaxed);
+    }
     // Waits, inside a part, until every part of the job has come here.
     void barrier();
 
@@ -67,7 +72,7 @@ class Crew {
     void publish(std::uint64_t number, int parts, Part f, void* data);
     void call_workers();
     void work(int index);
-    [[nodiscard]] bool await_job(std::uint64_t seen);
+    [[nodiscard]] bool await_job(int index, std::uint64_t seen);
     [[nodiscard]] bool take(int part, std::uint64_t number);
     void run_part(int part, int parts, Part f, void* data);
     void await_finished(std::uint32_t parts);
@@ -94,6 +99,7 @@ class Crew {
     std::atomic<bool> called_ = false;     // the sleeping workers, for this job
     std::atomic<std::uint32_t> bell_ = 0;  // changes with every job; idle workers sleep on it
     std::atomic<bool> ends_ = false;
+    std::atomic<int> awake_;                                     // workers from this one on do not spin
     alignas(64) std::vector<std::atomic<std::uint64_t>> taken_;  // by part: 2·number, + 1 if it is taken
     alignas(64) std::atomic<std::uint32_t> sleepers_ = 0;
     // When sleepers were called who have not come yet, and by how much a sleeper came late, in nanoseconds; 0
@@ -115,6 +121,9 @@ struct Seat {
     Crew* crew = nullptr;
     int part = 0, parts = 1;
     Crew::Waits openmp_waits = Crew::Waits::anyhow;  // the parts of OpenMP's regions that the thread starts
+    int most = 0;  // parts of a region of OpenMP that the thread starts; 0: as many as the crew has threads
+
+    [[nodiscard]] int most_parts() const { return most == 0 ? crew->threads() : most; }
 };
 // Returns the seat of the calling thread.
 [[nodiscard]] Seat& seat();

@@ -56,11 +56,11 @@ void run_region(void* region, int) {
 // What GOMP_parallel does for a thread that sits in a crew.
 void parallel_in_crew(OpenMpBody body, void* data, unsigned threads) {
     Seat& own = seat();
-    const auto most = static_cast<unsigned>(own.crew->threads());
+    const auto most = static_cast<unsigned>(own.most_parts());
     const unsigned parts = threads == 0 ? most : std::min(threads, most);
     if (own.parts > 1 || parts == 1) {  // a region within a region has one thread
         const Seat before = own;
-        own = {before.crew, 0, 1};
+        own = {before.crew, 0, 1, before.openmp_waits, before.most};
         body(data);
         own = before;
         return;
@@ -155,7 +155,7 @@ extern "C" {
 [[gnu::visibility("default")]] int omp_get_max_threads() {
     using namespace viridian::execute::cpu;
     ++asked;
-    if (const Seat& own = seat(); own.crew != nullptr) return own.crew->threads();
+    if (const Seat& own = seat(); own.crew != nullptr) return own.most_parts();
     return next_openmp().max_threads == nullptr ? 1 : next_openmp().max_threads();
 }
 
