@@ -143,7 +143,7 @@ class Device {
                                                                              const plan::Plan& plan);
     // Measures how long data takes now from one thread to the next. A hypervisor may move a virtual
     // processor to another core complex and back; times that were taken at different latencies do not
-    // compare. Zero means that it is not known, or that there is one thread.
+    // compare. Zero means that it is not known, as on a busy machine, or that there is one thread.
     [[nodiscard]] virtual Seconds core_to_core_latency() { return {}; }
     // Returns this device on fewer threads, to price what its kernels take there; null if it has no such
     // choice. A choice of this device whose `threads` are these has that price, and wake_latency() where the
