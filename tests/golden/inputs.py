@@ -58,6 +58,13 @@ def two_inputs(*dims):
     return model([node("Add", ["x", "b"], ["y"], "sum")], [typed("x", 2, 3), typed("b", *dims)], [typed("y", 2, 3)])
 
 
+def shaped_by_data():
+    """The distance between any two places of `x` that are not zero: its shape is known after NonZero has run."""
+    nodes = [node("NonZero", ["x"], ["p"], "places"), node("Transpose", ["p"], ["q"], "upright"),
+             node("Sub", ["p", "q"], ["d"], "apart"), node("ReduceMax", ["d"], ["y"], "furthest")]
+    return model(nodes, [typed("x", "N")], [typed("y", 1, 1, element=7)])
+
+
 def with_weights(tensor):
     return model([node("Add", ["x", "w"], ["y"], "sum")], [typed("x", 4)], [typed("y", 4)], [tensor])
 
@@ -67,6 +74,7 @@ MODELS = {
     "relu": lambda: relu(2, 3),
     "any_batch": lambda: relu("N", 3, "H", "W"),
     "two_inputs": lambda: two_inputs(2, 3),
+    "shaped_by_data": shaped_by_data,
     "shapes_differ": lambda: two_inputs(2, 4),
     "unknown_operator": lambda: model([node("Frobnicate", ["x"], ["y"], "odd")], [X], [Y]),
     "unknown_domain": lambda: model([node("Relu", ["x"], ["y"], "odd", "my.company")], [X], [Y]),

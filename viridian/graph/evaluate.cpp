@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "viridian/graph/operators/row.hpp"
 
@@ -133,13 +134,60 @@ bool uses_double(const Graph& graph) {
     return false;
 }
 
+// Whose values memory_need() counted before the run.
+enum class Level { whole_model, body };
+
+// Tells the budget which values live that nobody counted before the run: those of bodies, and of the model
+// those whose shape is data.
 template <class Scalar>
-Result<std::vector<Tensor>> evaluate_tensors(const Graph& graph, const std::vector<Tensor>& inputs) {
+class Uncounted {
+  public:
+    Uncounted(const Graph& graph, Level level, MemoryBudget& budget)
+        : graph_(graph), level_(level), budget_(budget), held_(graph.value_count()) {}
+    [[nodiscard]] bool holds(ValueId id) const {
+        return level_ == Level::body || !graph_.value(id).type.known();
+    }
+    // The elements of the node's largest output, if all its outputs were counted, and 0 otherwise.
+    [[nodiscard]] std::int64_t foreseen(const Node& node) const {
+        std::int64_t most = 0;
+        for (const ValueId id : node.outputs) {
+            if (id == ValueId::none) continue;
+            if (holds(id)) return 0;
+            if (const auto count = element_count(graph_.value(id).type.dims()); count.ok())
+                most = std::max(most, *count);
+        }
+        return most;
+    }
+    void made(ValueId id, const Array<Scalar>& array) {
+        if (!holds(id)) return;
+        held_[index(id)] = array.bytes();
+        budget_.hold(array.bytes());
+    }
+    void gone(ValueId id) { budget_.release(std::exchange(held_[index(id)], Bytes())); }
+    void all_gone() {
+        for (const Bytes bytes : held_) budget_.release(bytes);
+    }
+
+  private:
+    const Graph& graph_;
+    Level level_;
+    MemoryBudget& budget_;
+    std::vector<Bytes> held_;
+};
+
+template <class Scalar>
+Result<std::vector<Array<Scalar>>> evaluate_at(Level level, const Graph& graph,
+                                               std::vector<Array<Scalar>> inputs, Rounding rounding,
+                                               MemoryBudget& budget);
+
+template <class Scalar>
+Result<std::vector<Tensor>> evaluate_tensors(const Graph& graph, const std::vector<Tensor>& inputs,
+                                             std::optional<Bytes> memory) {
     try {
         std::vector<Array<Scalar>> arrays;
         for (const Tensor& input : inputs) arrays.push_back(array_of<Scalar>(input));
         VIRIDIAN_TRY(const std::vector<Array<Scalar>> outputs,
-                     evaluate(graph, std::move(arrays), Rounding::declared));
+                     evaluate(graph, std::move(arrays), Rounding::declared, memory));
         std::vector<Tensor> tensors;
         for (const Array<Scalar>& output : outputs) tensors.push_back(tensor_of(output));
         return tensors;
@@ -149,11 +197,10 @@ Result<std::vector<Tensor>> evaluate_tensors(const Graph& graph, const std::vect
     }
 }
 
-}  // namespace
-
 template <class Scalar>
-Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Array<Scalar>> inputs,
-                                            Rounding rounding) {
+Result<std::vector<Array<Scalar>>> evaluate_at(Level level, const Graph& graph,
+                                               std::vector<Array<Scalar>> inputs, Rounding rounding,
+                                               MemoryBudget& budget) {
     if (inputs.size() != graph.inputs().size() + graph.states().size())
         return fail(ErrorCode::mismatch, "give one tensor per input",
                     "the graph has {} inputs, {} were given", graph.inputs().size() + graph.states().size(),
@@ -164,21 +211,27 @@ Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Arra
     std::vector<std::size_t> left(graph.value_count());
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = readers.count(static_cast<ValueId>(i));
 
+    Uncounted<Scalar> uncounted(graph, level, budget);
+    const auto set = [&](ValueId id, Array<Scalar> array) {
+        uncounted.made(id, array);
+        values[index(id)] = std::move(array);
+    };
     std::size_t next = 0;
     for (const ValueId id : graph.inputs()) {
         VIRIDIAN_TRY(check_input(graph, id, inputs[next].type, inputs[next].dims));
-        values[index(id)] = std::move(inputs[next++]);
+        set(id, std::move(inputs[next++]));
     }
-    for (const State& state : graph.states()) values[index(state.before)] = std::move(inputs[next++]);
+    for (const State& state : graph.states()) set(state.before, std::move(inputs[next++]));
 
     const auto load = [&](ValueId id) {  // constants become arrays when first read
         if (const Tensor* constant = graph.constant(id);
             constant && values[index(id)].type == ElementType::undefined)
-            values[index(id)] = array_of<Scalar>(*constant);
+            set(id, array_of<Scalar>(*constant));
     };
     for (const NodeId id : order) {
         const Node& node = graph.node(id);
-        Call<Scalar> call{node, {}, std::vector<Array<Scalar>>(node.outputs.size()), rounding};
+        Call<Scalar> call{node,     {},      std::vector<Array<Scalar>>(node.outputs.size()),
+                          rounding, &budget, uncounted.foreseen(node)};
         for (const ValueId input : node.inputs) {
             if (input != ValueId::none) load(input);
             call.inputs.push_back(input == ValueId::none ? nullptr : &values[index(input)]);
@@ -186,11 +239,14 @@ Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Arra
         if (auto done = guarded(call); !done.ok())
             return std::move(done).error().within(fmt::format("node `{}` ({})", node.name, node.op));
         for (const ValueId input : node.inputs)
-            if (input != ValueId::none && --left[index(input)] == 0) values[index(input)] = {};
+            if (input != ValueId::none && --left[index(input)] == 0) {
+                values[index(input)] = {};
+                uncounted.gone(input);
+            }
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             if (node.outputs[i] == ValueId::none || left[index(node.outputs[i])] == 0) continue;
             round_to_type(call.outputs[i], rounding);
-            values[index(node.outputs[i])] = std::move(call.outputs[i]);
+            set(node.outputs[i], std::move(call.outputs[i]));
         }
     }
     std::vector<Array<Scalar>> results;
@@ -201,18 +257,30 @@ Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Arra
     };
     for (const ValueId output : graph.outputs()) collect(output);
     for (const State& state : graph.states()) collect(state.after);
+    uncounted.all_gone();
     return results;
 }
 
-Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::vector<Tensor>& inputs) {
-    return uses_double(graph) ? evaluate_tensors<double>(graph, inputs)
-                              : evaluate_tensors<float>(graph, inputs);
+}  // namespace
+
+template <class Scalar>
+Result<std::vector<Array<Scalar>>> evaluate(const Graph& graph, std::vector<Array<Scalar>> inputs,
+                                            Rounding rounding, std::optional<Bytes> memory) {
+    MemoryBudget budget(memory);
+    return evaluate_at(Level::whole_model, graph, std::move(inputs), rounding, budget);
+}
+
+Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::vector<Tensor>& inputs,
+                                     std::optional<Bytes> memory) {
+    return uses_double(graph) ? evaluate_tensors<double>(graph, inputs, memory)
+                              : evaluate_tensors<float>(graph, inputs, memory);
 }
 
 template <class Scalar>
 Result<std::vector<Array<Scalar>>> Call<Scalar>::run_body(std::size_t body,
                                                           std::vector<Array<Scalar>> arguments) const {
-    return evaluate(*node.bodies[body], std::move(arguments), rounding);
+    invariant(budget != nullptr, "a node with bodies is evaluated within a graph");
+    return evaluate_at(Level::body, *node.bodies[body], std::move(arguments), rounding, *budget);
 }
 
 template <class Scalar>
@@ -284,10 +352,12 @@ Tensor tensor_of(const Array<Scalar>& array) {
     return tensor;
 }
 
-template Result<std::vector<Array<float>>> evaluate(const Graph&, std::vector<Array<float>>, Rounding);
-template Result<std::vector<Array<double>>> evaluate(const Graph&, std::vector<Array<double>>, Rounding);
+template Result<std::vector<Array<float>>> evaluate(const Graph&, std::vector<Array<float>>, Rounding,
+                                                    std::optional<Bytes>);
+template Result<std::vector<Array<double>>> evaluate(const Graph&, std::vector<Array<double>>, Rounding,
+                                                     std::optional<Bytes>);
 template Result<std::vector<Array<PrimeField>>> evaluate(const Graph&, std::vector<Array<PrimeField>>,
-                                                         Rounding);
+                                                         Rounding, std::optional<Bytes>);
 template struct Call<float>;
 template struct Call<double>;
 template struct Call<PrimeField>;

@@ -140,7 +140,8 @@ std::optional<std::vector<Tensor>> moved_bytes(const Graph& graph, const Node& n
 Result<std::vector<Tensor>> evaluate_constants(const Graph& graph, const Node& node) {
     const Graph small = alone_of(graph, node);
     if (auto done = moved_bytes(small, only_node(small))) return *std::move(done);
-    return graph::evaluate(small, std::vector<Tensor>());
+    constexpr Bytes most_unforeseen(std::int64_t{64} << 20);  // as much as fold_constants makes
+    return graph::evaluate(small, std::vector<Tensor>(), most_unforeseen);
 }
 
 Result<Tensor> FoldCache::real(const Tensor& tensor, Computed& met) const {

@@ -85,6 +85,13 @@ Result<void> check_memory(const graph::Graph& graph, const ModelOptions& options
     return check_need(need.total(), options);
 }
 
+Result<std::optional<Bytes>> memory_left(const graph::Graph& graph, const ModelOptions& options) {
+    if (options.memory.empty()) return std::optional<Bytes>();
+    VIRIDIAN_TRY(const graph::MemoryNeed need, graph::memory_need(graph));
+    VIRIDIAN_TRY(const Bytes allowed, parse_size(options.memory));
+    return std::optional(Bytes(std::max<std::int64_t>(0, allowed.value - need.total().value)));
+}
+
 Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan, const ModelOptions& options) {
     VIRIDIAN_TRY(const graph::MemoryNeed need, graph::memory_need(graph));
     Bytes sum = need.constants + Bytes(plan.arena_bytes) + Bytes(plan.workspace_bytes);
@@ -119,6 +126,9 @@ Result<std::unique_ptr<execute::Device>> open_device(const ModelOptions& options
     cpu.pin = options.pin;
     cpu.allowances.bf16 = allows_bf16(options);
     cpu.allowances.winograd = cpu.allowances.strassen = !options.exact_arithmetic;
+    if (!options.memory.empty()) {
+        VIRIDIAN_TRY(cpu.memory, parse_size(options.memory));
+    }
     return execute::make_cpu_device(cpu);
 }
 

@@ -38,7 +38,12 @@ struct ModelOptions {
 // tensor beyond 16 TiB), out_of_memory (more than three quarters of what is free), invalid_argument (`memory`
 // is no size).
 [[nodiscard]] Result<void> check_memory(const graph::Graph& graph, const ModelOptions& options);
-// Does the same for a plan, whose buffers share memory and may be padded. Errors: the same.
+// Returns what `options.memory` leaves for values whose size is known only while `graph` runs
+// (graph/reference/memory_budget.hpp). Returns nothing without `memory`. Errors: limit_exceeded (a tensor
+// beyond 16 TiB), invalid_argument (`memory` is no size).
+[[nodiscard]] Result<std::optional<Bytes>> memory_left(const graph::Graph& graph,
+                                                       const ModelOptions& options);
+// Does the same as check_memory for a plan, whose buffers share memory and may be padded. Errors: the same.
 [[nodiscard]] Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan,
                                         const ModelOptions& options);
 

@@ -152,7 +152,8 @@ Result<Answer> run_run(const RunOptions& options) {
                  model_inputs(loaded.graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", files.model.filename().string()}};
     if (options.device == "reference") {
-        VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs, graph::evaluate(loaded.graph, inputs));
+        VIRIDIAN_TRY(const std::optional<Bytes> left, session::memory_left(loaded.graph, options.model));
+        VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs, graph::evaluate(loaded.graph, inputs, left));
         VIRIDIAN_TRY(result["outputs"], outputs_json(options, loaded.graph, outputs));
         return Answer{result, fmt::format("{}: outputs of the reference kernels (first values)\n{}",
                                           files.model.filename().string(), outputs_text(result["outputs"]))};

@@ -187,7 +187,8 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                              threads,
                              options.allowances,
                              std::make_shared<cpu::PackedConstants>(),
-                             std::move(pool)};
+                             std::move(pool),
+                             options.memory};
         return std::unique_ptr<Device>(
             std::make_unique<CpuDevice>(std::move(context), options, machine.fingerprint(), std::move(cpus)));
     } catch (const dnnl::error& error) {

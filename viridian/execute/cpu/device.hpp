@@ -18,6 +18,9 @@ struct CpuOptions {
     // (PinnedCaller), as do the workers of calls that overlap. With more threads than cores, none is pinned.
     bool pin = false;
     Allowances allowances;
+    // What values inside If, Loop, Scan and functions may take in a run of one such node; absent: three
+    // quarters of what is free. The graph tells the size of all others.
+    std::optional<Bytes> memory = std::nullopt;
 };
 
 // Makes the device. Errors: no_device (no AVX2, or no bf16 although it is allowed), invalid_argument (more

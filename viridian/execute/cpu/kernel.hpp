@@ -50,7 +50,8 @@ struct Context {
     int threads = 1;
     Allowances allowances;
     std::shared_ptr<PackedConstants> packed;
-    std::shared_ptr<Pool> pool;  // of as many threads, or more
+    std::shared_ptr<Pool> pool;                  // of as many threads, or more
+    std::optional<Bytes> memory = std::nullopt;  // CpuOptions::memory
 
     // Returns the same for kernels on fewer threads; 0 stands for all.
     [[nodiscard]] Context on(int fewer) const {

@@ -19,7 +19,7 @@ namespace viridian::graph {
 // Sets outputs[0], of element type `result`, to f(a, b) element by element, where a and b are the first two
 // inputs. `f` accepts two scalars and two integers; u64 elements are std::uint64_t, all other integers are
 // std::int64_t. Errors: mismatch (shapes that do not broadcast, or only one operand is floating), and those
-// of make_array.
+// of Call::make.
 template <class Scalar, class Function>
 Result<void> broadcast_elements(Call<Scalar>& call, ElementType result, Function f) {
     const Array<Scalar>& a = *call.input(0);
@@ -28,7 +28,7 @@ Result<void> broadcast_elements(Call<Scalar>& call, ElementType result, Function
         return fail(ErrorCode::mismatch, "add a Cast", "operands of types {} and {}", name_of(a.type),
                     name_of(b.type));
     VIRIDIAN_TRY(const Dims dims, broadcast(a.dims, b.dims));
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(result, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(result, dims));
     const std::vector<std::int64_t> from_a = broadcast_index(a.dims, dims);
     const std::vector<std::int64_t> from_b = broadcast_index(b.dims, dims);
     const auto each = [&](auto operation) {

@@ -29,7 +29,7 @@ Result<void> prepare(Call<Scalar>& call) {
     for (std::size_t i = 0; i < call.outputs.size(); ++i)
         if (const TensorType& type = inference.outputs()[i];
             type.element != ElementType::undefined && type.known()) {
-            VIRIDIAN_TRY(call.outputs[i], make_array<Scalar>(type.element, type.dims()));
+            VIRIDIAN_TRY(call.outputs[i], call.make(type.element, type.dims()));
         }
     return {};
 }

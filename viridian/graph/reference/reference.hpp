@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "viridian/graph/graph.hpp"
+#include "viridian/graph/reference/memory_budget.hpp"
 #include "viridian/graph/reference/prime_field.hpp"
 
 namespace viridian::graph {
@@ -34,6 +35,11 @@ struct Array {
     [[nodiscard]] std::int64_t count() const {
         return static_cast<std::int64_t>(floating() ? real.size() : integer.size());
     }
+    // Bytes that an element of `type` takes in an array, whatever it takes in a tensor.
+    [[nodiscard]] static constexpr Bytes bytes_per_element(ElementType type) {
+        return Bytes(static_cast<std::int64_t>(is_floating(type) ? sizeof(Scalar) : sizeof(std::int64_t)));
+    }
+    [[nodiscard]] Bytes bytes() const { return Bytes(count() * bytes_per_element(type).value); }
 };
 
 // Accumulator is the type in which kernels sum: double for float.
@@ -74,6 +80,17 @@ struct Call {
     std::vector<const Array<Scalar>*> inputs;  // null if absent
     std::vector<Array<Scalar>> outputs;        // to fill; an output that nothing reads may stay undefined
     Rounding rounding = Rounding::declared;
+    MemoryBudget* budget = nullptr;  // null: there is none
+    std::int64_t foreseen = 0;       // outputs of so many elements were counted before: no need to ask
+
+    // Returns a zero array for an output, whose size depends on the inputs. Errors: those of make_array and
+    // of MemoryBudget::check, before anything is allocated.
+    [[nodiscard]] Result<Array<Scalar>> make(ElementType type, Dims dims) const {
+        VIRIDIAN_TRY(const std::int64_t count, element_count(dims));
+        if (budget != nullptr && count > foreseen && count <= reference_limit)
+            VIRIDIAN_TRY(budget->check(Bytes(count * Array<Scalar>::bytes_per_element(type).value)));
+        return make_array<Scalar>(type, std::move(dims));
+    }
 
     [[nodiscard]] const Array<Scalar>* input(std::size_t i) const {
         return i < inputs.size() ? inputs[i] : nullptr;

@@ -24,12 +24,13 @@ template <class Scalar>
 template <class Scalar>
 class Stack {
   public:
-    // `type` is that of an entry; it matters if no entry is pushed.
-    explicit Stack(const TensorType& type) : element_(type.element) {
+    // `type` is that of an entry; it matters if no entry is pushed. `budget` holds the entries.
+    Stack(const TensorType& type, MemoryBudget& budget) : element_(type.element), budget_(&budget) {
         for (const Dimension& d : type.shape.value_or(Shape{}))
             entry_.push_back(std::max<std::int64_t>(d.value(), 0));
     }
-    // Appends an entry. Errors: mismatch (another type or shape than the first), limit_exceeded.
+    // Appends an entry. Errors: mismatch (another type or shape than the first), limit_exceeded, and those of
+    // MemoryBudget::check.
     [[nodiscard]] Result<void> push(const Array<Scalar>& entry) {
         if (entries_.empty()) {
             element_ = entry.type;
@@ -42,17 +43,26 @@ class Stack {
         if (total_ > reference_limit)
             return fail(ErrorCode::limit_exceeded, "check the model",
                         "a loop collects more than memory holds");
+        VIRIDIAN_TRY(budget_->check(entry.bytes()));
+        budget_->hold(entry.bytes());
         entries_.push_back(entry);
         return {};
     }
     void reverse() { std::reverse(entries_.begin(), entries_.end()); }
-    // Returns the stacked entries.
-    [[nodiscard]] Array<Scalar> finish() && {
+    // Returns the stacked entries. Errors: those of MemoryBudget::check.
+    [[nodiscard]] Result<Array<Scalar>> finish() && {
         Dims dims = entry_;
         dims.insert(dims.begin(), static_cast<std::int64_t>(entries_.size()));
+        const Bytes all(total_ * Array<Scalar>::bytes_per_element(element_).value);
+        VIRIDIAN_TRY(budget_->check(all));
+        budget_->release(all);
         Array<Scalar> whole;
         whole.type = element_;
         whole.dims = std::move(dims);
+        if (whole.floating())
+            whole.real.reserve(static_cast<std::size_t>(total_));
+        else
+            whole.integer.reserve(static_cast<std::size_t>(total_));
         for (const Array<Scalar>& entry : entries_) {
             whole.real.insert(whole.real.end(), entry.real.begin(), entry.real.end());
             whole.integer.insert(whole.integer.end(), entry.integer.begin(), entry.integer.end());
@@ -65,6 +75,7 @@ class Stack {
     Dims entry_;
     std::int64_t total_ = 0;
     std::vector<Array<Scalar>> entries_;
+    MemoryBudget* budget_;
 };
 
 // Moves the first axis of an array to position `to`.

@@ -59,7 +59,7 @@ constexpr auto constant_of_shape = [](auto& call) -> Result<void> {
     if (fill.count() != 1)
         return fail(ErrorCode::malformed, "export the model again", "ConstantOfShape's value is one number");
     const Array<Scalar> value = array_of<Scalar>(fill);
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(fill.type(), dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(fill.type(), dims));
     if (y.floating())
         std::fill(y.real.begin(), y.real.end(), value.real[0]);
     else
@@ -99,8 +99,7 @@ constexpr auto range = [](auto& call) -> Result<void> {
         return x.floating() ? static_cast<double>(x.real[0]) : static_cast<double>(x.integer[0]);
     };
     if (number(2) == 0) return fail(ErrorCode::mismatch, "check the model", "Range with step 0");
-    VIRIDIAN_TRY(Array<Scalar> y,
-                 make_array<Scalar>(start.type, {range_length(number(0), number(1), number(2))}));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(start.type, {range_length(number(0), number(1), number(2))}));
     for (std::size_t i = 0; i < y.real.size(); ++i)
         y.real[i] = static_cast<Scalar>(number(0) + static_cast<double>(i) * number(2));
     for (std::size_t i = 0; i < y.integer.size(); ++i)
@@ -123,7 +122,8 @@ constexpr auto eye = [](auto& call) -> Result<void> {
     const Dims& dims = call.input(0)->dims;
     if (dims.size() != 2)
         return fail(ErrorCode::mismatch, "check the model's shapes", "EyeLike of rank {}", dims.size());
-    auto& y = call.outputs[0] = Array<Scalar>(stated_type(call.node, call.input(0)->type), dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(stated_type(call.node, call.input(0)->type), dims));
+    Array<Scalar>& y = call.outputs[0];
     const std::int64_t k = call.node.integer("k", 0);
     for (std::int64_t i = 0; i < dims[0]; ++i) {
         if (k >= dims[1] || k <= -dims[0] || i + k < 0 || i + k >= dims[1]) continue;
@@ -156,10 +156,9 @@ Result<void> infer_shape(Inference& inference) {
 }
 
 constexpr auto shape = [](auto& call) -> Result<void> {
-    using Scalar = scalar_of<decltype(call)>;
     const Dims& dims = call.input(0)->dims;
     const auto [start, end] = part_of_shape(call.node, call.input(0)->rank());
-    call.outputs[0] = Array<Scalar>(ElementType::i64, {end - start});
+    VIRIDIAN_TRY(call.outputs[0], call.make(ElementType::i64, {end - start}));
     call.outputs[0].integer.assign(dims.begin() + start, dims.begin() + end);
     return {};
 };
@@ -170,8 +169,7 @@ Result<void> infer_size(Inference& inference) {
 }
 
 constexpr auto size = [](auto& call) -> Result<void> {
-    using Scalar = scalar_of<decltype(call)>;
-    call.outputs[0] = Array<Scalar>(ElementType::i64, {});
+    VIRIDIAN_TRY(call.outputs[0], call.make(ElementType::i64, {}));
     call.outputs[0].integer[0] = call.input(0)->count();
     return {};
 };

@@ -94,7 +94,7 @@ constexpr auto loop = [](auto& call) -> Result<void> {
     const std::vector<Array<Scalar>> captured = copies(call, 2 + states, call.inputs.size());
     const auto types = output_types(*call.node.bodies[0]);
     std::vector<Stack<Scalar>> stacks;
-    for (std::size_t i = states + 1; i < types.size(); ++i) stacks.emplace_back(types[i]);
+    for (std::size_t i = states + 1; i < types.size(); ++i) stacks.emplace_back(types[i], *call.budget);
     for (std::int64_t iteration = 0; going && iteration < most; ++iteration) {
         if (iteration == iteration_limit)
             return fail(ErrorCode::limit_exceeded, "check the model",
@@ -112,7 +112,10 @@ constexpr auto loop = [](auto& call) -> Result<void> {
         for (std::size_t i = 0; i < states; ++i) state[i] = std::move(results[i + 1]);
         for (std::size_t i = 0; i < stacks.size(); ++i) VIRIDIAN_TRY(stacks[i].push(results[i + 1 + states]));
     }
-    for (Stack<Scalar>& stack : stacks) state.push_back(std::move(stack).finish());
+    for (Stack<Scalar>& stack : stacks) {
+        VIRIDIAN_TRY(Array<Scalar> whole, std::move(stack).finish());
+        state.push_back(std::move(whole));
+    }
     state.resize(call.outputs.size());
     call.outputs = std::move(state);
     return {};
@@ -186,7 +189,7 @@ constexpr auto scan = [](auto& call) -> Result<void> {
     }
     const auto types = output_types(*call.node.bodies[0]);
     std::vector<Stack<Scalar>> stacks;
-    for (std::size_t i = plan.states; i < types.size(); ++i) stacks.emplace_back(types[i]);
+    for (std::size_t i = plan.states; i < types.size(); ++i) stacks.emplace_back(types[i], *call.budget);
     for (std::int64_t step = 0; step < *length; ++step) {
         std::vector<Array<Scalar>> arguments = std::move(state);
         for (std::size_t i = 0; i < plan.scanned; ++i)
@@ -201,7 +204,8 @@ constexpr auto scan = [](auto& call) -> Result<void> {
     }
     for (std::size_t i = 0; i < stacks.size(); ++i) {
         if (plan.out_directions[i] != 0) stacks[i].reverse();
-        VIRIDIAN_TRY(Array<Scalar> whole, move_first_axis(std::move(stacks[i]).finish(), plan.out_axes[i]));
+        VIRIDIAN_TRY(Array<Scalar> stacked, std::move(stacks[i]).finish());
+        VIRIDIAN_TRY(Array<Scalar> whole, move_first_axis(std::move(stacked), plan.out_axes[i]));
         state.push_back(std::move(whole));
     }
     state.resize(call.outputs.size());

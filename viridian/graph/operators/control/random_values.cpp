@@ -42,7 +42,7 @@ Result<void> infer_like(Inference& inference) {
 
 template <class Scalar, class Draw>
 Result<void> fill(Call<Scalar>& call, ElementType type, const Dims& dims, Draw draw) {
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(type, dims));
     for (Scalar& value : y.real) value = static_cast<Scalar>(draw());
     for (std::int64_t& value : y.integer) value = static_cast<std::int64_t>(draw());
     call.outputs[0] = std::move(y);

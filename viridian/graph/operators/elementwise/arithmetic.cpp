@@ -29,7 +29,8 @@ template <class Scalar, class Function>
 Result<void> fold(Call<Scalar>& call, Function f) {
     Array<Scalar> sum = *call.input(0);
     for (std::size_t i = 1; i < call.inputs.size(); ++i) {
-        Call<Scalar> pair{call.node, {&sum, call.inputs[i]}, std::vector<Array<Scalar>>(1), call.rounding};
+        Call<Scalar> pair{call.node,   {&sum, call.inputs[i]}, std::vector<Array<Scalar>>(1), call.rounding,
+                          call.budget, call.foreseen};
         VIRIDIAN_TRY(broadcast_elements(pair, sum.type, f));
         sum = std::move(pair.outputs[0]);
     }
@@ -74,7 +75,7 @@ constexpr auto power = [](auto& call) -> Result<void> {
     const Array<Scalar>& a = *call.input(0);
     const Array<Scalar>& b = *call.input(1);
     VIRIDIAN_TRY(const Dims dims, broadcast(a.dims, b.dims));
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(a.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(a.type, dims));
     const auto from_a = broadcast_index(a.dims, dims);
     const auto from_b = broadcast_index(b.dims, dims);
     for (std::size_t i = 0; i < from_a.size(); ++i) {

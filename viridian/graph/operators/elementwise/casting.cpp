@@ -22,7 +22,8 @@ std::int64_t truncated(ElementType to, double x) {
 template <class Scalar>
 Result<void> cast(Call<Scalar>& call, ElementType to) {
     const Array<Scalar>& x = *call.input(0);
-    Array<Scalar>& y = call.outputs[0] = Array<Scalar>(to, x.dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(to, x.dims));
+    Array<Scalar>& y = call.outputs[0];
     if (x.floating() && y.floating()) {
         y.real = x.real;
     } else if (x.floating()) {

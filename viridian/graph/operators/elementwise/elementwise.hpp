@@ -28,7 +28,8 @@ template <class Scalar, class Function>
 Result<void> each_element(Call<Scalar>& call, Function function) {
     const auto f = for_node(function, call.node);
     const Array<Scalar>& x = *call.input(0);
-    Array<Scalar>& y = call.outputs[0] = Array<Scalar>(x.type, x.dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, x.dims));
+    Array<Scalar>& y = call.outputs[0];
     for (std::size_t i = 0; i < x.real.size(); ++i)
         if constexpr (std::is_same_v<Scalar, PrimeField>)
             y.real[i] = f(x.real[i]);

@@ -33,7 +33,8 @@ constexpr OperatorRow predicate(std::string_view name, const Precision& precisio
     return elementwise_row(name, {1, 1}, infer_predicate, real_kernel([](auto& call) -> Result<void> {
                                using Scalar = scalar_of<decltype(call)>;
                                const auto& x = *call.input(0);
-                               auto& y = call.outputs[0] = Array<Scalar>(ElementType::boolean, x.dims);
+                               VIRIDIAN_TRY(call.outputs[0], call.make(ElementType::boolean, x.dims));
+                               Array<Scalar>& y = call.outputs[0];
                                for (std::size_t i = 0; i < y.integer.size(); ++i) {
                                    const double element = x.floating() ? static_cast<double>(x.real[i])
                                                                        : static_cast<double>(x.integer[i]);

@@ -24,7 +24,7 @@ constexpr auto where = [](auto& call) -> Result<void> {
                     name_of(a.type), name_of(b.type), name_of(condition.type));
     VIRIDIAN_TRY(Dims dims, broadcast(condition.dims, a.dims));
     VIRIDIAN_TRY(dims, broadcast(dims, b.dims));
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(a.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(a.type, dims));
     const auto from_condition = broadcast_index(condition.dims, dims);
     const auto from_a = broadcast_index(a.dims, dims);
     const auto from_b = broadcast_index(b.dims, dims);

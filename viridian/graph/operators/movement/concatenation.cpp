@@ -53,7 +53,7 @@ constexpr auto concat = [](auto& call) -> Result<void> {
                         fmt::join(first.dims, ","), fmt::join(input->dims, ","));
         dims[at] += input->dims[at];
     }
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(first.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(first.type, dims));
     const AroundAxis whole(dims, axis);
     std::int64_t start = 0;
     for (const Array<Scalar>* input : call.inputs) {
@@ -126,7 +126,7 @@ constexpr auto split = [](auto& call) -> Result<void> {
     for (std::size_t part = 0; part < sizes.size(); ++part) {
         Dims dims = x.dims;
         dims[static_cast<std::size_t>(axis)] = sizes[part];
-        call.outputs[part] = Array<Scalar>(x.type, dims);
+        VIRIDIAN_TRY(call.outputs[part], call.make(x.type, dims));
         take(x,
              strided_index({whole.outer, sizes[part], whole.inner},
                            {whole.size * whole.inner, whole.inner, 1}, start * whole.inner),

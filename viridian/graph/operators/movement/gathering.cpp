@@ -30,7 +30,7 @@ constexpr auto gather = [](auto& call) -> Result<void> {
     Dims dims(data.dims.begin(), data.dims.begin() + axis);
     dims.insert(dims.end(), call.input(1)->dims.begin(), call.input(1)->dims.end());
     dims.insert(dims.end(), data.dims.begin() + axis + 1, data.dims.end());
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(data.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(data.type, dims));
     std::vector<std::int64_t> from;
     from.reserve(static_cast<std::size_t>(y.count()));
     for (std::int64_t o = 0; o < around.outer; ++o)
@@ -53,7 +53,7 @@ constexpr auto gather_elements = [](auto& call) -> Result<void> {
     using Scalar = scalar_of<decltype(call)>;
     const Array<Scalar>& data = *call.input(0);
     VIRIDIAN_TRY(const std::vector<std::int64_t> from, element_places(call));
-    call.outputs[0] = Array<Scalar>(data.type, call.input(1)->dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(data.type, call.input(1)->dims));
     take(data, from, call.outputs[0]);
     return {};
 };
@@ -81,7 +81,7 @@ constexpr auto gather_nd = [](auto& call) -> Result<void> {
     const Dims& indices = call.input(1)->dims;
     Dims dims(indices.begin(), indices.end() - 1);
     dims.insert(dims.end(), data.dims.begin() + places.depth, data.dims.end());
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(data.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(data.type, dims));
     std::vector<std::int64_t> from;
     from.reserve(static_cast<std::size_t>(y.count()));
     for (const std::int64_t start : places.starts)

@@ -27,7 +27,7 @@ constexpr auto trilu = [](auto& call) -> Result<void> {
     const bool upper = call.node.integer("upper", 1) != 0;
     const std::int64_t rows = x.dims[x.dims.size() - 2];
     const std::int64_t columns = x.dims.back();
-    call.outputs[0] = Array<Scalar>(x.type, x.dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, x.dims));
     std::vector<std::int64_t> from(static_cast<std::size_t>(x.count()));
     for (std::int64_t at = 0; at < x.count(); ++at) {
         const std::int64_t diagonal = at % columns - at / columns % rows;
@@ -69,7 +69,7 @@ constexpr auto one_hot = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(const std::int64_t axis, normalize_axis(call.node.integer("axis", -1), indices.rank() + 1));
     Dims dims = indices.dims;
     dims.insert(dims.begin() + axis, depth);
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(values.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(values.type, dims));
     std::vector<std::int64_t> from(static_cast<std::size_t>(y.count()), 0);  // of {off, on}
     const AroundAxis around(dims, axis);
     for (std::int64_t o = 0; o < around.outer; ++o)
@@ -114,12 +114,12 @@ constexpr auto compress = [](auto& call) -> Result<void> {
         if (condition[i] != 0) kept.push_back(static_cast<std::int64_t>(i));
     Dims dims = x.dims;
     dims[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(kept.size());
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, dims));
     std::vector<std::int64_t> from;
     for (std::int64_t o = 0; o < around.outer; ++o)
         for (const std::int64_t i : kept)
             for (std::int64_t j = 0; j < around.inner; ++j)
                 from.push_back(static_cast<std::int64_t>(around.at(o, i, j)));
-    call.outputs[0] = Array<Scalar>(x.type, dims);
     take(x, from, call.outputs[0]);
     return {};
 };
@@ -140,10 +140,11 @@ constexpr auto non_zero = [](auto& call) -> Result<void> {
         if (const auto i = static_cast<std::size_t>(at); x.floating() ? x.real[i] != 0 : x.integer[i] != 0)
             found.push_back(at);
     const auto count = static_cast<std::int64_t>(found.size());
-    auto& y = call.outputs[0] = Array<Scalar>(ElementType::i64, {x.rank(), count});
+    VIRIDIAN_TRY(auto y, call.make(ElementType::i64, {x.rank(), count}));
     for (std::size_t axis = 0; axis < x.dims.size(); ++axis)
         for (std::size_t i = 0; i < found.size(); ++i)
             y.integer[axis * found.size() + i] = found[i] / strides[axis] % x.dims[axis];
+    call.outputs[0] = std::move(y);
     return {};
 };
 

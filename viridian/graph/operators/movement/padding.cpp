@@ -99,7 +99,7 @@ constexpr auto pad = [](auto& call) -> Result<void> {
             return fail(ErrorCode::mismatch, "check the model", "Pad by [{}] of [{}]", fmt::join(stated, ","),
                         fmt::join(x.dims, ","));
     }
-    VIRIDIAN_TRY(Array<Scalar> y, make_array<Scalar>(x.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(x.type, dims));
     std::vector<std::int64_t> from(static_cast<std::size_t>(y.count()), 0);
     const Dims strides = row_major_strides(x.dims);
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {

@@ -109,7 +109,7 @@ constexpr auto slice = [](auto& call) -> Result<void> {
         offset += part.start * strides[axis];
         strides[axis] *= part.count > 1 ? part.step : 1;
     }
-    call.outputs[0] = Array<Scalar>(x.type, dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, dims));
     take(x, strided_index(dims, strides, offset), call.outputs[0]);
     return {};
 };

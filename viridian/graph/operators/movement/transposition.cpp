@@ -45,7 +45,7 @@ constexpr auto transpose = [](auto& call) -> Result<void> {
         dims.push_back(x.dims[static_cast<std::size_t>(axis)]);
         strides.push_back(from[static_cast<std::size_t>(axis)]);
     }
-    call.outputs[0] = Array<Scalar>(x.type, dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, dims));
     take(x, strided_index(dims, strides), call.outputs[0]);
     return {};
 };
@@ -65,10 +65,9 @@ Result<void> infer_expand(Inference& inference) {
 }
 
 constexpr auto expand = [](auto& call) -> Result<void> {
-    using Scalar = scalar_of<decltype(call)>;
     VIRIDIAN_TRY(const Dims wanted, integers(call, 1));
     VIRIDIAN_TRY(const Dims dims, broadcast(call.input(0)->dims, wanted));
-    VIRIDIAN_TRY(call.outputs[0], make_array<Scalar>(call.input(0)->type, dims));
+    VIRIDIAN_TRY(call.outputs[0], call.make(call.input(0)->type, dims));
     take(*call.input(0), broadcast_index(call.input(0)->dims, dims), call.outputs[0]);
     return {};
 };
@@ -108,7 +107,7 @@ constexpr auto tile = [](auto& call) -> Result<void> {
         split.insert(split.end(), {repeats[axis], x.dims[axis]});
         strides.insert(strides.end(), {0, from[axis]});
     }
-    VIRIDIAN_TRY(call.outputs[0], make_array<Scalar>(x.type, dims));
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, dims));
     take(x, strided_index(split, strides), call.outputs[0]);
     return {};
 };

@@ -82,7 +82,8 @@ constexpr auto suppress = [](auto& call) -> Result<void> {
                 chosen.insert(chosen.end(), {image, c, i});
             }
         }
-    Array<Scalar> y(ElementType::i64, {static_cast<std::int64_t>(chosen.size()) / 3, 3});
+    VIRIDIAN_TRY(Array<Scalar> y,
+                 call.make(ElementType::i64, {static_cast<std::int64_t>(chosen.size()) / 3, 3}));
     y.integer = std::move(chosen);
     call.outputs[0] = std::move(y);
     return {};

@@ -34,7 +34,8 @@ struct Arg {
         Dims dims = x.dims;
         dims[static_cast<std::size_t>(axis)] = 1;
         if (call.node.integer("keepdims", 1) == 0) dims.erase(dims.begin() + axis);
-        Array<Scalar>& y = call.outputs[0] = Array<Scalar>(ElementType::i64, dims);
+        VIRIDIAN_TRY(call.outputs[0], call.make(ElementType::i64, dims));
+        Array<Scalar>& y = call.outputs[0];
         const auto search = [&](const auto& elements) {
             for (std::int64_t o = 0; o < around.outer; ++o)
                 for (std::int64_t j = 0; j < around.inner; ++j) {

@@ -105,7 +105,7 @@ struct Reduce {
     Result<void> operator()(Call<Scalar>& call) const {
         const Array<Scalar>& x = *call.input(0);
         VIRIDIAN_TRY(const ReducedAxes axes, ReducedAxes::of(call));
-        Array<Scalar> y(x.type, axes.out);
+        VIRIDIAN_TRY(Array<Scalar> y, call.make(x.type, axes.out));
         if (x.floating()) {
             const auto sums = reduced<Rule, Accumulator<Scalar>>(x.real, axes, x.type);
             for (std::size_t i = 0; i < sums.size(); ++i) y.real[i] = static_cast<Scalar>(sums[i]);
@@ -133,7 +133,7 @@ constexpr auto log_sum_exp = [](auto& call) -> Result<void> {
         const auto to = static_cast<std::size_t>(axes.to[i]);
         sum[to] += std::exp(elements[i] - top[to]);
     }
-    Array<Scalar> y(x.type, axes.out);
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(x.type, axes.out));
     for (std::size_t i = 0; i < sum.size(); ++i)
         if (y.floating())
             y.real[i] = static_cast<Scalar>(top[i] + std::log(sum[i]));

@@ -19,7 +19,7 @@ Result<void> accumulate(Call<Scalar>& call, std::int64_t neutral, Step step) {
     VIRIDIAN_TRY(const std::int64_t axis, normalize_axis(given[0], x.rank()));
     const bool exclusive = call.node.integer("exclusive", 0) != 0;
     const bool reverse = call.node.integer("reverse", 0) != 0;
-    Array<Scalar> y(x.type, x.dims);
+    VIRIDIAN_TRY(Array<Scalar> y, call.make(x.type, x.dims));
     const AroundAxis around(x.dims, axis);
     const auto run = [&](const auto& from, auto& to, auto zero) {
         for (std::int64_t o = 0; o < around.outer; ++o)
@@ -64,7 +64,7 @@ constexpr auto reverse_sequence = [](auto& call) -> Result<void> {
         const std::int64_t t = at / stride % steps;
         from[static_cast<std::size_t>(at)] = t < length ? at + (length - 1 - 2 * t) * stride : at;
     }
-    call.outputs[0] = Array<Scalar>(x.type, x.dims);
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, x.dims));
     take(x, from, call.outputs[0]);
     return {};
 };

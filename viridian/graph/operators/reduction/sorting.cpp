@@ -39,8 +39,8 @@ constexpr auto top_k = [](auto& call) -> Result<void> {
     Dims dims = x.dims;
     dims[static_cast<std::size_t>(axis)] = k;
     const AroundAxis to(dims, axis);
-    Array<Scalar> values(x.type, dims);
-    Array<Scalar> places(ElementType::i64, dims);
+    VIRIDIAN_TRY(Array<Scalar> values, call.make(x.type, dims));
+    VIRIDIAN_TRY(Array<Scalar> places, call.make(ElementType::i64, dims));
     const auto pick = [&](const auto& elements, auto& best) {
         std::vector<std::int64_t> order(static_cast<std::size_t>(from.size));
         for (std::int64_t o = 0; o < from.outer; ++o)
@@ -84,7 +84,7 @@ Result<void> infer_unique(Inference& inference) {
 
 // Slices along the axis (elements where there is none) are compared element by element.
 template <class Scalar, class Elements>
-void unique(Call<Scalar>& call, const Array<Scalar>& x, std::int64_t axis, const Elements& elements) {
+Result<void> unique(Call<Scalar>& call, const Array<Scalar>& x, std::int64_t axis, const Elements& elements) {
     const AroundAxis around(x.dims, axis);
     const auto less = [&](std::int64_t a, std::int64_t b) {
         for (std::int64_t o = 0; o < around.outer; ++o)
@@ -125,9 +125,11 @@ void unique(Call<Scalar>& call, const Array<Scalar>& x, std::int64_t axis, const
         for (const std::size_t group : shown)
             for (std::int64_t j = 0; j < around.inner; ++j)
                 from.push_back(static_cast<std::int64_t>(around.at(o, groups[group].first, j)));
-    Array<Scalar> outputs[4] = {Array<Scalar>(x.type, dims), Array<Scalar>(ElementType::i64, {count}),
-                                Array<Scalar>(ElementType::i64, {around.size}),
-                                Array<Scalar>(ElementType::i64, {count})};
+    Array<Scalar> outputs[4];
+    VIRIDIAN_TRY(outputs[0], call.make(x.type, dims));
+    VIRIDIAN_TRY(outputs[1], call.make(ElementType::i64, {count}));
+    VIRIDIAN_TRY(outputs[2], call.make(ElementType::i64, {around.size}));
+    VIRIDIAN_TRY(outputs[3], call.make(ElementType::i64, {count}));
     take(x, from, outputs[0]);
     for (std::size_t i = 0; i < shown.size(); ++i) {
         outputs[1].integer[i] = groups[shown[i]].first;
@@ -135,6 +137,7 @@ void unique(Call<Scalar>& call, const Array<Scalar>& x, std::int64_t axis, const
     }
     for (std::size_t i = 0; i < group_of.size(); ++i) outputs[2].integer[i] = rank[group_of[i]];
     for (std::size_t i = 0; i < call.outputs.size() && i < 4; ++i) call.outputs[i] = std::move(outputs[i]);
+    return {};
 }
 
 constexpr auto unique_kernel = [](auto& call) -> Result<void> {
@@ -145,8 +148,7 @@ constexpr auto unique_kernel = [](auto& call) -> Result<void> {
     } else {
         x.dims = {x.count()};
     }
-    visit(x, [&](const auto& elements) { unique(call, x, axis, elements); });
-    return {};
+    return visit(x, [&](const auto& elements) { return unique(call, x, axis, elements); });
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr OperatorRow window(std::string_view name, Coefficients) {
                             if (size.size() != 1)
                                 return fail(ErrorCode::mismatch, "check the model", "{} takes one size",
                                             call.node.op);
-                            VIRIDIAN_TRY(call.outputs[0], make_array<Scalar>(stated(call.node), size));
+                            VIRIDIAN_TRY(call.outputs[0], call.make(stated(call.node), size));
                             const bool periodic = call.node.integer("periodic", 1) != 0;
                             const auto n = static_cast<double>(periodic ? size[0] : size[0] - 1);
                             const auto [a, b, c] = Coefficients{}();
@@ -90,7 +90,7 @@ constexpr auto det = [](auto& call) -> Result<void> {
     if (x.rank() < 2 || x.dims.back() != x.dims[x.dims.size() - 2] || !x.floating())
         return fail(ErrorCode::mismatch, "check the model's shapes", "Det of [{}]", fmt::join(x.dims, ","));
     const auto n = static_cast<std::size_t>(x.dims.back());
-    call.outputs[0] = Array<Scalar>(x.type, Dims(x.dims.begin(), x.dims.end() - 2));
+    VIRIDIAN_TRY(call.outputs[0], call.make(x.type, Dims(x.dims.begin(), x.dims.end() - 2)));
     auto& y = call.outputs[0].real;
     for (std::size_t i = 0; i < y.size(); ++i) {
         const auto first = x.real.begin() + static_cast<std::ptrdiff_t>(i * n * n);

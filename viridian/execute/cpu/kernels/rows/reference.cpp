@@ -63,14 +63,14 @@ Result<Kernel> prepare_reference(const Task& task, const plan::Choice& choice) {
     for (const ValueId id : task.region.inputs) state->inputs.push_back(task.type(id));
     for (const ValueId id : task.region.outputs) state->outputs.push_back(task.type(id));
     Kernel kernel;
-    kernel.run = [state](const Pointers& pointers) {
+    kernel.run = [state, memory = task.context.memory](const Pointers& pointers) {
         std::vector<graph::Tensor> inputs;
         for (std::size_t i = 0; i < state->inputs.size(); ++i) {
             graph::Tensor tensor(state->inputs[i].element, state->inputs[i].dims());
             std::copy_n(pointers.inputs[i], tensor.byte_count(), tensor.mutable_bytes());
             inputs.push_back(std::move(tensor));
         }
-        auto outputs = graph::evaluate(state->alone, inputs);
+        auto outputs = graph::evaluate(state->alone, inputs, memory);
         if (!outputs.ok()) throw KernelFailure{std::move(outputs).error()};
         for (std::size_t i = 0; i < state->outputs.size(); ++i) {
             const graph::Tensor& tensor = (*outputs)[i];
