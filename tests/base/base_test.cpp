@@ -29,6 +29,7 @@ TEST(UnitsText, CountsHaveTheirPlural) {
     EXPECT_EQ(counted(1, "stage"), "1 stage");
     EXPECT_EQ(counted(0, "stage"), "0 stages");
     EXPECT_EQ(counted(12, "stage"), "12 stages");
+    EXPECT_EQ(counted(~std::uint64_t{0}, "event"), "18446744073709551615 events");
     EXPECT_EQ(counted(1, "micro-batch", "micro-batches"), "1 micro-batch");
     EXPECT_EQ(counted(2, "micro-batch", "micro-batches"), "2 micro-batches");
 }

@@ -176,6 +176,9 @@ TEST(MeteredEnergy, APackageThatNoMeterMeasuresIsRefused) {
     const auto refused = meter::packages_of(*meter, both, {.root = tree.root()});
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().text(), HasSubstr("cpu:1"));
+    // Linux writes -1 if the firmware does not tell the package.
+    tree.write("sys/devices/system/cpu/cpu1/topology/physical_package_id", "-1\n");
+    EXPECT_EQ(*meter::packages_of(*meter, both, {.root = tree.root()}), std::vector<std::string>{"cpu:0"});
 }
 
 }  // namespace

@@ -58,12 +58,9 @@ Result<Bytes> parse_size(std::string_view text) {
     return wrong();
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
-    return fmt::format("{} {}", count, count == 1 ? noun : plural);
+std::string counted_text(std::uint64_t count, std::string_view noun, std::string_view plural) {
+    if (count == 1 || !plural.empty()) return fmt::format("{} {}", count, count == 1 ? noun : plural);
+    return fmt::format("{} {}s", count, noun);
 }
 
 }  // namespace viridian

@@ -1,6 +1,7 @@
 #pragma once
 // Writes numbers for people: measured ones with a metric prefix, counts with their noun, sizes of memory.
 // Reads sizes.
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,8 +21,11 @@ namespace viridian {
 // invalid_argument.
 [[nodiscard]] Result<Bytes> parse_size(std::string_view text);
 
-// Returns `count` and its noun: "1 stage", "3 stages". The second form is for other plurals than with s.
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun, std::string_view plural);
+// Returns `count`, which is not negative, and its noun: "1 stage", "3 stages". Without `plural` it ends in s.
+[[nodiscard]] std::string counted_text(std::uint64_t count, std::string_view noun, std::string_view plural);
+template <std::integral Count>
+[[nodiscard]] std::string counted(Count count, std::string_view noun, std::string_view plural = {}) {
+    return counted_text(static_cast<std::uint64_t>(count), noun, plural);
+}
 
 }  // namespace viridian

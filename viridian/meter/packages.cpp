@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "viridian/meter/meters/read_number.hpp"
+#include "viridian/meter/meters/proc_stat.hpp"
 
 namespace viridian::meter {
 
@@ -13,13 +13,12 @@ Result<std::vector<std::string>> packages_of(const Meter& meter, std::span<const
     for (const Channel& channel : meter.channels)
         if (channel.device.starts_with("cpu")) measured.insert(channel.device);
     for (const int cpu : cpus) {
-        const std::string package = first_line(
-            paths.root / fmt::format("sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu));
-        if (package.empty()) {
+        const std::optional<int> package = package_of(paths.root, cpu);
+        if (!package) {
             wanted.clear();
             break;
         }
-        wanted.insert(fmt::format("cpu:{}", package));
+        wanted.insert(fmt::format("cpu:{}", *package));
     }
     if (wanted.empty()) wanted = measured;
     if (measured.empty())

@@ -8,9 +8,9 @@
 #include "viridian/account/products/flows.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/memory_limit.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/account/account.hpp"
 #include "viridian/cli/account/model_flows.hpp"
-#include "viridian/cli/plural.hpp"
 #include "viridian/cli/progress.hpp"
 #include "viridian/trace/read.hpp"
 
@@ -200,14 +200,14 @@ Answer account_answer(const account::Accounting& result, std::size_t top) {
     answer.json["diagram"] = boxes(result, "");
     for (const account::Device& device : result.devices) answer.text += device_text(device);
     answer.text += fmt::format("{}; {}, {}, {} after folding repeated blocks\n", result.sharing,
-                               plural(result.events, "event"), plural(result.operations.size(), "operation"),
-                               summary.size());
+                               counted(result.events, "event"),
+                               counted(result.operations.size(), "operation"), summary.size());
     if (passes.forward.value > 0 || passes.backward.value > 0)
         answer.text += fmt::format("forward {:.6g} J, backward {:.6g} J, neither {:.6g} J\n",
                                    passes.forward.value, passes.backward.value, passes.unknown.value);
     answer.text += table(summary, top);
     answer.text += result.edges.empty() ? "no data flow is known (--model M.onnx gives it)\n"
-                                        : plural(result.edges.size(), "data flow") + "\n";
+                                        : counted(result.edges.size(), "data flow") + "\n";
     for (const std::string& warning : result.warnings) answer.text += "warning: " + warning + "\n";
     return answer;
 }

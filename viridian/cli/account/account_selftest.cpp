@@ -4,8 +4,8 @@
 
 #include "viridian/account/selftest/selftest.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/account/account.hpp"
-#include "viridian/cli/plural.hpp"
 #include "viridian/cli/progress.hpp"
 
 namespace viridian::cli {
@@ -46,9 +46,9 @@ std::string description(const account::Scenario& scenario) {
     std::string text = fmt::format(
         "{}: {} kinds of operations, {:.0f} s, {}, noise {:.3g} W, jitter {:.3g} %, drift {:.3g} W, "
         "shift {:.3g} ms, seed {}\n",
-        scenario.name, scenario.kinds, scenario.duration.value,
-        plural(static_cast<std::uint64_t>(scenario.streams), "stream"), scenario.noise.value,
-        100 * scenario.power_jitter, scenario.drift.value, scenario.shift.value * 1e3, scenario.seed);
+        scenario.name, scenario.kinds, scenario.duration.value, counted(scenario.streams, "stream"),
+        scenario.noise.value, 100 * scenario.power_jitter, scenario.drift.value, scenario.shift.value * 1e3,
+        scenario.seed);
     if (scenario.long_kinds > 0)
         text += fmt::format(
             "  {} kinds last 5 to 50 ms, ramps of ± {:.3g} %, heat {:.3g} W, clock down to {:.3g} %\n",

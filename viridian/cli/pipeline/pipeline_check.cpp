@@ -36,7 +36,7 @@ Result<Answer> check_order(const PipelineCheckOptions& o, const pipeline::Schedu
     answer.text = fmt::format(
         "`{}` ({}) can run: {}, {} on {}, {}\n  micro-batches in flight per rank:", o.input, o.from,
         counted(schedule.micro_batches, "micro-batch", "micro-batches"), counted(schedule.stages, "stage"),
-        counted(static_cast<std::int64_t>(schedule.ranks.size()), "rank"), counted(schedule.size(), "unit"));
+        counted(schedule.ranks.size(), "rank"), counted(schedule.size(), "unit"));
     for (const pipeline::RankMemory& rank : memory) {
         answer.json["micro_batches_in_flight"].push_back(rank.most_in_flight);
         answer.text += fmt::format(" {}", rank.most_in_flight);

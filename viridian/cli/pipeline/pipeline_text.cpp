@@ -13,8 +13,7 @@ using namespace pipeline;
 namespace {
 
 std::string extent_text(const PlanResult& plan) {
-    return fmt::format("{} on {}", counted(plan.stages, "stage"),
-                       counted(static_cast<std::int64_t>(plan.ranks.size()), "rank"));
+    return fmt::format("{} on {}", counted(plan.stages, "stage"), counted(plan.ranks.size(), "rank"));
 }
 
 std::string totals_text(const PlanResult& plan) {
@@ -91,8 +90,8 @@ std::string frontier_text(const FrontierResult& frontier) {
     std::string text = fmt::format(
         "{} × {}, {}: {} ({} past the cheapest), {} certified, {:.3f} s; energies {}\n", frontier.schedule,
         counted(frontier.micro_batches, "micro-batch", "micro-batches"), counted(frontier.stages, "stage"),
-        counted(static_cast<std::int64_t>(frontier.points.size() + frontier.beyond.size()), "breakpoint"),
-        frontier.beyond.size(), frontier.certified, frontier.elapsed.value, frontier.provenance.text());
+        counted(frontier.points.size() + frontier.beyond.size(), "breakpoint"), frontier.beyond.size(),
+        frontier.certified, frontier.elapsed.value, frontier.provenance.text());
     text +=
         "  a unit may run at two clocks in turn, and changes count as free; `plan --clocks whole` allows "
         "one\n";

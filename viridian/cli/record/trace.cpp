@@ -3,8 +3,8 @@
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/output_paths.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/command.hpp"
-#include "viridian/cli/plural.hpp"
 #include "viridian/cli/subcommands.hpp"
 #include "viridian/trace/join/label.hpp"
 #include "viridian/trace/write/output_format.hpp"
@@ -59,11 +59,11 @@ Answer describe(const trace::Trace& about) {
                    {"warnings", Json::array()},
                    {"clock", about.clock.zero == trace::Clock::Zero::unix_epoch ? "unix" : "relative"}};
     answer.text =
-        fmt::format("{}: {} in {:.3f} s, {}, {}{}\n", about.format, plural(about.events, "event"), seconds,
-                    plural(about.lanes.size(), "lane"), plural(about.names.size() - 1, "name"),
+        fmt::format("{}: {} in {:.3f} s, {}, {}{}\n", about.format, counted(about.events, "event"), seconds,
+                    counted(about.lanes.size(), "lane"), counted(about.names.size() - 1, "name"),
                     about.clock.zero == trace::Clock::Zero::unix_epoch ? "" : ", relative time");
     if (about.unowned > 0)
-        answer.text += fmt::format("{} {} no known operator\n", plural(about.unowned, "kernel"),
+        answer.text += fmt::format("{} {} no known operator\n", counted(about.unowned, "kernel"),
                                    about.unowned == 1 ? "has" : "have");
     for (const trace::Warning& warning : about.warnings) {
         answer.json["warnings"].push_back({{"what", warning.what}, {"count", warning.count}});

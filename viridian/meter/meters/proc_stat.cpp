@@ -67,15 +67,18 @@ Result<CpuTimes> read_cpu_times(const Path& root) {
     return times;
 }
 
+std::optional<int> package_of(const Path& root, int cpu) {
+    const std::string text =
+        first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu));
+    int package = 0;
+    const auto fault = std::from_chars(text.data(), text.data() + text.size(), package).ec;
+    return fault == std::errc{} && package >= 0 ? std::optional(package) : std::nullopt;
+}
+
 std::vector<int> cpu_packages(const Path& root, std::size_t cpus) {
-    std::vector<int> packages(cpus, 0);
-    for (std::size_t i = 0; i < cpus; ++i) {
-        const std::string text =
-            first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/physical_package_id", i));
-        int package = 0;
-        if (std::from_chars(text.data(), text.data() + text.size(), package).ec == std::errc{} && package > 0)
-            packages[i] = package;
-    }
+    std::vector<int> packages;
+    for (std::size_t cpu = 0; cpu < cpus; ++cpu)
+        packages.push_back(package_of(root, static_cast<int>(cpu)).value_or(0));
     return packages;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Reads CPU time from procfs: the jiffies for which each logical CPU was busy, and the package of each CPU.
+#include <optional>
 #include <vector>
 
 #include "viridian/meter/meters/read_number.hpp"
@@ -28,7 +29,10 @@ class CpuTimesFile {
 [[nodiscard]] Result<CpuTimes> read_cpu_times(const Path& root);
 // Reads the times from `text`, the content of /proc/stat.
 [[nodiscard]] Result<void> parse_cpu_times(std::string_view text, CpuTimes& times);
-// Returns the package of each of `cpus` logical CPUs, from `root`/sys/devices/system/cpu. Unknown ones are 0.
+// Returns the processor package of the logical CPU `cpu`, from `root`/sys/devices/system/cpu. Nothing if the
+// kernel does not tell it.
+[[nodiscard]] std::optional<int> package_of(const Path& root, int cpu);
+// Returns the packages of the logical CPUs 0 to `cpus` - 1. Unknown ones are 0.
 [[nodiscard]] std::vector<int> cpu_packages(const Path& root, std::size_t cpus);
 [[nodiscard]] std::int64_t jiffies_per_second();
 
