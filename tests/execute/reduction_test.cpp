@@ -80,6 +80,32 @@ TEST(GroupNormalization, GroupsAndInstances) {
     }
 }
 
+// The variance is 0 or small beside the mean: the mean must be taken off before anything is scaled.
+TEST(GroupNormalization, PlanesOfOneElementAndEqualElements) {
+    Random random(5);
+    const auto device = test_device(2);
+    for (const Dims& dims : {Dims{2, 6, 1, 1}, Dims{2, 6}, Dims{1, 6, 3, 43}})
+        for (const float spread : {0.0F, 1.0F})
+            for (const std::int64_t groups : {0, 2, 6}) {  // 0: InstanceNormalization
+                Graph graph;
+                graph::Attributes attributes;
+                if (groups > 0) attributes["num_groups"] = groups;
+                graph.set_outputs({graph.add(groups == 0 ? "InstanceNormalization" : "GroupNormalization",
+                                             {graph.add_input("x", f32(dims)), graph.add_input("s", f32({6})),
+                                              graph.add_input("b", f32({6}))},
+                                             attributes)});
+                ASSERT_TRUE(infer_types(graph).ok());
+                std::vector<Tensor> given = random_inputs(graph, random);
+                for (float& x : given[0].mutable_values<float>()) x = 1000.3F + spread * x;
+                const auto run = run_greedily(*device, graph, given);
+                ASSERT_TRUE(run.ok()) << run.error().text();
+                EXPECT_EQ(run->kernels.back().second, "simd:groups");
+                EXPECT_LE(distance(run->outputs[0], evaluate(graph, given)->front()), 3e-6)
+                    << groups << " groups of " << graph::text(given[0].tensor_type()) << ", spread "
+                    << spread;
+            }
+}
+
 TEST(Resize, EveryModeInEveryLayout) {
     Random random(4);
     const auto device = test_device(2);

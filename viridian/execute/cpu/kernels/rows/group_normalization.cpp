@@ -74,15 +74,19 @@ Result<Kernel> prepare_group_normalization(const Task& task, const plan::Choice&
                 const float* x = reinterpret_cast<const float*>(pointers.inputs[source]) + row * length;
                 float* y = reinterpret_cast<float*>(pointers.outputs[0]) + row * length;
                 const auto n = static_cast<double>(length);
-                const double mean = simd::fold_row(simd::Fold::sum, 0, x, length) / n;
-                const double variance = simd::squared_distance(x, static_cast<float>(mean), length) / n;
+                // Elements are centred before they are scaled. If the variance is 0, x·factor − mean·factor
+                // is the difference of two numbers 316 times as large as x (1 / √ε): all of it is rounding.
+                const auto centre = static_cast<float>(simd::fold_row(simd::Fold::sum, 0, x, length) / n);
+                const simd::Deviations apart = simd::deviations(x, centre, length);
+                const double rest = apart.sum / n;  // from the centre to the mean
+                const double variance = std::max(apart.squares / n - rest * rest, 0.0);
                 const double inverse = 1 / std::sqrt(variance + g.epsilon);
                 for (std::int64_t c = 0; c < g.channels; ++c) {
                     const std::int64_t channel = (row * g.channels + c) % g.all_channels;
                     const double factor = inverse * static_cast<double>(scale[channel]);
-                    simd::affine(y + c * g.plane, x + c * g.plane, static_cast<float>(factor),
-                                 static_cast<float>(static_cast<double>(shift[channel]) - mean * factor),
-                                 g.plane);
+                    simd::centred_affine(
+                        y + c * g.plane, x + c * g.plane, centre, static_cast<float>(factor),
+                        static_cast<float>(static_cast<double>(shift[channel]) - rest * factor), g.plane);
                 }
             }
         };

@@ -120,22 +120,27 @@ void into_of(Fold fold, double* totals, const float* x, std::int64_t n) {
     }
 }
 
-double distance_of(const float* x, float mean, std::int64_t n) {
-    double total = 0;
+Deviations deviations_of(const float* x, float centre, std::int64_t n) {
+    Deviations total;
     for (std::int64_t at = 0; at < n; at += piece) {
         const std::int64_t end = std::min(n, at + piece);
-        float partial[lanes] = {};
+        float sums[lanes] = {}, squares[lanes] = {};
+        const auto add = [&](std::int64_t lane, float distance) {
+            sums[lane] += distance;
+            squares[lane] += distance * distance;
+        };
         std::int64_t i = at;
         for (; i + lanes <= end; i += lanes)
-            for (std::int64_t l = 0; l < lanes; ++l) partial[l] += (x[i + l] - mean) * (x[i + l] - mean);
-        for (std::int64_t l = 0; i < end; ++i, ++l) partial[l] += (x[i] - mean) * (x[i] - mean);
-        for (const float lane : partial) total += static_cast<double>(lane);
+            for (std::int64_t l = 0; l < lanes; ++l) add(l, x[i + l] - centre);
+        for (std::int64_t l = 0; i < end; ++i, ++l) add(l, x[i] - centre);
+        for (const float lane : sums) total.sum += static_cast<double>(lane);
+        for (const float lane : squares) total.squares += static_cast<double>(lane);
     }
     return total;
 }
 
-void affine_of(float* to, const float* from, float scale, float shift, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i] * scale + shift;
+void centred_affine_of(float* to, const float* from, float centre, float scale, float shift, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = (from[i] - centre) * scale + shift;
 }
 
 }  // namespace
@@ -147,8 +152,8 @@ namespace viridian::execute::cpu::simd {
 
 HWY_EXPORT(row_of);
 HWY_EXPORT(into_of);
-HWY_EXPORT(distance_of);
-HWY_EXPORT(affine_of);
+HWY_EXPORT(deviations_of);
+HWY_EXPORT(centred_affine_of);
 
 double neutral(Fold fold) {
     if (fold == Fold::product) return 1;
@@ -161,11 +166,11 @@ double fold_row(Fold fold, double total, const float* x, std::int64_t n) {
 void fold_into(Fold fold, double* totals, const float* x, std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(into_of)(fold, totals, x, n);
 }
-double squared_distance(const float* x, float mean, std::int64_t n) {
-    return HWY_DYNAMIC_DISPATCH(distance_of)(x, mean, n);
+Deviations deviations(const float* x, float centre, std::int64_t n) {
+    return HWY_DYNAMIC_DISPATCH(deviations_of)(x, centre, n);
 }
-void affine(float* to, const float* from, float scale, float shift, std::int64_t n) {
-    HWY_DYNAMIC_DISPATCH(affine_of)(to, from, scale, shift, n);
+void centred_affine(float* to, const float* from, float centre, float scale, float shift, std::int64_t n) {
+    HWY_DYNAMIC_DISPATCH(centred_affine_of)(to, from, centre, scale, shift, n);
 }
 
 }  // namespace viridian::execute::cpu::simd

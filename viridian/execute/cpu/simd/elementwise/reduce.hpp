@@ -14,9 +14,13 @@ enum class Fold : std::uint8_t { sum, sum_square, sum_absolute, product, max, mi
 // Sets totals[i] to totals[i] ∘ x[i].
 void fold_into(Fold fold, double* totals, const float* x, std::int64_t n);
 
-// Returns Σ (x[i] − mean)².
-[[nodiscard]] double squared_distance(const float* x, float mean, std::int64_t n);
-// Sets to[i] to from[i]·scale + shift.
-void affine(float* to, const float* from, float scale, float shift, std::int64_t n);
+// Deviations are the sums Σ (x[i] − centre) and Σ (x[i] − centre)². The first tells how far the mean is from
+// a centre that is a rounded mean.
+struct Deviations {
+    double sum = 0, squares = 0;
+};
+[[nodiscard]] Deviations deviations(const float* x, float centre, std::int64_t n);
+// Sets to[i] to (from[i] − centre)·scale + shift.
+void centred_affine(float* to, const float* from, float centre, float scale, float shift, std::int64_t n);
 
 }  // namespace viridian::execute::cpu::simd
