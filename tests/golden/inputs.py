@@ -58,6 +58,11 @@ def two_inputs(*dims):
     return model([node("Add", ["x", "b"], ["y"], "sum")], [typed("x", 2, 3), typed("b", *dims)], [typed("y", 2, 3)])
 
 
+def many_inputs(count):
+    names = [f"x{i}" for i in range(count)]
+    return model([node("Sum", names, ["y"], "sum")], [typed(name, 2, 3) for name in names], [typed("y", 2, 3)])
+
+
 def shaped_by_data():
     """The distance between any two places of `x` that are not zero: its shape is known after NonZero has run."""
     nodes = [node("NonZero", ["x"], ["p"], "places"), node("Transpose", ["p"], ["q"], "upright"),
@@ -74,6 +79,7 @@ MODELS = {
     "relu": lambda: relu(2, 3),
     "any_batch": lambda: relu("N", 3, "H", "W"),
     "two_inputs": lambda: two_inputs(2, 3),
+    "many_inputs": lambda: many_inputs(12),
     "shaped_by_data": shaped_by_data,
     "shapes_differ": lambda: two_inputs(2, 4),
     "unknown_operator": lambda: model([node("Frobnicate", ["x"], ["y"], "odd")], [X], [Y]),

@@ -2,6 +2,7 @@
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/output_paths.hpp"
+#include "viridian/cli/natural_order.hpp"
 
 #include <algorithm>
 
@@ -41,7 +42,7 @@ Result<Experiment> load_experiment(const std::string& where) {
         std::vector<Path> files;
         for (const auto& entry : std::filesystem::directory_iterator(where))
             if (entry.path().extension() == ".json") files.push_back(entry.path());
-        std::sort(files.begin(), files.end());
+        std::ranges::sort(files, natural_less, [](const Path& file) { return file.string(); });
         for (const Path& file : files)
             if (auto run = load_accounting(file.string()); run.ok())
                 out.runs.push_back(std::move(run).value());

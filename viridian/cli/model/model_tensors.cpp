@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
+#include "viridian/cli/natural_order.hpp"
 #include "viridian/onnx/tensors/tensor_file.hpp"
 #include "viridian/prove/inputs.hpp"
 
@@ -44,14 +44,15 @@ Result<void> add_folder(const Graph& graph, const Path& folder, std::vector<Give
     std::map<std::string, std::string> names;  // as a file → as the model says
     for (const ValueId id : graph.inputs())
         names.emplace(file_name_of(graph.value(id).name), graph.value(id).name);
-    std::set<Path> files;
+    std::vector<Path> files;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
         if (entry.path().extension() == ".npy" || entry.path().extension() == ".pb")
-            files.insert(entry.path());
+            files.push_back(entry.path());
     if (error)
         return fail(ErrorCode::file_unreadable, "check the folder", "cannot list `{}`: {}", folder.string(),
                     error.message());
+    std::ranges::sort(files, natural_less, [](const Path& file) { return file.string(); });
     for (const Path& file : files) {
         const std::string stem = file.stem().string();
         if (const auto found = names.find(stem); found != names.end())
