@@ -1,5 +1,6 @@
 #include "viridian/zoo/zoo.hpp"
 
+#include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
 
 #include <memory>
@@ -33,13 +34,18 @@ Answer list_networks() {
 }
 
 Result<Answer> write_network(const ZooOptions& options) {
+    VIRIDIAN_TRY(check_writable(options.output));
     VIRIDIAN_TRY(const graph::Graph network, viridian::zoo::build(options.name, options.network));
+    std::error_code unknown;
+    const bool replaced = std::filesystem::is_regular_file(options.output, unknown);
     VIRIDIAN_TRY(onnx::save(network, options.output));
     Answer answer;
-    answer.json = {{"schema", "viridian.zoo/1"}, {"name", options.name},
-                   {"file", options.output},     {"nodes", network.nodes().size()},
-                   {"inputs", Json::object()},   {"outputs", Json::object()}};
-    answer.text = fmt::format("wrote {}: {} nodes\n", options.output, network.nodes().size());
+    answer.json = {{"schema", "viridian.zoo/1"},      {"name", options.name},
+                   {"file", options.output},          {"replaced", replaced},
+                   {"nodes", network.nodes().size()}, {"inputs", Json::object()},
+                   {"outputs", Json::object()}};
+    answer.text = fmt::format("{} {}: {} nodes\n", replaced ? "replaced" : "wrote", options.output,
+                              network.nodes().size());
     const auto tell = [&](const char* key, const char* what, graph::ValueId id) {
         const graph::Value& value = network.value(id);
         answer.json[key][value.name] = graph::text(value.type);
