@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "viridian/base/hash.hpp"
-#include "viridian/base/random.hpp"
-
 namespace viridian::eago {
 namespace {
 
@@ -51,27 +48,6 @@ cost::PriceSource unfused(cost::PriceSource source) {
                             const plan::Region& region) -> Result<std::vector<PricedChoice>> {
         if (region.nodes.size() > 1) return std::vector<PricedChoice>{};
         return source.choices(graph, region);
-    };
-    return less;
-}
-
-cost::PriceSource thinned(cost::PriceSource source, std::uint64_t seed, double share) {
-    cost::PriceSource less = source;
-    less.choices = [source, seed, share](const graph::Graph& graph,
-                                         const plan::Region& region) -> Result<std::vector<PricedChoice>> {
-        VIRIDIAN_TRY(std::vector<PricedChoice> all, source.choices(graph, region));
-        const std::string subject = plan::signature(graph, region);
-        std::vector<PricedChoice> kept;
-        bool own = false;  // a kernel with buffers of its own was kept
-        for (PricedChoice& priced : all) {
-            const bool first = !own && priced.choice.aliasing == plan::Aliasing::none;
-            Random random(Hash{}.add(seed).add(subject).add(priced.choice.key()).value());
-            if (!first && priced.choice.aliasing != plan::Aliasing::view && random.uniform(0, 1) > share)
-                continue;
-            own = own || first;
-            kept.push_back(std::move(priced));
-        }
-        return kept;
     };
     return less;
 }

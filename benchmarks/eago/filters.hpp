@@ -11,8 +11,4 @@ namespace viridian::eago {
 // No region of several nodes: fusion is a substitution, in EAGO's words.
 [[nodiscard]] cost::PriceSource unfused(cost::PriceSource source);
 
-// Each region by a share of its kernels, drawn by its signature and the seed; one that works anywhere always
-// among them.
-[[nodiscard]] cost::PriceSource thinned(cost::PriceSource source, std::uint64_t seed, double share);
-
 }  // namespace viridian::eago
