@@ -68,6 +68,14 @@ TEST(Graph, CyclesAreReported) {
     EXPECT_FALSE(verify(graph).ok());
 }
 
+TEST(Tensor, NumbersBeyondIntegersSaturate) {
+    const float huge = std::numeric_limits<float>::infinity();
+    const Tensor tensor = Tensor::f32({5}, std::array{huge, -1e30F, std::nanf(""), -2.9F, 3e9F});
+    EXPECT_EQ(tensor.integers(),
+              (std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(),
+                                         std::numeric_limits<std::int64_t>::min(), 0, -2, 3'000'000'000}));
+}
+
 TEST(Tensor, WritingToSharedBytesCopies) {
     const std::vector<float> values = {1, 2, 3};
     Tensor a = Tensor::f32({3}, values);

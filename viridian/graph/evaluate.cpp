@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -296,7 +297,7 @@ Array<Scalar> array_of(const Tensor& tensor) {
         if (!array.floating())
             array.integer[at] = tensor.integer(i);
         else if constexpr (std::is_same_v<Scalar, PrimeField>)
-            array.real[at] = PrimeField(static_cast<std::int64_t>(tensor.number(i)));
+            array.real[at] = PrimeField(to_integer(tensor.number(i)));
         else
             array.real[at] = static_cast<Scalar>(tensor.number(i));
     }

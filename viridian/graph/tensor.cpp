@@ -6,6 +6,7 @@
 
 #include "viridian/base/hash.hpp"
 #include "viridian/base/system/memory_limit.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -116,7 +117,7 @@ std::int64_t Tensor::integer(std::int64_t index) const {
         case ElementType::undefined:
             return 0;
         default:
-            return static_cast<std::int64_t>(number(index));
+            return to_integer(number(index));
     }
 }
 

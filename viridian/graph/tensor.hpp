@@ -47,7 +47,7 @@ class Tensor {
         return {reinterpret_cast<T*>(mutable_bytes()), static_cast<std::size_t>(count_)};
     }
     // These read an element of any numeric type as a number. They are slow: for small inputs such as axes,
-    // shapes and scales.
+    // shapes and scales. A number beyond 64 bits is the nearest integer that has them; NaN is 0.
     [[nodiscard]] double number(std::int64_t index) const;
     [[nodiscard]] std::int64_t integer(std::int64_t index) const;
     [[nodiscard]] std::vector<std::int64_t> integers() const;
