@@ -1,5 +1,6 @@
 // Values by PyTorch 1.13 in double.
 #include "operator_support.hpp"
+#include "viridian/graph/data_flow.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -152,6 +153,20 @@ TEST(Normalization, RefusesWhatDoesNotFit) {
     EXPECT_TRUE(refused("GroupNormalization", {counting({1, 4, 2}), counting({4}), counting({4})},
                         {{"num_groups", std::int64_t{3}}}));
     EXPECT_TRUE(refused("LRN", {counting({1, 4, 2})}));
+}
+
+TEST(Normalization, LrnOverMoreChannelsThanThereAre) {
+    const Tensor x = counting({1, 3, 2});
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    const Tensor y = run("LRN", {x}, {{"size", huge}, {"alpha", 0.0}});
+    EXPECT_EQ(y.dims(), x.dims());
+    Graph graph;
+    const ValueId in = graph.add_input("x", x.tensor_type());
+    graph.set_outputs({graph.add("LRN", {in}, {{"size", huge}})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto flow = data_flow(graph);
+    ASSERT_TRUE(flow.ok());
+    EXPECT_LT(flow->nodes[0].flop, Flop(200));
 }
 
 TEST(Normalization, NoChannelsGiveNothing) {

@@ -206,6 +206,9 @@ TEST(ShapeOperators, BadInputIsAnError) {
     EXPECT_TRUE(refused({"Tile", {iota({2}), integers({huge})}, {}}));
     EXPECT_TRUE(refused({"Expand", {iota({1}), integers({1 << 20, 1 << 20})}, {}}));
     EXPECT_TRUE(refused({"Gather", {iota({2}), integers({2})}, {}}));
+    for (const std::int64_t batch :
+         {std::numeric_limits<std::int64_t>::max(), std::int64_t{-1}, std::int64_t{2}})
+        EXPECT_TRUE(refused({"GatherND", {iota({2, 3}), integers({0})}, {{"batch_dims", batch}}}));
     EXPECT_TRUE(refused({"Pad", {iota({2}), integers({huge, 0})}, {}}));
     EXPECT_TRUE(refused({"Pad", {iota({2}), integers({-2, -1})}, {}}));
     EXPECT_TRUE(

@@ -23,6 +23,16 @@ Result<void> check_inputs(const OperatorRow& row, const Node& node) {
     return {};
 }
 
+// Checks that the known dimensions of `type` belong to a tensor that can exist. Shape rules may therefore
+// multiply the dimensions of one input.
+Result<void> check_size(const TensorType& type) {
+    Dims known;
+    for (const Dimension& dimension : type.shape.value_or(Shape()))
+        if (dimension.known()) known.push_back(dimension.value());
+    VIRIDIAN_TRY(element_count(known));
+    return {};
+}
+
 Result<void> infer_node(Graph& graph, NodeId id) {
     const Node node = graph.node(id);
     const OperatorRow* row = find_operator(node);
@@ -43,6 +53,7 @@ Result<void> infer_node(Graph& graph, NodeId id) {
     if (row != nullptr && row->infer != nullptr) {
         Inference inference(node.bodies.empty() ? node : typed, std::move(inputs), std::move(constants));
         VIRIDIAN_TRY(row->infer(inference));
+        for (const TensorType& output : inference.outputs()) VIRIDIAN_TRY(check_size(output));
         for (std::size_t i = 0; i < node.outputs.size(); ++i) set(i, inference.outputs()[i]);
     } else if (typed.bodies.size() == 1) {  // a function or fused operator: what its body says
         const std::vector<TensorType> outputs = output_types(*typed.bodies[0]);

@@ -9,11 +9,11 @@ namespace viridian::graph {
 
 // Sets the type of every intermediate value of `graph` and of the bodies of its nodes. An operator that has
 // one body and no shape rule gets the types of the body's outputs; without a body its outputs keep their
-// types. Errors: mismatch and malformed, with the node's name.
+// types. Errors, with the node's name: mismatch, malformed, limit_exceeded (more than 2^40 elements).
 [[nodiscard]] Result<void> infer_types(Graph& graph);
 
 // Sets the types of the outputs of node `id`, whose inputs are already typed. Builders call this after
-// every node. Errors: mismatch and malformed.
+// every node. Errors: those of infer_types.
 [[nodiscard]] Result<void> infer_node_types(Graph& graph, NodeId id);
 
 // Replaces the symbolic dimension `symbol` of the inputs by `value` and infers all types again. Errors:

@@ -1,6 +1,7 @@
 #include "viridian/graph/operators/shape_rules.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "viridian/graph/reference/broadcasting.hpp"
 
@@ -85,6 +86,11 @@ Result<std::optional<Shape>> matmul_shape(const Inference& inference, std::size_
     if (out && !row) out->push_back(m);
     if (out && !column) out->push_back(n);
     return out;
+}
+
+std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
 
 std::int64_t product(std::span<const std::int64_t> dims) {

@@ -50,6 +50,9 @@ template <class... Arguments>
 [[nodiscard]] Result<std::optional<Shape>> matmul_shape(const Inference& inference, std::size_t a,
                                                         std::size_t b);
 
+// Returns a·b for numbers of at least 0, or the greatest number if the product has more than 64 bits, which
+// is the size of no tensor.
+[[nodiscard]] std::int64_t capped_product(std::int64_t a, std::int64_t b);
 // Returns the product of `dims`.
 [[nodiscard]] std::int64_t product(std::span<const std::int64_t> dims);
 // Returns the loops of an operation: one over each dimension of output 0, and one for each of `sizes` that

@@ -34,9 +34,9 @@ Result<SlicePlaces> slice_places(const Dims& data, const Dims& dims, const Dims&
     const auto rank = static_cast<std::int64_t>(data.size());
     const std::int64_t width = dims.empty() ? -1 : dims.back();
     SlicePlaces places;
-    places.depth = batch_dims + width;
-    bool fits = width >= 0 && batch_dims >= 0 && places.depth <= rank &&
+    bool fits = width >= 0 && width <= rank && batch_dims >= 0 && batch_dims <= rank - width &&
                 batch_dims < static_cast<std::int64_t>(dims.size());
+    places.depth = fits ? batch_dims + width : 0;
     std::int64_t batches = 1;
     for (std::size_t i = 0; fits && i < static_cast<std::size_t>(batch_dims); ++i) {
         fits = dims[i] == data[i];

@@ -16,18 +16,25 @@ Dims Grid::position(std::int64_t cell) const {
 }
 
 Result<Windows> Windows::of(const Node& node, Shape kernel) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
     const std::size_t axes = kernel.size();
     const auto read = [&](const char* key, std::size_t length, std::int64_t otherwise,
                           std::int64_t least) -> Result<Dims> {
         Dims list = node.get(key, Dims(length, otherwise));
-        if (list.size() != length || std::any_of(list.begin(), list.end(), [&](std::int64_t v) {
-                return v < least || v > (std::int64_t{1} << 31);
-            }))
+        if (list.size() != length ||
+            std::any_of(list.begin(), list.end(), [&](std::int64_t v) { return v < least || v > most; }))
             return fail(ErrorCode::malformed, "export the model again",
                         "`{}` of node `{}` must hold {} numbers of at least {}", key, node.name, length,
                         least);
         return list;
     };
+    std::int64_t window = 1;
+    for (const Dimension& extent : kernel) {
+        if (extent.known() && extent.value() > most / std::max<std::int64_t>(window, 1))
+            return fail(ErrorCode::malformed, "export the model again",
+                        "node `{}` has a window of more than 2^31 cells", node.name);
+        if (extent.known() && extent.value() > 0) window *= extent.value();
+    }
     Windows windows;
     VIRIDIAN_TRY(windows.strides, read("strides", axes, 1, 1));
     VIRIDIAN_TRY(windows.dilations, read("dilations", axes, 1, 1));

@@ -26,7 +26,7 @@ Result<void> infer_convolution_convolution(Inference& inference) {
         if (group < 1 || (channels.known() && channels.value() % group != 0) ||
             ((*w)[0].known() && (*w)[0].value() % group != 0))
             return wrong_shape("Conv splits {} into {} groups", text(inference.input(0)), group);
-        if (channels.known() && weights.known() && channels.value() != weights.value() * group)
+        if (channels.known() && weights.known() && channels.value() != capped_product(weights.value(), group))
             return wrong_shape("Conv reads {} channels, its weights expect {} x {} groups", channels.value(),
                                weights.value(), group);
         VIRIDIAN_TRY(expect_shape(inference, 2, {(*w)[0]}));

@@ -27,7 +27,7 @@ Result<void> infer_deformable(Inference& inference) {
         };
         if (x->size() != w->size() || !splits((*x)[1], group) || !splits((*w)[0], group) ||
             !splits((*x)[1], offsets) ||
-            ((*x)[1].known() && (*w)[1].known() && (*x)[1].value() != (*w)[1].value() * group))
+            ((*x)[1].known() && (*w)[1].known() && (*x)[1].value() != capped_product((*w)[1].value(), group)))
             return wrong_shape("DeformConv reads {} with weights {}", text(inference.input(0)),
                                text(inference.input(1)));
         VIRIDIAN_TRY(const Windows windows, Windows::of(inference.node(), Shape(w->begin() + 2, w->end())));
@@ -42,9 +42,9 @@ Result<void> infer_deformable(Inference& inference) {
         }
         Shape expected = *out;
         const auto axes = static_cast<std::int64_t>(x->size()) - 2;
-        expected[1] = known ? Dimension(offsets * taps * axes) : Dimension();
+        expected[1] = known ? Dimension(capped_product(offsets, taps * axes)) : Dimension();
         VIRIDIAN_TRY(expect_shape(inference, 2, expected));
-        expected[1] = known ? Dimension(offsets * taps) : Dimension();
+        expected[1] = known ? Dimension(capped_product(offsets, taps)) : Dimension();
         VIRIDIAN_TRY(expect_shape(inference, 4, expected));
         VIRIDIAN_TRY(expect_shape(inference, 3, {(*w)[0]}));
     }

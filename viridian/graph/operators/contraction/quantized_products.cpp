@@ -125,7 +125,7 @@ Result<void> infer_convolution_quantized_products(Inference& inference) {
         const std::int64_t group = inference.node().integer("group", 1);
         if (x->size() != w->size() || x->size() < 3 || group < 1 ||
             ((*w)[0].known() && (*w)[0].value() % group != 0) ||
-            ((*x)[1].known() && (*w)[1].known() && (*x)[1].value() != (*w)[1].value() * group))
+            ((*x)[1].known() && (*w)[1].known() && (*x)[1].value() != capped_product((*w)[1].value(), group)))
             return wrong_shape("{} reads {} with weights {}", inference.node().op,
                                text(inference.input(places.a)), text(inference.input(places.b)));
         VIRIDIAN_TRY(const Windows windows, Windows::of(inference.node(), Shape(w->begin() + 2, w->end())));

@@ -25,6 +25,11 @@ Result<Spread> spread_of(const Node& node, const Windows& windows, const Dims& e
     if (extra.size() != axes || (!wanted.empty() && wanted.size() != axes))
         return wrong_attribute("`output_padding` or `output_shape` of node `{}` must hold {} numbers",
                                node.name, axes);
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    const auto fits = [](std::int64_t number) { return number >= 0 && number <= most; };
+    if (!std::ranges::all_of(extra, fits) || !std::ranges::all_of(wanted, fits) ||
+        !std::ranges::all_of(extents, fits))
+        return wrong_attribute("node `{}` has an extent or `output_padding` beyond [0, 2^31]", node.name);
     Spread spread;
     for (std::size_t axis = 0; axis < axes; ++axis) {
         const std::int64_t stride = windows.strides[axis];
@@ -59,7 +64,8 @@ Result<void> infer_transposed(Inference& inference) {
         if (differ((*x)[1], (*w)[0]) || group < 1 || ((*x)[1].known() && (*x)[1].value() % group != 0))
             return wrong_shape("ConvTranspose reads {} with weights {} in {} groups",
                                text(inference.input(0)), text(inference.input(1)), group);
-        const Dimension filters = (*w)[1].known() ? Dimension((*w)[1].value() * group) : Dimension();
+        const Dimension filters =
+            (*w)[1].known() ? Dimension(capped_product((*w)[1].value(), group)) : Dimension();
         VIRIDIAN_TRY(expect_shape(inference, 2, {filters}));
         const Shape kernel(w->begin() + 2, w->end());
         VIRIDIAN_TRY(const Windows windows, Windows::of(inference.node(), kernel));

@@ -1,6 +1,4 @@
 // Concat and Split along an axis.
-#include <algorithm>
-#include <numeric>
 
 #include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/operators/families.hpp"
@@ -80,8 +78,9 @@ Result<Dims> part_sizes(std::int64_t size, std::size_t parts, const std::optiona
     Dims sizes(parts, each);
     sizes.back() = size - each * (count - 1);
     if (stated) sizes = *stated;
-    if (sizes.size() != parts || std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size ||
-        std::any_of(sizes.begin(), sizes.end(), [](std::int64_t s) { return s < 0; }))
+    std::int64_t rest = size;  // what the parts leave of the axis; negative if one does not fit
+    for (const std::int64_t part : sizes) rest = part < 0 || part > rest ? -1 : rest - part;
+    if (sizes.size() != parts || rest != 0)
         return fail(ErrorCode::mismatch, "check the model's shapes", "an axis of {} does not split into [{}]",
                     size, fmt::join(sizes, ","));
     return sizes;

@@ -63,10 +63,13 @@ Result<void> infer_gather_nd(Inference& inference) {
     const auto& data = inference.shape(0);
     const auto& indices = inference.shape(1);
     if (data && indices && !indices->empty() && indices->back().known()) {
-        const std::int64_t depth = inference.node().integer("batch_dims", 0) + indices->back().value();
-        if (depth < 0 || depth > static_cast<std::int64_t>(data->size()))
-            return fail(ErrorCode::mismatch, "check the model's shapes", "GatherND looks {} axes deep in {}",
-                        depth, data->size());
+        const auto rank = static_cast<std::int64_t>(data->size());
+        const std::int64_t batch = inference.node().integer("batch_dims", 0);
+        const std::int64_t width = indices->back().value();
+        if (batch < 0 || batch > rank || width > rank - batch)
+            return fail(ErrorCode::mismatch, "check the model's shapes",
+                        "GatherND looks {} axes deep behind {} of {}", width, batch, rank);
+        const std::int64_t depth = batch + width;
         out = Shape(indices->begin(), indices->end() - 1);
         out->insert(out->end(), data->begin() + depth, data->end());
     }

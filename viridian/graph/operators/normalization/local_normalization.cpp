@@ -44,13 +44,16 @@ constexpr auto local_response = [](auto& call) -> Result<void> {
     return {};
 };
 
-Flop lrn_flop(const Operation& operation) {
-    return Flop((2 * operation.node.integer("size", 1) + 4) * count_of(operation.outputs[0]));
+// How many channels a sum runs over at most: a larger `size` reaches beyond them all.
+std::int64_t lrn_size(const Operation& operation) {
+    return std::min(operation.node.integer("size", 1), 2 * operation.inputs[0].dims()[1]);
 }
 
-IterationSpace lrn_space(const Operation& operation) {
-    return summed_over(operation, operation.node.integer("size", 1));
+Flop lrn_flop(const Operation& operation) {
+    return Flop((2 * lrn_size(operation) + 4) * count_of(operation.outputs[0]));
 }
+
+IterationSpace lrn_space(const Operation& operation) { return summed_over(operation, lrn_size(operation)); }
 
 Result<void> infer_lp(Inference& inference) {
     VIRIDIAN_TRY(expect_floating(inference));

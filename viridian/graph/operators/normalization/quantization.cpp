@@ -38,12 +38,13 @@ Result<Granularity> granularity(const Node& node, const Dims& x, const Dims& sca
     g.stride = product(std::span(x).subspan(static_cast<std::size_t>(axis) + 1));
     g.length = x[static_cast<std::size_t>(axis)];
     g.block = node.integer("block_size", 0);
+    const auto blocks = [&](std::int64_t size) { return g.length / size + (g.length % size != 0 ? 1 : 0); };
     Dims wanted = {g.length};
     if (g.block > 0 || (scale.size() == x.size() && x.size() > 1)) {
         wanted = x;
         g.scales = scale.size() == x.size() ? scale[static_cast<std::size_t>(axis)] : 0;
-        if (g.block <= 0) g.block = g.scales > 0 ? (g.length + g.scales - 1) / g.scales : 1;
-        wanted[static_cast<std::size_t>(axis)] = (g.length + g.block - 1) / g.block;
+        if (g.block <= 0) g.block = g.scales > 0 ? blocks(g.scales) : 1;
+        wanted[static_cast<std::size_t>(axis)] = blocks(g.block);
     }
     if (scale != wanted)
         return wrong_shape("the scale of node `{}` is {}, it must be {}", node.name,

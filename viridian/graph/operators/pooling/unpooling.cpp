@@ -22,6 +22,8 @@ Result<Shape> unpooled(const Node& node, const Shape& x) {
             out.emplace_back();
             continue;
         }
+        if (extent.value() > std::int64_t{1} << 31)
+            return wrong_shape("MaxUnpool `{}` has {} cells along an axis", node.name, extent.value());
         const std::int64_t full = (extent.value() - 1) * windows.strides[axis] + kernel[axis] -
                                   windows.pads_begin[axis] - windows.pads_end[axis];
         if (full < 0) return wrong_shape("MaxUnpool `{}` has {} cells along an axis", node.name, full);
@@ -62,6 +64,7 @@ constexpr auto unpool = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(const Shape named, unpooled(call.node, shape_of(x.dims)));
     Dims extents;
     for (const Dimension& dimension : named) extents.push_back(dimension.value());
+    VIRIDIAN_TRY(element_count(extents));
     const Grid from(extents);
     const auto spread = [&](const auto& values, auto& to) -> Result<void> {
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -95,7 +98,8 @@ Result<void> infer_fold(Inference& inference) {
             if (kernel[axis] < 1 || kernel[axis] > 65536 || extents[axis] < 0)
                 return wrong_shape("Col2Im `{}` has blocks of {}", inference.node().name, kernel[axis]);
         VIRIDIAN_TRY(const Windows windows, Windows::of(inference.node(), shape_of(kernel)));
-        const std::int64_t taps = product(kernel);
+        VIRIDIAN_TRY(const std::int64_t taps, element_count(kernel));
+        VIRIDIAN_TRY(element_count(extents));
         const Dimension& columns = (*x)[1];
         if (columns.known() && (taps < 1 || columns.value() % taps != 0))
             return wrong_shape("Col2Im `{}` has {} rows for blocks of {}", inference.node().name,
@@ -104,7 +108,7 @@ Result<void> infer_fold(Inference& inference) {
         out = Shape{(*x)[0], columns.known() ? Dimension(columns.value() / taps) : Dimension()};
         for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
             VIRIDIAN_TRY(const Dimension steps, windows.output(axis, Dimension(extents[axis])));
-            blocks *= steps.value();
+            blocks = capped_product(blocks, steps.value());
             out->emplace_back(extents[axis]);
         }
         if (differ((*x)[2], Dimension(blocks)))

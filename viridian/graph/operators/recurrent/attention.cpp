@@ -73,7 +73,7 @@ Result<void> infer_attention(Inference& inference) {
         }
     }
     const Dimension width =
-        q[1].known() && v[3].known() ? Dimension(q[1].value() * v[3].value()) : Dimension();
+        q[1].known() && v[3].known() ? Dimension(capped_product(q[1].value(), v[3].value())) : Dimension();
     inference.set(0, element,
                   inference.shape(0)->size() == 4 ? Shape{q[0], q[1], q[2], v[3]} : Shape{q[0], q[2], width});
     inference.set(1, inference.element(1), Shape{k[0], k[1], total, k[3]});

@@ -39,7 +39,7 @@ Result<void> infer_linear_attention(Inference& inference) {
     const Dimension dk = k ? divided((*k)[2], heads) : Dimension();
     const Dimension dv = v ? divided((*v)[2], heads) : Dimension();
     const auto times = [](const Dimension& d, std::int64_t n) {
-        return d.known() ? Dimension(d.value() * n) : d;
+        return d.known() ? Dimension(capped_product(d.value(), n)) : d;
     };
     VIRIDIAN_TRY(expect_shape(inference, 0, {batch, steps, times(dk, q_heads)}));
     VIRIDIAN_TRY(expect_shape(inference, 1, {batch, steps, times(dk, heads)}));
