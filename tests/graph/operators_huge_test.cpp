@@ -40,6 +40,17 @@ TEST(HugeAttributes, WindowsAndPaddings) {
                      .ok());
 }
 
+// Five windows over four cells: the table of what they read would have more than 10^9 entries.
+TEST(HugeAttributes, WindowsThatOnlyPaddingFills) {
+    constexpr std::int64_t wide = std::int64_t{1} << 28;
+    const Attributes attributes = {{"kernel_shape", Dims{wide}}, {"pads", Dims{wide, 0}}};
+    for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+        const auto pooled = run_operator(op, {counting({1, 1, 4})}, attributes);
+        ASSERT_FALSE(pooled.ok()) << op;
+        EXPECT_EQ(pooled.error().code, ErrorCode::limit_exceeded) << pooled.error().text();
+    }
+}
+
 TEST(HugeAttributes, GroupsOfNoChannels) {
     const Attributes groups = {{"group", most}};
     EXPECT_FALSE(typed("ConvTranspose", {floats_of({1, 0, 4}), floats_of({0, 3, 3})}, groups).ok());

@@ -75,7 +75,13 @@ std::int64_t Windows::begin(std::size_t axis, std::int64_t input, std::int64_t o
     return auto_pad == "SAME_UPPER" ? total / 2 : (total + 1) / 2;
 }
 
-std::vector<std::int64_t> Windows::cells(const Grid& from, const Grid& to, const Grid& kernel_grid) const {
+Result<std::vector<std::int64_t>> Windows::cells(const Grid& from, const Grid& to,
+                                                 const Grid& kernel_grid) const {
+    constexpr std::int64_t most_taps = std::int64_t{1} << 22, most_cells = std::int64_t{1} << 28;
+    if (kernel_grid.count > most_taps || to.count > most_cells / std::max<std::int64_t>(kernel_grid.count, 1))
+        return fail(ErrorCode::limit_exceeded, "check the model's kernels and pads",
+                    "{} windows of {} cells are too many for the reference kernels", to.count,
+                    kernel_grid.count);
     const std::size_t axes = from.extents.size();
     Dims first(axes);
     for (std::size_t axis = 0; axis < axes; ++axis)

@@ -29,9 +29,10 @@ struct Windows {
     // Returns the number of padding cells before the first element, with auto_pad resolved.
     [[nodiscard]] std::int64_t begin(std::size_t axis, std::int64_t input, std::int64_t output) const;
     // Returns, for every cell of the output `to` and every cell of the kernel in turn, the input cell of
-    // `from` that the window reads there, or -1 if it lies in the padding.
-    [[nodiscard]] std::vector<std::int64_t> cells(const Grid& from, const Grid& to,
-                                                  const Grid& kernel_grid) const;
+    // `from` that the window reads there, or -1 if it lies in the padding. Errors: limit_exceeded (more than
+    // 2^22 cells in the kernel, or 2^28 in all: padding may make both large beside a small input).
+    [[nodiscard]] Result<std::vector<std::int64_t>> cells(const Grid& from, const Grid& to,
+                                                          const Grid& kernel_grid) const;
 };
 
 }  // namespace viridian::graph

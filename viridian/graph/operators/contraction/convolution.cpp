@@ -73,7 +73,7 @@ constexpr auto convolve = [](auto& call) -> Result<void> {
     const std::int64_t depth = channels * kernel.count;
     // The input cell under (output cell, kernel cell), −1 in the padding: the same for every channel and
     // image.
-    const std::vector<std::int64_t> cells = windows.cells(from, to, kernel);
+    VIRIDIAN_TRY(const std::vector<std::int64_t> cells, windows.cells(from, to, kernel));
     const std::int64_t most =
         std::clamp<std::int64_t>((1 << 20) / std::max<std::int64_t>(depth, 1), 64, 4096);
     std::vector<Scalar> columns(static_cast<std::size_t>(depth * std::min(most, to.count)));

@@ -152,7 +152,7 @@ Result<void> convolve_integers(CallType& call) {
     const Grid to(Dims(y.dims.begin() + 2, y.dims.end()));
     const Grid kernel(Dims(w.dims.begin() + 2, w.dims.end()));
     VIRIDIAN_TRY(const Windows windows, Windows::of(call.node, shape_of(kernel.extents)));
-    const std::vector<std::int64_t> cells = windows.cells(from, to, kernel);
+    VIRIDIAN_TRY(const std::vector<std::int64_t> cells, windows.cells(from, to, kernel));
     const std::int64_t filters = w.dims[0];
     const std::int64_t channels = w.dims[1];
     const std::int64_t per_group = filters / call.node.integer("group", 1);

@@ -98,7 +98,7 @@ constexpr auto transposed = [](auto& call) -> Result<void> {
     windows.auto_pad = "NOTSET";
     windows.pads_begin = spread.begin;
     // The output cell that (input cell, kernel cell) reaches, −1 outside.
-    const std::vector<std::int64_t> cells = windows.cells(to, from, kernel);
+    VIRIDIAN_TRY(const std::vector<std::int64_t> cells, windows.cells(to, from, kernel));
     const std::int64_t group = call.node.integer("group", 1);
     const std::int64_t channels = x.dims[1] / group;
     const std::int64_t filters = w.dims[1];

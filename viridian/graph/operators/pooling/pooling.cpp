@@ -56,7 +56,7 @@ struct Pool {
                   Grid(Dims(y.begin() + 2, y.end())),
                   Grid(call.node.get("kernel_shape", Dims())),
                   {}};
-        pool.cells = pool.windows.cells(pool.from, pool.to, pool.kernel);
+        VIRIDIAN_TRY(pool.cells, pool.windows.cells(pool.from, pool.to, pool.kernel));
         return pool;
     }
     // The input cells under output cell o, −1 in the padding.

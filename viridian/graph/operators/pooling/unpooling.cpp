@@ -136,7 +136,7 @@ constexpr auto fold_columns = [](auto& call) -> Result<void> {
         steps.push_back(extent.value());
     }
     const Grid blocks(steps);
-    const std::vector<std::int64_t> cells = windows.cells(image, blocks, block);
+    VIRIDIAN_TRY(const std::vector<std::int64_t> cells, windows.cells(image, blocks, block));
     for (std::int64_t plane = 0; plane < y.dims[0] * y.dims[1]; ++plane) {
         std::vector<Wide> sums(static_cast<std::size_t>(image.count), Wide(0));
         for (std::int64_t o = 0; o < blocks.count; ++o)
