@@ -194,6 +194,20 @@ TEST(ShapeOperators, SymbolsSurviveReshape) {
     EXPECT_EQ(text(graph.value(kept).type), "f32[N,12]");
 }
 
+TEST(ShapeOperators, AReshapeToNoDimensionsIsOfOneElement) {
+    const auto typed = [](const Dims& dims, ElementType shape) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", {ElementType::f32, shape_of(dims)});
+        const ValueId wanted = graph.add_input("shape", {shape, Shape{0}});
+        graph.set_outputs({graph.add("Reshape", {x, wanted})});
+        return infer_types(graph).ok();
+    };
+    EXPECT_TRUE(typed({1, 1}, ElementType::i64));
+    EXPECT_FALSE(typed({2, 3}, ElementType::i64));
+    EXPECT_FALSE(typed({0}, ElementType::i64));
+    EXPECT_FALSE(typed({1, 1}, ElementType::f32));
+}
+
 TEST(ShapeOperators, BadInputIsAnError) {
     const auto refused = [](const Case& c) {
         const auto graph = graph_of(c, std::vector<Known>(c.inputs.size(), Known::constant));

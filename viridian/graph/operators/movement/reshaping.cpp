@@ -3,6 +3,7 @@
 
 #include "viridian/graph/operators/build_row.hpp"
 #include "viridian/graph/operators/families.hpp"
+#include "viridian/graph/operators/shape_rules.hpp"
 #include "viridian/graph/reference/movement.hpp"
 
 namespace viridian::graph {
@@ -67,6 +68,7 @@ Result<Shape> reshaped(const Shape& from, const Dims& wanted, bool zero_is_zero)
 }
 
 Result<void> infer_reshape(Inference& inference) {
+    VIRIDIAN_TRY(expect_integer(inference, 1, 1));
     std::optional<Shape> out;
     if (const auto wanted = constant_integers(inference, 1)) {
         const bool zero_is_zero = inference.node().integer("allowzero", 0) != 0;
@@ -79,6 +81,9 @@ Result<void> infer_reshape(Inference& inference) {
         }
     } else if (const auto rank = length_of(inference, 1)) {
         out = Shape(static_cast<std::size_t>(*rank));
+        const TensorType& before = inference.input(0);
+        if (out->empty() && before.known() && product(before.dims()) != 1)  // a scalar is the only shape
+            return does_not_fit(listed(*before.shape), {});
     }
     inference.set(0, inference.element(0), std::move(out));
     return {};
