@@ -194,6 +194,19 @@ TEST(ShapeOperators, SymbolsSurviveReshape) {
     EXPECT_EQ(text(graph.value(kept).type), "f32[N,12]");
 }
 
+TEST(ShapeOperators, ConcatIsOfOneElementType) {
+    const auto typed = [](ElementType a, ElementType b) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", {a, shape_of({2})});
+        const ValueId y = graph.add_input("y", {b, shape_of({2})});
+        graph.set_outputs({graph.add("Concat", {x, y}, {{"axis", std::int64_t{0}}})});
+        return infer_types(graph).ok();
+    };
+    EXPECT_TRUE(typed(ElementType::f32, ElementType::f32));
+    EXPECT_FALSE(typed(ElementType::f32, ElementType::i64));
+    EXPECT_FALSE(typed(ElementType::i8, ElementType::u8));
+}
+
 TEST(ShapeOperators, AReshapeToNoDimensionsIsOfOneElement) {
     const auto typed = [](const Dims& dims, ElementType shape) {
         Graph graph;

@@ -8,6 +8,11 @@ namespace viridian::graph {
 namespace {
 
 Result<void> infer_concat(Inference& inference) {
+    for (std::size_t i = 1; i < inference.input_count(); ++i)
+        if (inference.element(i) != inference.element(0) && inference.element(i) != ElementType::undefined &&
+            inference.element(0) != ElementType::undefined)
+            return fail(ErrorCode::mismatch, "add a Cast", "Concat of {} and {}", text(inference.input(0)),
+                        text(inference.input(i)));
     std::optional<Shape> out = inference.shape(0);
     for (std::size_t i = 1; out && i < inference.input_count(); ++i) {
         const auto& shape = inference.shape(i);
