@@ -65,7 +65,8 @@ function(viridian_rooms)
 endfunction()
 
 # fuzz/<name>_fuzz.cpp become one libFuzzer executable each (clang only: preset `asan`), with the kept corpus
-# fuzz/corpus/<name>. The rooms that a target needs are on its first line: `// rooms: onnx graph`.
+# fuzz/corpus/<name>. The rooms that a target needs are on its first line: `// rooms: onnx graph`. Sources in fuzz/<name>
+# belong to it, and fuzz/<name>/fuzz.cmake, which sees ${target}, may add vendor libraries.
 function(viridian_fuzzers)
     file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
     add_custom_target(fuzzers)  # all of them, and only the rooms that they need
@@ -74,11 +75,15 @@ function(viridian_fuzzers)
         file(STRINGS "${source}" first LIMIT_COUNT 1)
         string(REGEX REPLACE "^// rooms: *" "" rooms "${first}")
         separate_arguments(rooms UNIX_COMMAND "${rooms}")
-        add_executable(${name} "${source}")
+        string(REGEX REPLACE "_fuzz$" "" folder "${PROJECT_SOURCE_DIR}/fuzz/${name}")
+        file(GLOB others CONFIGURE_DEPENDS "${folder}/*.cpp")
+        set(target "${name}")
+        add_executable(${target} "${source}" ${others})
         foreach(room IN LISTS rooms)
             target_link_libraries(${name} PRIVATE viridian_${room})
         endforeach()
         target_link_libraries(${name} PRIVATE viridian_warnings)
+        include("${folder}/fuzz.cmake" OPTIONAL)
         target_link_options(${name} PRIVATE -fsanitize=fuzzer)
         add_dependencies(fuzzers ${name})
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
