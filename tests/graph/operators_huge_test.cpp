@@ -66,6 +66,13 @@ TEST(HugeAttributes, PartsAndBlocks) {
                     .ok());
 }
 
+// The reference kernels visit no line of a tensor without elements, however many there are.
+TEST(HugeAttributes, ManyLinesWithoutElements) {
+    const Tensor empty(ElementType::f32, {4, std::int64_t{1} << 33, 0});
+    for (const char* op : {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization"})
+        EXPECT_EQ(run(op, {empty}).dims(), empty.dims()) << op;
+}
+
 TEST(HugeAttributes, ATensorBeyondTheLimitIsRefusedByItsNode) {
     const auto expanded = typed("Tile", {floats_of({1 << 20, 1 << 20})}, {}, {integers({2}, {1, 2})});
     ASSERT_FALSE(expanded.ok());

@@ -14,6 +14,7 @@ struct Lines {
             if (i > static_cast<std::size_t>(axis)) stride *= dims[i];
             if (i != static_cast<std::size_t>(axis)) count *= dims[i];
         }
+        if (length == 0) count = 0;  // nothing to visit
     }
     // Returns the flat index of element j of line i.
     [[nodiscard]] std::size_t at(std::int64_t i, std::int64_t j) const {
