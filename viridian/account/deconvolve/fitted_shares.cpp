@@ -97,8 +97,9 @@ double misfit_energy(const PowerCurve& curve, const Design& design, const Column
     return misfit;
 }
 
-// Returns the nanoseconds beyond which a shift of `curve` changes nothing about what lies outside of the span:
-// after a longer one they no longer meet. A log that says nothing about its shift leaves it quite unknown.
+// Returns the nanoseconds beyond which a shift of `curve` changes nothing about what lies outside of the
+// span: after a longer one they no longer meet. A log that says nothing about its shift leaves it quite
+// unknown.
 double longest_shift(const PowerCurve& curve, Nanoseconds begin, Nanoseconds end) {
     if (curve.segments.empty()) return 0;
     return std::max(static_cast<double>(curve.segments.back().end) - static_cast<double>(begin),
@@ -143,8 +144,8 @@ Attribution fitted_shares(std::span<const Leaf> leaves, std::span<const std::uin
                          exact_joules(idle + idle_spread)};
 
     // The shift is uncertain, and so is what lies inside the traced span.
-    const auto doubt = static_cast<Nanoseconds>(std::min(longest_shift(moved, base.begin(), base.end()),
-                                                         quantile * watts.sensor.shift_deviation_ns));
+    const auto doubt = static_cast<Nanoseconds>(
+        std::min(longest_shift(moved, base.begin(), base.end()), quantile * watts.sensor.shift_deviation_ns));
     const Outside outside = energy_outside(moved, base.begin(), base.end(), doubt);
     out.unattributed = outside.energy;
     out.unattributed_interval = outside.interval;
