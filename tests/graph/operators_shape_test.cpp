@@ -194,6 +194,19 @@ TEST(ShapeOperators, SymbolsSurviveReshape) {
     EXPECT_EQ(text(graph.value(kept).type), "f32[N,12]");
 }
 
+TEST(ShapeOperators, ASqueezeOfEveryAxisIsOfOneElement) {
+    const auto typed = [](const Dims& dims, ElementType axes) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", {ElementType::f32, shape_of(dims)});
+        const ValueId gone = graph.add_input("axes", {axes, Shape{static_cast<std::int64_t>(dims.size())}});
+        graph.set_outputs({graph.add("Squeeze", {x, gone})});
+        return infer_types(graph).ok();
+    };
+    EXPECT_TRUE(typed({1, 1}, ElementType::i64));
+    EXPECT_FALSE(typed({1, 3}, ElementType::i64));
+    EXPECT_FALSE(typed({1, 1}, ElementType::f32));
+}
+
 TEST(ShapeOperators, ConcatIsOfOneElementType) {
     const auto typed = [](ElementType a, ElementType b) {
         Graph graph;

@@ -143,6 +143,7 @@ Result<Shape> squeezed(const Shape& from, const std::optional<Dims>& axes) {
 }
 
 Result<void> infer_squeeze(Inference& inference) {
+    VIRIDIAN_TRY(expect_integer(inference, 1, 1));
     std::optional<Shape> out;
     const auto& shape = inference.shape(0);
     const bool given = inference.has_input(1);
@@ -153,6 +154,9 @@ Result<void> infer_squeeze(Inference& inference) {
     } else if (const auto count = length_of(inference, 1);
                given && shape && count && *count <= static_cast<std::int64_t>(shape->size())) {
         out = Shape(shape->size() - static_cast<std::size_t>(*count));
+        const TensorType& before = inference.input(0);
+        if (out->empty() && before.known() && product(before.dims()) != 1)  // every axis must be 1
+            return does_not_fit(listed(*shape), {});
     }
     inference.set(0, inference.element(0), std::move(out));
     return {};
@@ -177,6 +181,7 @@ Result<Shape> unsqueezed(const Shape& from, const Dims& axes) {
 }
 
 Result<void> infer_unsqueeze(Inference& inference) {
+    VIRIDIAN_TRY(expect_integer(inference, 1, 1));
     std::optional<Shape> out;
     const auto& shape = inference.shape(0);
     if (const auto axes = constant_integers(inference, 1); shape && axes) {
