@@ -23,7 +23,8 @@ struct OnDemandOptions {
     // Every choice is first timed briefly. A choice that takes more than this many times as long as the
     // best one keeps that price; the others are timed at length.
     double worth_timing = 1.3;
-    // The probes are timed before a batch of prices and after it, unless they were this short a time ago.
+    // The probes are timed before and after each price, and each batch of prices, unless they were this short
+    // a time ago.
     Seconds probe_every{0.1};
     bool measure = true;  // if false, nothing is timed, and a missing price is the error missing_entry
 };

@@ -52,7 +52,11 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
     const auto start = std::chrono::steady_clock::now();
     const plan::Region timed_region = permissive(region);
     VIRIDIAN_TRY(const plan::Choice own, own_choice(graph, timed_region, choice));
-    VIRIDIAN_TRY(const execute::Timing timing, device_.time(graph, timed_region, own, protocol));
+    execute::Timing timing;
+    VIRIDIAN_TRY(in_one_state([&]() -> Result<void> {
+        VIRIDIAN_TRY(timing, device_.time(graph, timed_region, own, protocol));
+        return {};
+    }));
     count_measuring(start);
     cost::Entry entry = to_entry(timing);
     entry.probes = calibration_.last();
