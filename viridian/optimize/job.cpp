@@ -166,7 +166,7 @@ Result<void> Job::plan_and_prove(const graph::Graph& graph) {
 Result<void> Job::plan_and_prove() {
     VIRIDIAN_TRY(plan_and_prove_one());
     // Prices of the plan were measured again, and the first plan shares some of them.
-    return bring_up_to_date(out_.baseline.planned, source_);
+    return bring_up_to_date(out_.baseline.planned, costs_.source());
 }
 
 Result<void> Job::plan_and_prove_one() {
