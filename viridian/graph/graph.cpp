@@ -190,6 +190,18 @@ void Graph::make_constant(ValueId id, Tensor tensor) {
         if (state.of == id) state.of = ValueId::none;
 }
 
+std::vector<ValueId> run_inputs(const Graph& graph) {
+    std::vector<ValueId> ids = graph.inputs();
+    for (const State& state : graph.states()) ids.push_back(state.before);
+    return ids;
+}
+
+std::vector<ValueId> run_outputs(const Graph& graph) {
+    std::vector<ValueId> ids = graph.outputs();
+    for (const State& state : graph.states()) ids.push_back(state.after);
+    return ids;
+}
+
 Uses uses(const Graph& graph) {
     Uses found;
     found.readers.resize(graph.value_count());

@@ -97,6 +97,9 @@ struct State {
 class Graph {
   public:
     std::string name;
+    // What the model's file says beside the network, by key. Rewrites keep it, and the ONNX writer hands it
+    // on.
+    std::map<std::string, std::string, std::less<>> metadata;
 
     // --- building; a name that is taken gets a suffix
     ValueId add_input(std::string name, TensorType type);
@@ -163,6 +166,11 @@ class Graph {
     std::shared_ptr<std::map<std::string, std::uint32_t, std::less<>>>
         names_;  // name → next suffix; copy on write
 };
+
+// Returns what a run of `graph` takes, in order: its inputs, then the values of its states before the run.
+[[nodiscard]] std::vector<ValueId> run_inputs(const Graph& graph);
+// Returns what a run of `graph` gives, in order: its outputs, then the values of its states after the run.
+[[nodiscard]] std::vector<ValueId> run_outputs(const Graph& graph);
 
 // Uses list the readers of each value, by ValueId.
 struct Uses {

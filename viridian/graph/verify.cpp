@@ -5,6 +5,7 @@
 
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/types_of.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -44,19 +45,6 @@ Result<void> verify_node(const Graph& graph, NodeId id) {
     return {};
 }
 
-bool agree(const TensorType& stated, const TensorType& inferred) {
-    if (inferred.element == ElementType::undefined || stated.element == ElementType::undefined) return true;
-    if (stated.element != inferred.element) return false;
-    if (!stated.shape || !inferred.shape) return true;
-    if (stated.shape->size() != inferred.shape->size()) return false;
-    for (std::size_t i = 0; i < stated.shape->size(); ++i) {
-        const Dimension& a = (*stated.shape)[i];
-        const Dimension& b = (*inferred.shape)[i];
-        if (a.known() && b.known() && a.value() != b.value()) return false;
-    }
-    return true;
-}
-
 bool is_state(const Graph& graph, ValueId id) {
     return std::ranges::any_of(graph.states(), [&](const State& state) { return state.before == id; });
 }
@@ -82,11 +70,11 @@ Result<void> verify_state_types(const Graph& graph) {
     for (const State& state : graph.states()) {
         const Value& before = graph.value(state.before);
         const Value& after = graph.value(state.after);
-        if (!agree(before.type, after.type))
+        if (!may_agree(before.type, after.type))
             return broken("the state `{}` is {}, its new value `{}` is {}", before.name, text(before.type),
                           after.name, text(after.type));
         if (const Tensor* first = graph.first_value(state.before);
-            first != nullptr && !agree(before.type, first->tensor_type()))
+            first != nullptr && !may_agree(before.type, first->tensor_type()))
             return broken("the state `{}` is {}, its first value is {}", before.name, text(before.type),
                           text(first->tensor_type()));
     }
@@ -108,7 +96,7 @@ Result<void> verify(const Graph& graph) {
     VIRIDIAN_TRY(verify_state_types(inferred));
     for (std::size_t i = 0; i < graph.value_count(); ++i) {
         const auto id = static_cast<ValueId>(i);
-        if (!agree(graph.value(id).type, inferred.value(id).type))
+        if (!may_agree(graph.value(id).type, inferred.value(id).type))
             return broken("`{}` is declared {}, its operator gives {}", graph.value(id).name,
                           text(graph.value(id).type), text(inferred.value(id).type));
     }

@@ -24,6 +24,14 @@ inline constexpr std::string_view private_domain = "viridian";
 inline constexpr std::string_view operator_key = "viridian.operator";
 inline constexpr int function_metadata = 14;
 
+// Metadata of nodes (in the field of NodeProto with the number `node_metadata`): the names that a node comes
+// from, one a line, its phase in a training step, and its forward twin. Metadata of the model: its states.
+inline constexpr int node_metadata = 9;
+inline constexpr std::string_view origin_key = "viridian.origin";
+inline constexpr std::string_view phase_key = "viridian.phase";
+inline constexpr std::string_view twin_key = "viridian.twin";
+inline constexpr std::string_view states_key = "viridian.states";
+
 // These convert between the numbers of ONNX's element types and ours. Types that are not held (strings,
 // complex numbers, floats of 8 bits or fewer, integers of 4 bits or fewer) become `undefined`.
 [[nodiscard]] graph::ElementType element_type(std::int32_t onnx_type);

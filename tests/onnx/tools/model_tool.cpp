@@ -1,6 +1,7 @@
 // model_tool resave ROOT OUT      every backend test below ROOT that loads, to OUT/<group>__<test>.onnx
 // model_tool resave-one IN OUT    one model
 // model_tool private OUT          a model of a private operator with a body
+// model_tool step OUT FOLDER     a training step, to FOLDER its inputs and what the third step gives
 // model_tool run MODEL FOLDER     reads FOLDER/input_N.npy, writes FOLDER/output_N.npy; reference kernels
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <chrono>
 
 #include "conformance/case.hpp"
+#include "tests/support/training_step.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -73,6 +75,23 @@ Result<void> write_private(const Path& out) {
     return onnx::save(graph, out);
 }
 
+Result<void> write_step(const Path& out, const Path& folder) {
+    const graph::Graph step = tests::training_step();
+    const std::vector<graph::Tensor> inputs = tests::step_inputs(1);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        VIRIDIAN_TRY(onnx::write_tensor_file(folder / fmt::format("input_{}.npy", i), {"", inputs[i]}));
+    std::vector<graph::Tensor> states = tests::first_values(step), results;
+    for (int i = 0; i < 3; ++i) {
+        std::vector<graph::Tensor> given = inputs;
+        given.insert(given.end(), states.begin(), states.end());
+        VIRIDIAN_TRY(results, graph::evaluate(step, given));
+        states.assign(results.begin() + 1, results.end());
+    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+        VIRIDIAN_TRY(onnx::write_tensor_file(folder / fmt::format("output_{}.npy", i), {"", results[i]}));
+    return onnx::save(step, out);
+}
+
 Result<void> time_loading(const Path& model) {
     for (int i = 0; i < 10; ++i) {
         const auto start = std::chrono::steady_clock::now();
@@ -86,6 +105,7 @@ Result<void> time_loading(const Path& model) {
 Result<void> dispatch(const std::vector<std::string>& arguments) {
     if (arguments.size() == 3 && arguments[0] == "resave") return resave_all(arguments[1], arguments[2]);
     if (arguments.size() == 2 && arguments[0] == "private") return write_private(arguments[1]);
+    if (arguments.size() == 3 && arguments[0] == "step") return write_step(arguments[1], arguments[2]);
     if (arguments.size() == 3 && arguments[0] == "resave-one") return resave(arguments[1], arguments[2]);
     if (arguments.size() == 2 && arguments[0] == "time") return time_loading(arguments[1]);
     if (arguments.size() == 3 && arguments[0] == "run") return run(arguments[1], arguments[2]);

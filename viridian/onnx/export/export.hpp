@@ -47,8 +47,15 @@ using ValueNames = std::vector<std::string>;
 // Returns the oldest operator set from `opset` on that can express the whole graph with its bodies.
 [[nodiscard]] int opset_for(const graph::Graph& graph, int opset);
 
-// Writes the main graph of a model into `out`. States become inputs and outputs.
-[[nodiscard]] Result<void> export_main(Exporter& exporter, const graph::Graph& graph, GraphProto& out);
+// Writes the main graph of a model into `out`. States become inputs with an initialiser, and outputs; the
+// returned text says which, for the metadata `states_key`. It is empty if there are no states.
+[[nodiscard]] Result<std::string> export_main(Exporter& exporter, const graph::Graph& graph, GraphProto& out);
+// Writes the first values of the states as initialisers of the inputs of the same names.
+[[nodiscard]] Result<void> export_first_values(Exporter& exporter, const graph::Graph& graph,
+                                               const ValueNames& names, GraphProto& out);
+// Returns the text for `states_key`; `after` are the names of the outputs that hold the new values.
+[[nodiscard]] std::string text_of_states(const graph::Graph& graph, const ValueNames& names,
+                                         const std::vector<std::string>& after);
 
 // Writes the nodes of `graph` into `out`. `names` holds the names of its inputs and of those outputs that
 // must have a certain name; `prefix` begins every new name.

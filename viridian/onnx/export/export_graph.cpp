@@ -60,7 +60,7 @@ void export_type(const graph::TensorType& type, TypeProto& out) {
     }
 }
 
-Result<void> export_main(Exporter& exporter, const Graph& graph, GraphProto& out) {
+Result<std::string> export_main(Exporter& exporter, const Graph& graph, GraphProto& out) {
     exporter.root = &out;
     out.set_name(graph.name.empty() ? "graph" : graph.name);
     ValueNames names(graph.value_count());
@@ -68,24 +68,26 @@ Result<void> export_main(Exporter& exporter, const Graph& graph, GraphProto& out
         exporter.names.insert(graph.value(static_cast<ValueId>(i)).name);
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = graph.value(static_cast<ValueId>(i)).name;
 
-    std::vector<ValueId> inputs = graph.inputs();
-    std::vector<ValueId> outputs = graph.outputs();
-    for (const graph::State& state : graph.states()) {  // state is an input and an output of the model
-        inputs.push_back(state.before);
-        outputs.push_back(state.after);
-    }
-    for (const ValueId input : inputs) describe(graph, input, names[index(input)], *out.add_input());
+    for (const ValueId input : graph.inputs()) describe(graph, input, names[index(input)], *out.add_input());
+    for (const graph::State& state : graph.states())
+        describe(graph, state.before, names[index(state.before)], *out.add_input());
+    VIRIDIAN_TRY(export_first_values(exporter, graph, names, out));
     VIRIDIAN_TRY(export_nodes(exporter, graph, names, "", out));
     std::unordered_set<std::string> written;
-    for (const ValueId output : outputs) {
+    const auto add_output = [&](ValueId output, bool copied) {
         std::string name = names[index(output)];
-        if (!written.insert(name).second) {
+        if (copied || !written.insert(name).second) {
             name = Exporter::fresh(exporter.names, name);
             add_identity(names[index(output)], name, out);
         }
         describe(graph, output, name, *out.add_output());
-    }
-    return {};
+        return name;
+    };
+    for (const ValueId output : graph.outputs()) add_output(output, false);
+    std::vector<std::string> after;
+    for (const graph::State& state : graph.states())
+        after.push_back(add_output(state.after, graph.value(state.after).kind != ValueKind::intermediate));
+    return text_of_states(graph, names, after);
 }
 
 Result<void> export_body(Exporter& exporter, const Graph& body, const std::vector<std::string>& captures,

@@ -70,13 +70,21 @@ Result<std::string> export_constant(Exporter& exporter, const Graph& graph, Valu
     return name;
 }
 
-void export_origin(const Node& node, NodeProto& out) {
-    if (node.origin.empty() || (node.origin.size() == 1 && node.origin[0] == node.name)) return;
+// metadata_props, newer than the message classes
+void add_node_metadata(std::string_view key, const std::string& value, NodeProto& out) {
     ::onnx::StringStringEntryProto entry;
-    entry.set_key("viridian.origin");
-    entry.set_value(fmt::format("{}", fmt::join(node.origin, "\n")));
-    // metadata_props, newer than the message classes
-    out.GetReflection()->MutableUnknownFields(&out)->AddLengthDelimited(9, entry.SerializeAsString());
+    entry.set_key(std::string(key));
+    entry.set_value(value);
+    out.GetReflection()->MutableUnknownFields(&out)->AddLengthDelimited(node_metadata,
+                                                                        entry.SerializeAsString());
+}
+
+void export_metadata(const Node& node, NodeProto& out) {
+    if (!node.origin.empty() && (node.origin.size() > 1 || node.origin[0] != node.name))
+        add_node_metadata(origin_key, fmt::format("{}", fmt::join(node.origin, "\n")), out);
+    if (node.phase != graph::Phase::forward)
+        add_node_metadata(phase_key, std::string(name_of(node.phase)), out);
+    if (!node.twin.empty()) add_node_metadata(twin_key, node.twin, out);
 }
 
 Result<void> export_operator(Exporter& exporter, Node node, const std::vector<std::string>& inputs,
@@ -108,7 +116,7 @@ Result<void> export_operator(Exporter& exporter, Node node, const std::vector<st
         VIRIDIAN_TRY(export_body(exporter, *node.bodies[i], captures, prefix + node.name + "/",
                                  *attribute.mutable_g()));
     }
-    export_origin(node, proto);
+    export_metadata(node, proto);
     *out.add_node() = std::move(proto);
     return {};
 }
@@ -154,8 +162,11 @@ Result<void> export_nodes(Exporter& exporter, const Graph& graph, ValueNames& na
         }
         VIRIDIAN_TRY(export_operator(exporter, std::move(node), inputs, outputs, prefix, out));
     }
-    if (&out == exporter.root && prefix.empty())  // constants that are outputs themselves
+    if (&out == exporter.root && prefix.empty())  // constants that are outputs or new values themselves
+    {
         for (const ValueId output : graph.outputs()) VIRIDIAN_TRY(name_of(output));
+        for (const graph::State& state : graph.states()) VIRIDIAN_TRY(name_of(state.after));
+    }
     return {};
 }
 

@@ -6,6 +6,15 @@
 #include "viridian/onnx/export/external_file.hpp"
 
 namespace viridian::onnx {
+namespace {
+
+void add_model_metadata(const std::string& key, const std::string& value, ModelProto& out) {
+    auto& entry = *out.add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(value);
+}
+
+}  // namespace
 
 Result<std::string> serialize_with(const graph::Graph& graph, const SaveOptions& options,
                                    ConstantSink* sink) {
@@ -19,7 +28,10 @@ Result<std::string> serialize_with(const graph::Graph& graph, const SaveOptions&
     ModelProto model;
     model.set_producer_name("viridian");
     model.set_ir_version(ir_version_of(exporter.opset));
-    VIRIDIAN_TRY(export_main(exporter, graph, *model.mutable_graph()));
+    VIRIDIAN_TRY(const std::string states, export_main(exporter, graph, *model.mutable_graph()));
+    if (!states.empty()) add_model_metadata(std::string(states_key), states, model);
+    for (const auto& [key, value] : graph.metadata)
+        if (key != states_key) add_model_metadata(key, value, model);
     for (FunctionProto& function : exporter.functions->written) *model.add_functions() = std::move(function);
     exporter.domains.insert("");
     for (const std::string& domain : exporter.domains) {
@@ -40,6 +52,8 @@ std::int64_t constant_bytes(const graph::Graph& graph) {
     for (std::size_t i = 0; i < graph.value_count(); ++i)
         if (const graph::Tensor* constant = graph.constant(static_cast<graph::ValueId>(i)))
             sum += constant->byte_count();
+    for (const graph::State& state : graph.states())
+        if (const graph::Tensor* first = graph.first_value(state.before)) sum += first->byte_count();
     for (const graph::NodeId id : graph.nodes())
         for (const auto& body : graph.node(id).bodies) sum += constant_bytes(*body);
     return sum;

@@ -14,6 +14,13 @@
 
 namespace viridian::onnx {
 
+// A WrittenState is a state as the metadata of a model names it.
+struct WrittenState {
+    std::string before, after;  // an input and an output
+    graph::StateRole role = graph::StateRole::parameter;
+    std::string of;  // the input `before` of another state, or empty
+};
+
 using FunctionKey = std::array<std::string, 3>;  // domain, name, overload
 
 // A Context is the state of one model while it is read.
@@ -28,11 +35,18 @@ struct Context {
     };
     std::map<FunctionKey, Function> functions;
     std::vector<const FunctionProto*> active;  // functions being inlined, outermost first
-    std::int64_t nodes_left = 0;               // how many nodes may still be added
-    Listener* listener = nullptr;              // may be null
+    std::vector<WrittenState> states;
+    std::int64_t nodes_left = 0;   // how many nodes may still be added
+    Listener* listener = nullptr;  // may be null
 
     // Subtracts `nodes` from `nodes_left`. Errors: limit_exceeded if there were too few.
     [[nodiscard]] Result<void> spend(std::int64_t nodes);
+};
+
+// A Part says where in a training step a node belongs.
+struct Part {
+    graph::Phase phase = graph::Phase::forward;
+    std::string twin = {};
 };
 
 using Opsets = std::map<std::string, std::int64_t, std::less<>>;  // by domain; "" is ai.onnx
@@ -46,6 +60,7 @@ struct Scope {
     std::map<std::string, AttributeProto, std::less<>>
         arguments;                                         // the call's attributes, for `ref_attr_name`
     std::unordered_map<std::string, std::string> renamed;  // from a function's outputs to the caller's names
+    Part part = {};                                        // of the call of an inlined function
 };
 
 // Returns the operator sets that a model or function imports.
@@ -67,8 +82,19 @@ struct Scope {
 // those of import_constants and import_nodes.
 [[nodiscard]] Result<graph::Graph> import_graph(Context& context, GraphProto& proto, Opsets opsets);
 
-// Adds the initialisers of `proto` to the scope as constants. If `take` is true, their bytes may be moved
-// out of `proto`. Errors: malformed for a missing or repeated name, and those of reading a tensor.
+// Reads the text of the metadata `states_key`. Errors: malformed.
+[[nodiscard]] Result<std::vector<WrittenState>> read_states(std::string_view text);
+// Adds the states of `context` to the scope, with the types of the inputs that they are in `proto`. Errors:
+// malformed if one is no input or its new value is no output, and those of import_type.
+[[nodiscard]] Result<void> import_states(Context& context, Scope& scope, const GraphProto& proto);
+// Gives the state `id` its first value. Errors: malformed if that has another type.
+[[nodiscard]] Result<void> set_first_value(Scope& scope, graph::ValueId id, graph::Tensor tensor);
+// Gives the states their new values, which the nodes of the scope define. Errors: malformed.
+[[nodiscard]] Result<void> set_new_values(const Context& context, Scope& scope);
+
+// Adds the initialisers of `proto` to the scope as constants, or as first values of its states. If `take` is
+// true, their bytes may be moved out of `proto`. Errors: malformed for a missing or repeated name, and those
+// of reading a tensor.
 [[nodiscard]] Result<void> import_constants(Context& context, Scope& scope, GraphProto& proto, bool take);
 // Adds `nodes` to the scope, producers before readers. Errors: those of node_order and import_node.
 [[nodiscard]] Result<void> import_nodes(Context& context, Scope& scope, const Nodes& nodes);
@@ -112,5 +138,8 @@ struct Scope {
 // Returns the names of the nodes of the original network that `node` comes from, with their module path if
 // the exporter wrote it: "layer1.0/conv1". `prefix` is the scope's prefix.
 [[nodiscard]] std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefix);
+// Returns the part of `node`: what its metadata says, or else that of the scope. An unknown phase counts as
+// forward, and the listener is told.
+[[nodiscard]] Part part_of(const Context& context, const Scope& scope, const NodeProto& node);
 
 }  // namespace viridian::onnx

@@ -137,7 +137,8 @@ Result<void> inline_function(Context& context, Scope& scope, const NodeProto& ca
                 .opsets = std::move(opsets),
                 .prefix = scope.prefix + name + "/",
                 .arguments = arguments_of(scope, call, function),
-                .renamed = {}};
+                .renamed = {},
+                .part = part_of(context, scope, call)};
     for (int i = 0; i < function.input_size(); ++i) {
         VIRIDIAN_TRY(inner.values[function.input(i)],
                      i < call.input_size() ? find_value(scope, call.input(i), call) : Result(ValueId::none));
@@ -167,6 +168,8 @@ Result<void> inline_function(Context& context, Scope& scope, const NodeProto& ca
             same.op = graph::op::Identity;
             same.name = wanted;
             same.inputs = {value};
+            same.phase = inner.part.phase;
+            same.twin = inner.part.twin;
             const graph::NodeId id = scope.graph.add_node(std::move(same), std::span(&wanted, 1));
             VIRIDIAN_TRY(graph::infer_node_types(scope.graph, id));
             value = scope.graph.node(id).outputs[0];

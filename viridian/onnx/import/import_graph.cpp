@@ -17,7 +17,10 @@ Error defined_twice(const std::string& name) {
 Result<void> import_inputs(Context& context, Scope& scope, const GraphProto& proto) {
     std::unordered_set<std::string_view> constants;
     for (const TensorProto& tensor : proto.initializer()) constants.insert(tensor.name());
+    std::unordered_set<std::string_view> states;
+    for (const WrittenState& state : context.states) states.insert(state.before);
     for (const ValueInfoProto& input : proto.input()) {
+        if (states.contains(input.name())) continue;
         if (constants.contains(input.name())) continue;  // up to IR version 3 initialisers were inputs too
         if (input.name().empty())
             return fail(ErrorCode::malformed, "export the model again", "an input has no name");
@@ -30,6 +33,11 @@ Result<void> import_inputs(Context& context, Scope& scope, const GraphProto& pro
         scope.values[input.name()] = scope.graph.add_input(input.name(), std::move(type));
     }
     return {};
+}
+
+bool awaits_first_value(const graph::Graph& graph, ValueId id) {
+    return id != ValueId::none && graph.value(id).kind == graph::ValueKind::state &&
+           graph.first_value(id) == nullptr;
 }
 
 // Where our own rules leave something open, the model's word counts.
@@ -89,7 +97,10 @@ Result<void> import_constants(Context& context, Scope& scope, GraphProto& proto,
     const auto add = [&](const std::string& name, graph::Tensor tensor) -> Result<void> {
         if (name.empty())
             return fail(ErrorCode::malformed, "export the model again", "an initializer has no name");
-        if (scope.values.contains(name)) return defined_twice(name);
+        if (const auto known = scope.values.find(name); known != scope.values.end()) {
+            if (!awaits_first_value(scope.graph, known->second)) return defined_twice(name);
+            return set_first_value(scope, known->second, std::move(tensor));
+        }
         scope.values[name] = scope.graph.add_constant(scope.prefix + name, std::move(tensor));
         return {};
     };
@@ -97,6 +108,7 @@ Result<void> import_constants(Context& context, Scope& scope, GraphProto& proto,
         auto constant = to_tensor(tensor, context.external, take);
         if (!constant.ok() && constant.error().code == ErrorCode::unsupported) {
             context.unsupported.add(constant.error().message);
+            if (scope.values.contains(tensor.name())) continue;  // a state
             VIRIDIAN_TRY(add(tensor.name(), graph::Tensor::scalar(0.0F)));
             continue;
         }
@@ -129,12 +141,17 @@ Result<graph::Graph> import_graph(Context& context, GraphProto& proto, Opsets op
                 .arguments = {},
                 .renamed = {}};
     VIRIDIAN_TRY(import_inputs(context, scope, proto));
+    VIRIDIAN_TRY(import_states(context, scope, proto));
     VIRIDIAN_TRY(import_constants(context, scope, proto, true));
     VIRIDIAN_TRY(import_nodes(context, scope, proto.node()));
     VIRIDIAN_TRY(use_declared_types(context, scope, proto.value_info()));
     VIRIDIAN_TRY(use_declared_types(context, scope, proto.output()));
+    VIRIDIAN_TRY(set_new_values(context, scope));
+    std::unordered_set<std::string_view> new_values;
+    for (const WrittenState& state : context.states) new_values.insert(state.after);
     std::vector<ValueId> outputs;
     for (const ValueInfoProto& output : proto.output()) {
+        if (new_values.contains(output.name())) continue;
         const auto found = scope.values.find(output.name());
         if (found == scope.values.end())
             return fail(ErrorCode::malformed, "export the model again", "nothing defines the output `{}`",

@@ -103,10 +103,10 @@ std::vector<std::string> newer_fields(const google::protobuf::Message& message, 
 // put it into the node's name.
 std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefix) {
     std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-    for (const std::string& bytes : newer_fields(node, 9)) {
+    for (const std::string& bytes : newer_fields(node, node_metadata)) {
         ::onnx::StringStringEntryProto entry;
         if (!entry.ParseFromString(bytes)) continue;
-        if (entry.key() == "viridian.origin") return lines(entry.value());
+        if (entry.key() == origin_key) return lines(entry.value());
         if (entry.key() != "pkg.torch.onnx.name_scopes") continue;
         std::vector<std::string> scopes;
         const std::string& list = entry.value();
@@ -121,6 +121,23 @@ std::vector<std::string> origin_of(const NodeProto& node, std::string_view prefi
             name = fmt::format("{}/{}", scopes[scopes.size() - 2], name);
     }
     return {std::string(prefix) + name};
+}
+
+Part part_of(const Context& context, const Scope& scope, const NodeProto& node) {
+    Part part = scope.part;
+    for (const std::string& bytes : newer_fields(node, node_metadata)) {
+        ::onnx::StringStringEntryProto entry;
+        if (!entry.ParseFromString(bytes)) continue;
+        if (entry.key() == twin_key) part.twin = entry.value();
+        if (entry.key() != phase_key) continue;
+        const auto phase = graph::parse_phase(entry.value());
+        if (!phase && context.listener != nullptr)
+            context.listener->note(fmt::format("Node {} has the unknown phase `{}` and counts as forward.",
+                                               name_of(node), entry.value()));
+        part.phase = phase.value_or(graph::Phase::forward);
+    }
+    if (part.phase == graph::Phase::forward) part.twin.clear();
+    return part;
 }
 
 Result<ValueId> find_value(const Scope& scope, const std::string& name, const NodeProto& proto) {
@@ -141,6 +158,9 @@ Result<graph::Node> read_node(Context& context, const Scope& scope, const NodePr
     node.name =
         scope.prefix + (proto.name().empty() && proto.output_size() > 0 ? proto.output(0) : proto.name());
     node.origin = origin_of(proto, scope.prefix);
+    Part part = part_of(context, scope, proto);
+    node.phase = part.phase;
+    node.twin = std::move(part.twin);
     VIRIDIAN_TRY(node.attributes, import_attributes(context, scope, proto));
     for (const std::string& input : proto.input()) {
         VIRIDIAN_TRY(const ValueId id, find_value(scope, input, proto));

@@ -26,8 +26,15 @@ Result<graph::Graph> import_model(ModelProto& model, Context& context) {
             return fail(ErrorCode::malformed, "export the model again", "function `{}` is defined twice",
                         function.name());
     }
+    std::map<std::string, std::string, std::less<>> metadata;
+    for (const auto& entry : model.metadata_props()) metadata[entry.key()] = entry.value();
+    if (const auto states = metadata.find(states_key); states != metadata.end()) {
+        VIRIDIAN_TRY(context.states, read_states(states->second));
+        metadata.erase(states);
+    }
     VIRIDIAN_TRY(graph::Graph graph, import_graph(context, *model.mutable_graph(), std::move(opsets)));
     VIRIDIAN_TRY(context.unsupported.result(context.model));
+    graph.metadata = std::move(metadata);
     return graph;
 }
 

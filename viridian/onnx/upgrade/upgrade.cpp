@@ -55,6 +55,8 @@ ValueId Upgrade::emit(graph::Operator op, std::vector<ValueId> inputs, graph::At
     helper.inputs = std::move(inputs);
     helper.attributes = std::move(attributes);
     helper.origin = node.origin;
+    helper.phase = node.phase;
+    helper.twin = node.twin;
     const graph::NodeId id = graph.add_node(std::move(helper));
     (void)graph::infer_node_types(graph, id);  // what is wrong shows again when the whole graph is inferred
     return graph.node(id).outputs[0];
