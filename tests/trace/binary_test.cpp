@@ -92,7 +92,7 @@ TEST(Binary, ColumnsKeepAnyEvent) {
             event.sequence = static_cast<std::int64_t>(any(std::uint64_t{1} << 63)) - 1;
             if (event.sequence < -1) event.sequence = -1;
             event.kind = static_cast<Kind>(random.below(kind_count));
-            event.pass = static_cast<Pass>(random.below(3));
+            event.pass = static_cast<Pass>(random.below(pass_count));
             if (event.kind == Kind::counter) event.value = static_cast<double>(any(1 << 30)) / 7.0;
             event.name = static_cast<NameId>(random.below(about.names.size()));
             event.type =

@@ -34,7 +34,7 @@ Raw make(Random& random) {
     raw.lane = static_cast<LaneId>(any(random));
     if (random.below(2) == 0) raw.forward_thread = static_cast<std::uint32_t>(any(random));
     raw.kind = static_cast<Kind>(random.below(kind_count));
-    raw.pass = static_cast<Pass>(random.below(3));
+    raw.pass = static_cast<Pass>(random.below(pass_count));
     raw.phase = static_cast<Raw::Phase>(random.below(5));
     raw.relative = random.below(2) == 0;
     raw.whole = random.below(2) == 0;

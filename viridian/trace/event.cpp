@@ -11,9 +11,19 @@ std::string_view name_of(Kind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name_of(Pass pass) {
-    static constexpr std::array<std::string_view, 3> names = {"", "forward", "backward"};
-    return names[static_cast<std::size_t>(pass)];
+namespace {
+
+constexpr std::array<std::string_view, pass_count> pass_names = {"", "forward", "backward", "weight",
+                                                                 "update"};
+
+}  // namespace
+
+std::string_view name_of(Pass pass) { return pass_names[static_cast<std::size_t>(pass)]; }
+
+Pass pass_of(std::string_view name) {
+    for (std::size_t i = 1; i < pass_names.size(); ++i)
+        if (pass_names[i] == name) return static_cast<Pass>(i);
+    return Pass::unknown;
 }
 
 }  // namespace viridian::trace

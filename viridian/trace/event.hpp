@@ -35,8 +35,13 @@ inline constexpr int kind_count = 11;
 [[nodiscard]] constexpr bool is_work(Kind kind) { return kind <= Kind::fill; }
 [[nodiscard]] std::string_view name_of(Kind kind);
 
-enum class Pass : std::uint8_t { unknown, forward, backward };
+// The parts of a training step: `backward` computes gradients, `weight` those of parameters alone where a
+// writer tells them apart, and `update` changes parameters.
+enum class Pass : std::uint8_t { unknown, forward, backward, weight, update };
+inline constexpr unsigned pass_count = 5;
 [[nodiscard]] std::string_view name_of(Pass pass);
+// Returns the pass of this name, or `unknown`.
+[[nodiscard]] Pass pass_of(std::string_view name);
 
 struct Event {
     Nanoseconds start = 0;

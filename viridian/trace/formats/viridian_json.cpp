@@ -42,8 +42,7 @@ std::optional<Raw> understand_viridian_json(const JsonEvent& event, Raw raw, Tra
     raw.external = static_cast<std::uint64_t>(integer(event.text(Key::external_id)).value_or(0));
     raw.sequence = std::max<std::int64_t>(integer(event.text(Key::sequence)).value_or(-1), -1);
     raw.forward_thread = static_cast<std::uint32_t>(integer(event.text(Key::forward_thread)).value_or(0));
-    const std::string_view pass = event.text(Key::pass);
-    raw.pass = pass == "forward" ? Pass::forward : pass == "backward" ? Pass::backward : Pass::unknown;
+    raw.pass = pass_of(event.text(Key::pass));
     return raw;
 }
 
