@@ -1,6 +1,6 @@
 // rooms: plan graph base
-// A plan's sidecar, read for a small network: any text is a plan that survives being written and read, or an
-// error.
+// A plan's sidecar, read for a small network and for one with a state: any text is a plan that survives being
+// written and read, or an error.
 #include <cstddef>
 
 #include "viridian/base/json.hpp"
@@ -29,18 +29,35 @@ graph::Graph network() {
     return graph;
 }
 
-}  // namespace
+// A state that is updated before its other reader in the order of the nodes.
+graph::Graph step() {
+    graph::Graph graph;
+    const auto x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4})});
+    const auto state = graph.add_state("s", zeros({4}));
+    graph.set_after(state, graph.add("Add", {state, x}, {}, "update"));
+    graph.set_outputs({graph.add("Mul", {state, x}, {}, "late")});
+    if (!graph::infer_types(graph).ok()) __builtin_trap();
+    return graph;
+}
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const graph::Graph graph = network();
-    static const std::string hash = fmt::format("{:016x}", graph::structural_hash(graph));
-    auto json = parse_json({reinterpret_cast<const char*>(data), size}, "plan");
-    if (!json.ok() || !json->is_object()) return 0;
-    if (json->contains("graph")) (*json)["graph"] = hash;  // every kept input belongs to this network
-    const auto plan = plan::plan_from_json(graph, *json);
-    if (!plan.ok()) return 0;
+void read_for(const graph::Graph& graph, Json json) {
+    // every kept input belongs to this network
+    if (json.contains("graph")) json["graph"] = fmt::format("{:016x}", graph::structural_hash(graph));
+    const auto plan = plan::plan_from_json(graph, json);
+    if (!plan.ok()) return;
     const Json written = plan::to_json(graph, *plan);
     const auto again = plan::plan_from_json(graph, written);
     if (!again.ok() || plan::to_json(graph, *again) != written) __builtin_trap();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const graph::Graph plain = network();
+    static const graph::Graph stateful = step();
+    const auto json = parse_json({reinterpret_cast<const char*>(data), size}, "plan");
+    if (!json.ok() || !json->is_object()) return 0;
+    read_for(plain, *json);
+    read_for(stateful, *json);
     return 0;
 }

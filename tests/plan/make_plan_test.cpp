@@ -25,7 +25,10 @@ using graph::ValueId;
 class Machine {
   public:
     Machine(const Graph& graph, const Plan& plan)
-        : graph_(graph), plan_(plan), arena_(static_cast<std::size_t>(plan.arena_bytes) / 4) {
+        : graph_(graph),
+          plan_(plan),
+          arena_(static_cast<std::size_t>(plan.arena_bytes) / 4),
+          states_(static_cast<std::size_t>(plan.state_bytes) / 4) {
         std::fill(arena_.begin(), arena_.end(), -777.0F);
         for (const Buffer& buffer : plan.buffers)
             external_.emplace_back(buffer.external ? static_cast<std::size_t>(buffer.bytes) / 4 : 0);
@@ -52,9 +55,11 @@ class Machine {
                 region.make_constant(step.region.inputs[i],
                                      Tensor::f32(plan_.buffers[step.inputs[i]].dims, read(step.inputs[i])));
             region.set_outputs(step.region.outputs);
+            for (const graph::State& state : std::vector(region.states()))
+                region.set_after(state.before, state.before);
             remove_dead_nodes(region);
             std::vector<Tensor> rest;
-            for (const ValueId input : region.inputs())
+            for (const ValueId input : run_inputs(region))
                 rest.emplace_back(graph::ElementType::f32, region.value(input).type.dims());
             const auto outputs = evaluate(region, rest);
             ASSERT_TRUE(outputs.ok()) << outputs.error().text();
@@ -78,7 +83,8 @@ class Machine {
             id = *plan_.buffers[id].view_of;
         }
         const Buffer& root = plan_.buffers[id];
-        return (root.external ? external_[id].data() : arena_.data() + root.arena_offset / 4) + offset / 4;
+        std::vector<float>& memory = root.persistent ? states_ : arena_;
+        return (root.external ? external_[id].data() : memory.data() + root.arena_offset / 4) + offset / 4;
     }
     template <class F>
     void for_each(BufferId id, F f) {
@@ -98,15 +104,18 @@ class Machine {
 
     const Graph& graph_;
     const Plan& plan_;
-    std::vector<float> arena_;
+    std::vector<float> arena_, states_;
     std::vector<std::vector<float>> external_;
 };
 
 // --- random graphs of [1, c, 3, 2] tensors, and random assignments for them
 
-Graph random_graph(Random& random) {
+Graph random_graph(Random& random, int states = 0) {
     Graph graph;
     std::vector<ValueId> values;
+    for (int i = 0; i < states; ++i)
+        values.push_back(
+            graph.add_state("s", {graph::ElementType::f32, graph::Shape{1, random.between(1, 2) * 4, 3, 2}}));
     for (int i = 0; i < 2; ++i)
         values.push_back(
             graph.add_input("x", {graph::ElementType::f32, graph::Shape{1, random.between(1, 3) * 4, 3, 2}}));
@@ -139,6 +148,14 @@ Graph random_graph(Random& random) {
     std::vector<ValueId> outputs = {values.back(), values[values.size() - 2], pick(), pick()};
     std::erase_if(outputs, [&](ValueId id) { return graph.producer(id) == nullptr; });
     graph.set_outputs(outputs);
+    for (const graph::State& state : std::vector(graph.states())) {
+        std::vector<ValueId> fitting = values;
+        std::erase_if(fitting,
+                      [&](ValueId id) { return graph.value(id).type != graph.value(state.before).type; });
+        const ValueId other = fitting[random.below(fitting.size())];
+        graph.set_after(state.before, random.chance(0.6) ? graph.add("Add", {state.before, other}) : other);
+    }
+    EXPECT_TRUE(infer_types(graph).ok());
     remove_dead_nodes(graph);
     return graph;
 }
@@ -192,7 +209,7 @@ Assignment random_assignment(const Graph& graph, Random& random, int& special) {
         if (!taken.contains(id)) assignment.regions.push_back({make_region(graph, uses, {id}), {}});
 
     std::map<ValueId, Format> made;
-    for (const ValueId input : graph.inputs()) made[input] = {plain(4), graph::ElementType::f32, {}};
+    for (const ValueId input : run_inputs(graph)) made[input] = {plain(4), graph::ElementType::f32, {}};
     for (AssignedRegion& assigned : assignment.regions) {
         Choice& choice = assigned.choice;
         choice.kernel = "reference";
@@ -230,7 +247,7 @@ Assignment random_assignment(const Graph& graph, Random& random, int& special) {
     for (const AssignedRegion& assigned : assignment.regions)
         for (std::size_t i = 0; i < assigned.region.inputs.size(); ++i)
             convert(assigned.region.inputs[i], assigned.choice.inputs[i]);
-    for (const ValueId output : graph.outputs()) convert(output, {plain(4), graph::ElementType::f32, {}});
+    for (const ValueId output : run_outputs(graph)) convert(output, {plain(4), graph::ElementType::f32, {}});
     return assignment;
 }
 
@@ -273,6 +290,53 @@ TEST(MakePlan, AnyAssignmentComputesWhatTheGraphMeans) {
         for (const Step& step : back->steps) EXPECT_FALSE(step.price.has_value());  // a file has none
     }
     EXPECT_GT(special, 500);
+}
+
+// Three runs: outputs and states are those of the reference, fed with its own states.
+TEST(MakePlan, AnyAssignmentTakesTheStepsThatTheGraphMeans) {
+    Random random(6);
+    int special = 0, in_place = 0, copied = 0;
+    for (int round = 0; round < 400; ++round) {
+        const Graph graph = random_graph(random, static_cast<int>(random.between(1, 4)));
+        const auto plan = make_plan(graph, random_assignment(graph, random, special));
+        ASSERT_TRUE(plan.ok()) << round << ": " << plan.error().text();
+        expect_prices_kept(*plan);
+        for (const PlanState& state : plan->states) ++(state.in_place ? in_place : copied);
+        Machine machine(graph, *plan);
+        std::vector<BufferId> buffers = plan->inputs;
+        for (const PlanState& state : plan->states) buffers.push_back(state.buffer);
+        std::vector<Tensor> given;
+        for (const ValueId id : run_inputs(graph)) {
+            Tensor& tensor = given.emplace_back(graph::ElementType::f32, graph.value(id).type.dims());
+            for (float& value : tensor.mutable_values<float>()) value = static_cast<float>(random.normal());
+            machine.write(buffers[given.size() - 1],
+                          {tensor.values<float>().begin(), tensor.values<float>().end()});
+        }
+        buffers = plan->outputs;
+        for (const PlanState& state : plan->states) buffers.push_back(state.buffer);
+        for (int run = 0; run < 3; ++run) {
+            const auto expected = evaluate(graph, given);
+            ASSERT_TRUE(expected.ok());
+            machine.run();
+            for (std::size_t i = 0; i < expected->size(); ++i) {
+                const auto values = (*expected)[i].values<float>();
+                ASSERT_EQ(machine.read(buffers[i]), std::vector<float>(values.begin(), values.end()))
+                    << "round " << round << " run " << run << " result " << i;
+            }
+            for (std::size_t i = 0; i < plan->states.size(); ++i)
+                given[graph.inputs().size() + i] = (*expected)[graph.outputs().size() + i];
+        }
+        Plan named = *plan;
+        named.library = named.device = "none";
+        named.assignment.solver = "first";
+        named.threads = 1;
+        const auto back = plan_from_json(graph, to_json(graph, named));
+        ASSERT_TRUE(back.ok()) << back.error().text();
+        EXPECT_EQ(to_json(graph, *back), to_json(graph, named));
+    }
+    EXPECT_GT(special, 500);
+    EXPECT_GT(in_place, 100);
+    EXPECT_GT(copied, 100);
 }
 
 TEST(Choice, ThreadsArePartOfItsKey) {

@@ -39,7 +39,7 @@ inline Result<plan::Assignment> assign(Device& device, const graph::Graph& graph
         for (std::size_t i = 0; i < region.outputs.size(); ++i) made[region.outputs[i]] = choice.outputs[i];
         assignment.regions.push_back({std::move(region), choice});
     }
-    for (const graph::ValueId id : graph.inputs()) made[id] = boundary(id);
+    for (const graph::ValueId id : run_inputs(graph)) made[id] = boundary(id);
     const auto need = [&](graph::ValueId id, const plan::Format& format) {
         const auto have = made.find(id);
         if (have == made.end() || have->second == format) return;
@@ -50,7 +50,7 @@ inline Result<plan::Assignment> assign(Device& device, const graph::Graph& graph
     for (const plan::AssignedRegion& assigned : assignment.regions)
         for (std::size_t i = 0; i < assigned.region.inputs.size(); ++i)
             need(assigned.region.inputs[i], assigned.choice.inputs[i]);
-    for (const graph::ValueId id : graph.outputs()) need(id, boundary(id));
+    for (const graph::ValueId id : run_outputs(graph)) need(id, boundary(id));
     return assignment;
 }
 

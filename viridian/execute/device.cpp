@@ -24,6 +24,45 @@ Result<void> Executable::submit(Queue&, std::span<const graph::Tensor> inputs,
     return run(inputs, outputs);
 }
 
+namespace {
+
+Error no_such_state(std::size_t i) {
+    return fail(ErrorCode::missing_entry, "ask for a state that the model has", "there is no state {}", i);
+}
+
+}  // namespace
+
+Result<graph::Tensor> Executable::state(std::size_t i) const { return no_such_state(i); }
+Result<void> Executable::set_state(std::size_t i, const graph::Tensor&) { return no_such_state(i); }
+Result<StateMemory> Executable::state_memory(std::size_t i) { return no_such_state(i); }
+
+Result<void> run_on(Executable& executable, std::span<const graph::Tensor> given,
+                    std::span<graph::Tensor> outputs) {
+    const std::size_t states = executable.state_count();
+    if (given.size() < states)
+        return fail(ErrorCode::mismatch, "give one tensor per input and state",
+                    "{} tensors were given for {} states", given.size(), states);
+    return executable.run(given.first(given.size() - states), outputs);
+}
+
+Result<std::vector<graph::Tensor>> run_from(Executable& executable, const graph::Graph& graph,
+                                            std::span<const graph::Tensor> given) {
+    const std::size_t inputs = graph.inputs().size();
+    if (given.size() != inputs + executable.state_count())
+        return fail(ErrorCode::mismatch, "give one tensor per input and state",
+                    "{} tensors were given for {} inputs and {} states", given.size(), inputs,
+                    executable.state_count());
+    for (std::size_t i = 0; i < executable.state_count(); ++i)
+        VIRIDIAN_TRY(executable.set_state(i, given[inputs + i]));
+    VIRIDIAN_TRY(std::vector<graph::Tensor> results, output_tensors(graph));
+    VIRIDIAN_TRY(executable.run(given.first(inputs), results));
+    for (std::size_t i = 0; i < executable.state_count(); ++i) {
+        VIRIDIAN_TRY(graph::Tensor state, executable.state(i));
+        results.push_back(std::move(state));
+    }
+    return results;
+}
+
 Result<std::vector<graph::Tensor>> output_tensors(const graph::Graph& graph) {
     std::vector<graph::Tensor> outputs;
     for (const graph::ValueId id : graph.outputs()) {
@@ -89,7 +128,11 @@ Result<void> check_offered(Device& device, const graph::Graph& graph, plan::Plan
         if (at == seen.end())
             if (const auto offered = device.offered(graph, region, choice, bf16))
                 at = seen.emplace(std::move(key), offered->variant).first;
-        if (at == seen.end() || !known.contains(region.nodes))
+        // What the kernel may find under its outputs follows from the variant, so the plan must not invent
+        // one.
+        const bool invented = at != seen.end() && choice.variant.algorithm != plan::Algorithm::unknown &&
+                              choice.variant != at->second;
+        if (at == seen.end() || invented || !known.contains(region.nodes))
             return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
                         "the plan gives `{}` a kernel that does not do it: {}",
                         graph.node(region.nodes.back()).name, choice.key());

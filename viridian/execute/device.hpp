@@ -58,11 +58,23 @@ class Queue {
     virtual Result<void> wait(Mark mark) = 0;
 };
 
+// A StateMemory says where a state lies between runs, and how.
+struct StateMemory {
+    std::string name;
+    std::span<std::byte> bytes;
+    plan::Format format;
+    graph::Dims dims;
+};
+
 // An Executable is a plan made ready: its weights are packed, its memory is allocated.
 //
 // Any number of threads may call run() at once; each call has memory of its own for activations, and all
 // share the packed weights. A call that overlaps no other allocates nothing. The first time that n calls
 // overlap, memory for another n - 1 runs is allocated; it stays until the executable goes.
+//
+// The states of the graph lie in memory of the executable from run to run, and begin with their first values.
+// Every run reads them and leaves their new values. Runs of an executable with states do not overlap: a call
+// waits for the one before. After a run that failed, the states may be those of half a run.
 class Executable {
   public:
     virtual ~Executable() = default;
@@ -74,12 +86,31 @@ class Executable {
     // of its own runs at once.
     virtual Result<void> submit(Queue& queue, std::span<const graph::Tensor> inputs,
                                 std::span<graph::Tensor> outputs);
+    // Returns how many states there are. Their order is that of the graph.
+    [[nodiscard]] virtual std::size_t state_count() const { return 0; }
+    // Returns what state `i` is now, row-major. Errors: missing_entry (no such state, or it has no value).
+    [[nodiscard]] virtual Result<graph::Tensor> state(std::size_t i) const;
+    // Changes state `i` for the next run. Errors: missing_entry; mismatch (a tensor of another type).
+    virtual Result<void> set_state(std::size_t i, const graph::Tensor& value);
+    // Returns the memory of state `i`, which the caller may read and write while no run is under way. Errors:
+    // missing_entry.
+    [[nodiscard]] virtual Result<StateMemory> state_memory(std::size_t i);
+    // Returns how many bytes all runs so far copied into states whose new values no kernel writes in place.
+    [[nodiscard]] virtual Bytes copied_into_states() const { return {}; }
     // Records every step of every run from now on; null stops it. Call it while no run is under way. Runs
     // that overlap record as threads 0, 1, ... of the recorder; if it has fewer threads, the others are not
     // recorded.
     virtual void record(trace::Recorder* recorder) = 0;
     [[nodiscard]] virtual Bytes memory() const = 0;  // weights, and activations and scratch of all runs
 };
+
+// These call run() with what graph::evaluate() takes and gives. `given` holds the inputs and then a value for
+// every state. run_from() sets the states, runs once, and returns the outputs and then the new states.
+// run_on() leaves the states alone. Errors: mismatch (too few tensors), those of set_state and of run.
+[[nodiscard]] Result<std::vector<graph::Tensor>> run_from(Executable& executable, const graph::Graph& graph,
+                                                          std::span<const graph::Tensor> given);
+[[nodiscard]] Result<void> run_on(Executable& executable, std::span<const graph::Tensor> given,
+                                  std::span<graph::Tensor> outputs);
 
 // Returns empty tensors of the graph's output types, to run into. Errors: unsupported if a shape is not
 // known.

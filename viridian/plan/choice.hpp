@@ -24,7 +24,7 @@ enum class Algorithm : std::uint8_t {
     winograd,       // products of transformed sources and weights, in f32
     winograd_bf16,  // the same, with transformed sources and weights rounded to bf16
     strassen,       // products of sums of submatrices
-    reference,      // the slow kernel that every single node has
+    reference,      // the slow kernel that every single node has; it reads all inputs before it writes
 };
 
 // Split says how the threads of the device divide a result.
@@ -42,6 +42,10 @@ struct Variant {
     bool operator==(const Variant&) const = default;
 };
 
+// A Choice is a promise about memory, too: the kernel of a region that is element-wise (states.hpp) may find
+// an output in the buffer of an input of the same format and extents, or in a buffer of its own even if it
+// could overwrite an input, and then computes what it computes apart. Plans rely on that where they update
+// states in place (states.hpp).
 struct Choice {
     // The name is unique among the kernels that the device has for the region:
     // "dnnl:conv:winograd:jit_wino_4x3".

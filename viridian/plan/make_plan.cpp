@@ -5,7 +5,7 @@
 #include <set>
 
 #include "viridian/plan/arena.hpp"
-#include "viridian/plan/plan.hpp"
+#include "viridian/plan/states.hpp"
 
 namespace viridian::plan {
 namespace {
@@ -21,9 +21,10 @@ Error broken(fmt::format_string<Arguments...> format, Arguments&&... arguments) 
                 std::forward<Arguments>(arguments)...);
 }
 
-// Regions in an order in which every input is there before it is read; smallest first node where free.
-Result<std::vector<std::size_t>> region_order(const Graph& graph,
-                                              const std::vector<AssignedRegion>& regions) {
+// Regions in an order in which every input is there before it is read, and the first of each pair of `pairs`
+// comes before the second; smallest first node where free.
+Result<std::vector<std::size_t>> region_order(const Graph& graph, const std::vector<AssignedRegion>& regions,
+                                              const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
     std::map<ValueId, std::size_t> producer;
     std::set<NodeId> covered;
     for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -36,6 +37,10 @@ Result<std::vector<std::size_t>> region_order(const Graph& graph,
 
     std::vector<int> waiting(regions.size(), 0);
     std::vector<std::vector<std::size_t>> readers(regions.size());
+    for (const auto& [first, second] : pairs) {
+        readers[first].push_back(second);
+        ++waiting[second];
+    }
     using Ready = std::pair<NodeId, std::size_t>;
     std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
     for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -72,12 +77,23 @@ class Builder {
             plan_.buffers[buffer].external = true;
             plan_.inputs.push_back(buffer);
         }
-        VIRIDIAN_TRY(const std::vector<std::size_t> order, region_order(graph_, plan_.assignment.regions));
+        for (const graph::State& state : graph_.states()) {
+            VIRIDIAN_TRY(const BufferId buffer, new_buffer(state.before, boundary_format(state.before)));
+            plan_.buffers[buffer].persistent = true;
+            plan_.states.push_back({state.before, state.after, buffer, false});
+        }
+        const StateUpdates updates = state_updates(graph_, plan_.assignment);
+        for (std::size_t i = 0; i < updates.writers.size(); ++i)
+            if (updates.writers[i]) in_place_[graph_.states()[i].after] = i;
+        VIRIDIAN_TRY(const std::vector<std::size_t> order,
+                     region_order(graph_, plan_.assignment.regions, updates.order));
         for (const std::size_t r : order) VIRIDIAN_TRY(add_region(plan_.assignment.regions[r]));
         VIRIDIAN_TRY(add_outputs());
+        VIRIDIAN_TRY(add_state_copies());
         for (const Gather& gather : gathers_) apply(gather);
         place_buffers();
         plan_.graph_hash = structural_hash(graph_);
+        VIRIDIAN_TRY(check_states(graph_, plan_));
         return std::move(plan_);
     }
 
@@ -147,6 +163,10 @@ class Builder {
         std::vector<BufferId> outputs;
         for (std::size_t i = 0; i < region.outputs.size(); ++i) {
             VIRIDIAN_TRY(const BufferId output, new_buffer(region.outputs[i], choice.outputs[i]));
+            if (const auto state = in_place_.find(region.outputs[i]); state != in_place_.end()) {
+                plan_.states[state->second].in_place = true;
+                plan_.buffers[output].view_of = plan_.states[state->second].buffer;
+            }
             outputs.push_back(output);
         }
         switch (choice.aliasing) {
@@ -155,7 +175,7 @@ class Builder {
             case Aliasing::gather:
                 return gather(region, inputs, outputs);
             case Aliasing::overwrite:
-                VIRIDIAN_TRY(overwrite(choice, inputs, outputs));
+                if (!plan_.buffers[outputs[0]].view_of) VIRIDIAN_TRY(overwrite(choice, inputs, outputs));
                 break;
             case Aliasing::none:
                 break;
@@ -192,7 +212,8 @@ class Builder {
             return broken("kernel `{}` has nothing to overwrite", choice.kernel);
         const BufferId input = inputs[choice.overwritten];
         Buffer& output = plan_.buffers[outputs[0]];
-        if (output.bytes > plan_.buffers[input].bytes || plan_.buffers[root(input)].external)
+        const Buffer& top = plan_.buffers[root(input)];
+        if (output.bytes > plan_.buffers[input].bytes || top.external || top.persistent)
             return outside(choice, outputs[0]);
         output.view_of = input;
         return {};
@@ -239,7 +260,7 @@ class Builder {
             const BufferId input = gather.inputs[i];
             const BufferId top = root(input);
             Buffer& buffer = plan_.buffers[top];
-            const bool free = !buffer.external && top != root(gather.output) &&
+            const bool free = !buffer.external && !buffer.persistent && top != root(gather.output) &&
                               buffer.bytes == plan_.buffers[input].bytes && offset_in_root(input) == 0;
             if (free) {
                 buffer.view_of = gather.output;
@@ -287,7 +308,8 @@ class Builder {
             }
             VIRIDIAN_TRY(BufferId id, obtain(output, boundary_format(output)));
             const Buffer& buffer = plan_.buffers[id];
-            if (buffer.external || buffer.view_of || aliased.contains(id) || taken.contains(id)) {
+            if (buffer.external || buffer.persistent || buffer.view_of || aliased.contains(id) ||
+                taken.contains(id)) {
                 VIRIDIAN_TRY(const BufferId copy, new_buffer(output, boundary_format(output)));
                 add_conversion(id, copy);
                 id = copy;
@@ -299,7 +321,37 @@ class Builder {
         return {};
     }
 
+    // New values that no kernel writes in place go to their states when nothing reads the old ones any more.
+    Result<void> add_state_copies() {
+        std::vector<std::pair<BufferId, BufferId>> copies;  // from, state
+        for (const PlanState& state : plan_.states) {
+            if (state.in_place || state.after == state.before || graph_.constant(state.after) != nullptr)
+                continue;
+            VIRIDIAN_TRY(BufferId from, obtain(state.after, boundary_format(state.after)));
+            if (plan_.buffers[root(from)].persistent && !in_place_.contains(state.after)) {
+                // the old value of another state, which may get its new one first
+                VIRIDIAN_TRY(const BufferId kept, new_buffer(state.after, boundary_format(state.after)));
+                add_conversion(from, kept);
+                from = kept;
+            }
+            copies.emplace_back(from, state.buffer);
+        }
+        for (const auto& [from, state] : copies) {
+            Buffer target = plan_.buffers[from];
+            target.external = target.persistent = false;
+            target.view_of = state;
+            target.view_offset = 0;
+            plan_.buffers.push_back(std::move(target));
+            add_conversion(from, static_cast<BufferId>(plan_.buffers.size() - 1));
+        }
+        return {};
+    }
+
     void place_buffers() {
+        for (const PlanState& state : plan_.states) {
+            plan_.buffers[state.buffer].arena_offset = plan_.state_bytes;
+            plan_.state_bytes += (plan_.buffers[state.buffer].bytes + 63) / 64 * 64;
+        }
         constexpr std::int64_t never = -1;
         std::vector<Lifetime> lifetimes(plan_.buffers.size(), {0, never, never, 0});
         for (std::size_t s = 0; s < plan_.steps.size(); ++s)
@@ -313,7 +365,8 @@ class Builder {
         std::vector<BufferId> owners;
         for (BufferId id = 0; id < plan_.buffers.size(); ++id) {
             const Buffer& buffer = plan_.buffers[id];
-            if (buffer.view_of || buffer.external || lifetimes[id].first == never) continue;
+            if (buffer.view_of || buffer.external || buffer.persistent || lifetimes[id].first == never)
+                continue;
             lifetimes[id].bytes = buffer.bytes;
             live.push_back(lifetimes[id]);
             owners.push_back(id);
@@ -326,6 +379,7 @@ class Builder {
     Plan plan_;
     std::map<ValueId, std::vector<BufferId>> copies_;
     std::vector<Gather> gathers_;
+    std::map<ValueId, std::size_t> in_place_;  // new values that kernels write into the memory of a state
 };
 
 }  // namespace

@@ -17,10 +17,22 @@ struct Buffer {
     std::optional<BufferId> view_of;
     std::int64_t view_offset = 0;
     // The members below apply to roots only. Graph inputs and outputs are external: they lie outside the
-    // arena.
+    // arena. States are persistent: they lie in memory that stays from run to run.
     bool external = false;
+    bool persistent = false;
     std::int64_t bytes = 0;
-    std::int64_t arena_offset = 0;
+    std::int64_t arena_offset = 0;  // of a state: its offset in the memory of all states
+};
+
+// A PlanState is a state of the graph with its memory, which holds `before` when a run begins and `after`
+// when it ends. The layout is plain.
+struct PlanState {
+    graph::ValueId before = graph::ValueId::none;
+    graph::ValueId after = graph::ValueId::none;
+    BufferId buffer = 0;
+    // True if the kernel that computes `after` writes it here. Otherwise a copy goes here at the end of the
+    // run, unless `after` is `before`. A constant is copied by the executor, because no step writes it.
+    bool in_place = false;
 };
 
 // A step runs one kernel over a region, or converts one value to another format.
@@ -42,7 +54,9 @@ struct Plan {
     std::vector<Buffer> buffers;
     std::vector<BufferId> inputs;   // per graph input, plain layout
     std::vector<BufferId> outputs;  // per graph output, plain layout; no step writes a constant
+    std::vector<PlanState> states;  // per state of the graph
     std::int64_t arena_bytes = 0;
+    std::int64_t state_bytes = 0;      // of all states together
     std::int64_t workspace_bytes = 0;  // the most that a step needs
 
     std::uint64_t graph_hash = 0;
@@ -55,8 +69,9 @@ struct Plan {
 };
 
 // Makes the steps and buffers of `assignment`: it orders the steps, resolves views, in-place concatenations
-// and overwriting, and places all buffers in one arena. Errors: broken_invariant (the assignment does not
-// cover `graph`, or formats do not match).
+// and overwriting, and places all buffers in one arena. States are updated in place where that is possible
+// (states.hpp), and every reader of the old value then comes before. Errors: broken_invariant (the assignment
+// does not cover `graph`, or formats do not match).
 [[nodiscard]] Result<Plan> make_plan(const graph::Graph& graph, Assignment assignment);
 
 // Returns the content of the plan's file. Regions are written with node names, so that the plan can be

@@ -134,6 +134,29 @@ Result<Conversion> conversion_from_json(const Graph& graph, const Names& names, 
     return conversion;
 }
 
+Json states_json(const Graph& graph, const Plan& plan) {
+    Json states = Json::array();
+    for (const PlanState& state : plan.states)
+        states.push_back({{"before", graph.value(state.before).name},
+                          {"after", graph.value(state.after).name},
+                          {"in_place", state.in_place}});
+    return states;
+}
+
+// How states are updated follows from the regions, so the file can only say it right or wrong.
+Result<void> check_states_json(const Graph& graph, const Json& json, const Plan& plan) {
+    const Json own = states_json(graph, plan);
+    const Json none = Json::array();
+    const Json& said = json.contains("states") ? json["states"] : none;
+    if (!said.is_array() || said.size() != own.size())
+        return malformed_plan_json(fmt::format("lacks the list of {} `states`", own.size()));
+    for (std::size_t i = 0; i < own.size(); ++i)
+        if (said[i] != own[i])
+            return malformed_plan_json(
+                fmt::format("says {} of a state, but its regions mean {}", said[i].dump(), own[i].dump()));
+    return {};
+}
+
 }  // namespace
 
 Json to_json(const Graph& graph, const Plan& plan) {
@@ -159,6 +182,7 @@ Json to_json(const Graph& graph, const Plan& plan) {
         json["conversions"].push_back({{"value", graph.value(conversion.value).name},
                                        {"from", text(conversion.from)},
                                        {"to", text(conversion.to)}});
+    if (!plan.states.empty()) json["states"] = states_json(graph, plan);
     return json;
 }
 
@@ -191,6 +215,7 @@ Result<Plan> plan_from_json(const Graph& graph, const Json& json) {
     auto built = make_plan(graph, std::move(assignment));
     if (!built.ok()) return malformed_plan_json(fmt::format("cannot be laid out: {}", built.error().message));
     Plan plan = std::move(built).value();
+    VIRIDIAN_TRY(check_states_json(graph, json, plan));
     VIRIDIAN_TRY(plan.device, string_at(json, "device"));
     VIRIDIAN_TRY(plan.library, string_at(json, "library"));
     if (!json.contains("threads") || !json["threads"].is_number_integer() || json["threads"] < 1 ||

@@ -50,8 +50,18 @@ class Rewriter {
     Result<Graph> run() {
         for (const ValueId id : graph_.inputs())
             made_[index(id)].exact = out_.add_input(graph_.value(id).name, graph_.value(id).type);
+        out_.metadata = graph_.metadata;
+        for (const graph::State& state : graph_.states()) {
+            const ValueId of = state.of == ValueId::none ? ValueId::none : made_[index(state.of)].exact;
+            const graph::Value& before = graph_.value(state.before);
+            made_[index(state.before)].exact = out_.add_state(before.name, before.type, state.role, of);
+            if (const Tensor* first = graph_.first_value(state.before))
+                out_.set_first_value(made_[index(state.before)].exact, *first);
+        }
         VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph_));
         for (const NodeId id : order) add(id);
+        for (const graph::State& state : graph_.states())
+            out_.set_after(made_[index(state.before)].exact, exact(state.after));
         std::vector<ValueId> outputs;
         for (const ValueId id : graph_.outputs()) outputs.push_back(exact(id));
         out_.set_outputs(std::move(outputs));

@@ -7,6 +7,8 @@
 #include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
 #include "viridian/execute/cpu/run_state.hpp"
+#include "viridian/execute/cpu/state_store.hpp"
+#include "viridian/plan/states.hpp"
 #include "viridian/trace/record/recorder.hpp"
 
 namespace viridian::execute::cpu {
@@ -21,9 +23,24 @@ using plan::BufferId;
 struct StepName {
     std::string name;    // of the node that heads it
     std::string origin;  // where it came from
+    trace::Pass pass = trace::Pass::unknown;
     trace::NameId name_id = 0;
     trace::PathId path_id = 0;
 };
+
+trace::Pass pass_of(graph::Phase phase) {
+    switch (phase) {
+        case graph::Phase::forward:
+            return trace::Pass::forward;
+        case graph::Phase::backward:
+            return trace::Pass::backward;
+        case graph::Phase::weight:
+            return trace::Pass::weight;
+        case graph::Phase::update:
+            return trace::Pass::update;
+    }
+    return trace::Pass::unknown;
+}
 
 StepName name_of(const Graph& graph, const plan::Plan& plan, const plan::Step& step) {
     StepName result;
@@ -36,7 +53,14 @@ StepName name_of(const Graph& graph, const plan::Plan& plan, const plan::Step& s
     for (const graph::NodeId id : step.region.nodes)
         if (const auto& origin = graph.node(id).origin; result.origin.empty() && !origin.empty())
             result.origin = origin.front();
+    result.pass = pass_of(head.phase);
+    if (!head.twin.empty()) result.origin = head.twin;  // the layer whose gradient or update it is
     return result;
+}
+
+bool is_training(const Graph& graph) {
+    return std::ranges::any_of(
+        graph.nodes(), [&](graph::NodeId id) { return graph.node(id).phase != graph::Phase::forward; });
 }
 
 // A pointer of a step into memory that each run brings along.
@@ -78,10 +102,12 @@ class CpuExecutable final : public Executable {
     // `consumed`: null, or the same graph.
     Result<void> prepare(const Graph& graph, const plan::Plan& plan, Graph* consumed) {
         const std::vector<std::vector<ValueId>> last = last_constants(graph, plan);
+        const bool training = is_training(graph);
         std::int64_t workspace = 0;  // what the kernels ask for, whatever a plan from a file says
         for (std::size_t s = 0; s < plan.steps.size(); ++s) {
             VIRIDIAN_TRY(Kernel kernel, prepare_step(context_, graph, plan, plan.steps[s]));
             names_.push_back(name_of(graph, plan, plan.steps[s]));
+            if (!training) names_.back().pass = trace::Pass::unknown;
             workspace = std::max(workspace, kernel.workspace.value);
             if (consumed != nullptr)
                 for (const ValueId id : last[s]) let_go(*consumed, id);
@@ -95,23 +121,25 @@ class CpuExecutable final : public Executable {
                 constants_.emplace_back(outputs_.size(), *constant);
             outputs_.push_back(type_of(plan.buffers[id]));
         }
+        kept_.prepare(graph, plan);
+        if (consumed != nullptr)
+            for (const graph::State& state : graph.states())
+                consumed->set_first_value(state.before, Tensor());
         const RunStates::Lease first(states_, [this] { return make_state(); });
         return {};
     }
 
     Result<void> run(std::span<const Tensor> inputs, std::span<Tensor> outputs) override {
         VIRIDIAN_TRY(check(inputs, outputs));
-        return with_crew(*context_.pool, [&]() -> Result<void> {
-            try {
-                const RunStates::Lease lease(states_, [this] { return make_state(); });
-                run_in(*lease, lease.position(), inputs, outputs);
-            } catch (const std::bad_alloc&) {
-                return fail(ErrorCode::out_of_memory, "free memory, or let fewer runs overlap",
-                            "there is no memory for another run of {} MiB", arena_bytes_ >> 20);
-            }
-            return {};
-        });
+        if (kept_.count() == 0) return run_now(inputs, outputs);
+        return kept_.hold([&] { return run_now(inputs, outputs); });
     }
+
+    std::size_t state_count() const override { return kept_.count(); }
+    Result<Tensor> state(std::size_t i) const override { return kept_.get(i); }
+    Result<void> set_state(std::size_t i, const Tensor& value) override { return kept_.set(i, value); }
+    Result<StateMemory> state_memory(std::size_t i) override { return kept_.memory(i); }
+    Bytes copied_into_states() const override { return kept_.copied(); }
 
     void record(trace::Recorder* recorder) override {
         recorder_ = recorder;
@@ -125,7 +153,7 @@ class CpuExecutable final : public Executable {
     }
 
     Bytes memory() const override {
-        std::size_t bytes = 0;
+        std::size_t bytes = kept_.size();
         states_.for_each(
             [&](const RunState& state) { bytes += state.arena.size() + state.workspace.size(); });
         std::set<const Buffer*> counted;
@@ -136,14 +164,27 @@ class CpuExecutable final : public Executable {
     }
 
   private:
+    Result<void> run_now(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+        return with_crew(*context_.pool, [&]() -> Result<void> {
+            try {
+                const RunStates::Lease lease(states_, [this] { return make_state(); });
+                run_in(*lease, lease.position(), inputs, outputs);
+            } catch (const std::bad_alloc&) {
+                return fail(ErrorCode::out_of_memory, "free memory, or let fewer runs overlap",
+                            "there is no memory for another run of {} MiB", arena_bytes_ >> 20);
+            }
+            return {};
+        });
+    }
+
     struct Type {
         graph::ElementType element;
         graph::Dims dims;
     };
     static Type type_of(const plan::Buffer& buffer) { return {buffer.format.element, buffer.dims}; }
 
-    std::unique_ptr<RunState> make_state() const {
-        return std::make_unique<RunState>(layouts_, arena_bytes_, workspace_bytes_);
+    std::unique_ptr<RunState> make_state() {
+        return std::make_unique<RunState>(layouts_, arena_bytes_, workspace_bytes_, kept_.data());
     }
 
     // `lane`: as which thread the run is recorded.
@@ -171,7 +212,8 @@ class CpuExecutable final : public Executable {
         for (std::size_t s = 0; s < state.steps.size(); ++s) {
             const auto start = trace::Recorder::now();
             state.steps[s].run();
-            recorder_->record(lane, names_[s].name_id, start, trace::Recorder::now(), names_[s].path_id);
+            recorder_->record(lane, names_[s].name_id, start, trace::Recorder::now(), names_[s].path_id,
+                              trace::Kind::operation, names_[s].pass);
         }
     }
 
@@ -203,7 +245,9 @@ class CpuExecutable final : public Executable {
             std::int64_t offset = 0;
             for (; plan.buffers[id].view_of; id = *plan.buffers[id].view_of)
                 offset += plan.buffers[id].view_offset;
-            if (!plan.buffers[id].external) return plan.buffers[id].arena_offset + offset;
+            if (const plan::Buffer& root = plan.buffers[id]; !root.external)
+                return Place{root.persistent ? Place::In::states : Place::In::arena,
+                             root.arena_offset + offset};
             const auto find = [&](const std::vector<BufferId>& list) {
                 return static_cast<std::size_t>(std::ranges::find(list, id) - list.begin());
             };
@@ -211,7 +255,7 @@ class CpuExecutable final : public Executable {
             const bool from_output = input == plan.inputs.size();
             externals_.push_back(
                 {s, slot, is_output, from_output, from_output ? find(plan.outputs) : input, offset});
-            return StepLayout::outside;
+            return Place{Place::In::outside, 0};
         };
         const plan::Step& step = plan.steps[s];
         for (std::size_t i = 0; i < step.inputs.size(); ++i)
@@ -234,16 +278,18 @@ class CpuExecutable final : public Executable {
     trace::Recorder* recorder_ = nullptr;
     // What each run has for itself.
     RunStates states_;
+    StateStore kept_;  // between runs
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Executable>> prepare_plan(const Context& context, const Graph& graph,
                                                  const plan::Plan& plan, Graph* consumed) {
-    if (const Bytes there = this_machine().memory; Bytes(plan.arena_bytes) > there)
+    if (const Bytes there = this_machine().memory; Bytes(plan.arena_bytes + plan.state_bytes) > there)
         return fail(ErrorCode::out_of_memory, "use a smaller batch, or a machine with more memory",
-                    "the plan's activations are {} MiB, this machine has {} MiB", plan.arena_bytes >> 20,
-                    there.value >> 20);
+                    "the plan's activations and states are {} MiB, this machine has {} MiB",
+                    (plan.arena_bytes + plan.state_bytes) >> 20, there.value >> 20);
+    VIRIDIAN_TRY(plan::check_states(graph, plan));
     const NoPrimitiveCache no_cache;
     auto executable = std::make_unique<CpuExecutable>(context);
     VIRIDIAN_TRY(with_crew(*context.pool, [&]() -> Result<void> {

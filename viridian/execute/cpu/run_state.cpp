@@ -3,15 +3,16 @@
 namespace viridian::execute::cpu {
 
 RunState::RunState(const std::vector<StepLayout>& layouts, std::size_t arena_bytes,
-                   std::size_t workspace_bytes)
+                   std::size_t workspace_bytes, std::byte* states)
     : arena(arena_bytes), workspace(workspace_bytes) {
-    const auto place = [&](std::int64_t offset) {
-        return offset == StepLayout::outside ? nullptr : arena.data() + offset;
+    const auto address = [&](const Place& place) -> std::byte* {
+        if (place.in == Place::In::outside) return nullptr;
+        return (place.in == Place::In::states ? states : arena.data()) + place.offset;
     };
     for (const StepLayout& layout : layouts) {
         BoundStep& step = steps.emplace_back(BoundStep{layout.kernel, {}, {}, {}, {}, {}});
-        for (const std::int64_t offset : layout.inputs) step.inputs.push_back(place(offset));
-        for (const std::int64_t offset : layout.outputs) step.outputs.push_back(place(offset));
+        for (const Place& place : layout.inputs) step.inputs.push_back(address(place));
+        for (const Place& place : layout.outputs) step.outputs.push_back(address(place));
         step.point(workspace.data());
         if (!layout.moves()) step.bind();
     }

@@ -8,21 +8,29 @@
 
 namespace viridian::execute::cpu {
 
-// A StepLayout says where a step of every run state finds its inputs and outputs: as an offset in bytes
-// into the arena, or as `outside` if each run brings the address along.
+// A Place is an offset in bytes into the arena of a run or into the memory of the states. Each run brings the
+// addresses `outside` along.
+struct Place {
+    enum class In : std::uint8_t { arena, states, outside } in = In::arena;
+    std::int64_t offset = 0;
+};
+
+// A StepLayout says where a step of every run state finds its inputs and outputs.
 struct StepLayout {
-    static constexpr std::int64_t outside = -1;
     std::shared_ptr<const Kernel> kernel;
-    std::vector<std::int64_t> inputs, outputs;
+    std::vector<Place> inputs, outputs;
     // Returns whether any address changes from run to run.
     [[nodiscard]] bool moves() const {
-        return std::ranges::count(inputs, outside) + std::ranges::count(outputs, outside) > 0;
+        const auto outside = [](const Place& place) { return place.in == Place::In::outside; };
+        return std::ranges::any_of(inputs, outside) || std::ranges::any_of(outputs, outside);
     }
 };
 
 struct RunState {
-    // Allocates the memory, and binds the steps that have no outside address. Throws bad_alloc.
-    RunState(const std::vector<StepLayout>& layouts, std::size_t arena_bytes, std::size_t workspace_bytes);
+    // Allocates the memory, and binds the steps that have no outside address. `states` is the memory of the
+    // states, which all runs share. Throws bad_alloc.
+    RunState(const std::vector<StepLayout>& layouts, std::size_t arena_bytes, std::size_t workspace_bytes,
+             std::byte* states);
 
     Buffer arena, workspace;
     std::vector<BoundStep> steps;

@@ -198,7 +198,8 @@ struct NumericWork {
                               to, n);
         const std::byte* value = operand(0, 0);
         const bool narrow = typed.result != typed.compute && typed.result == typed.element;
-        std::byte* made = narrow ? scratch[2] : to;
+        // A later operand may lie where the result goes (plan::Choice).
+        std::byte* made = narrow || typed.fold.size() > 1 ? scratch[2] : to;
         if (typed.kind == Typed::Kind::change) {
             simd::apply(typed.change, typed.compute, value, made, n);
             value = made;
