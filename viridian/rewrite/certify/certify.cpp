@@ -18,7 +18,7 @@ template <class Scalar>
 Result<std::vector<Array<Scalar>>> random_inputs(const Graph& graph, std::uint64_t seed) {
     Random random(seed);
     std::vector<Array<Scalar>> inputs;
-    for (const ValueId id : graph.inputs()) {
+    for (const ValueId id : run_inputs(graph)) {
         const TensorType& type = graph.value(id).type;
         if (!type.known())
             return fail(ErrorCode::invalid_argument, "bind its dimensions", "input `{}` is {}",
