@@ -135,7 +135,8 @@ class Model {
     [[nodiscard]] const std::vector<Port>& outputs() const;
     [[nodiscard]] int threads() const;
     // One tensor per input, in the order of inputs(); gives one per output. May be called from many threads
-    // at once: they share the weights.
+    // at once: they share the weights. The states of a training step go on from call to call, so that each
+    // call is one step; such calls wait for each other.
     [[nodiscard]] Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;
 
   private:

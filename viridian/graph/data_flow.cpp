@@ -77,7 +77,8 @@ Result<NodeFlow> count(const Graph& graph, NodeId id) {
 
 bool all_shapes_known(const Graph& graph, const std::vector<NodeId>& order) {
     const auto unknown = [&](ValueId id) { return id != ValueId::none && !graph.value(id).type.known(); };
-    if (std::any_of(graph.inputs().begin(), graph.inputs().end(), unknown)) return false;
+    const std::vector<ValueId> given = run_inputs(graph);
+    if (std::any_of(given.begin(), given.end(), unknown)) return false;
     return std::none_of(order.begin(), order.end(), [&](NodeId id) {
         const std::vector<ValueId>& outputs = graph.node(id).outputs;
         return std::any_of(outputs.begin(), outputs.end(), unknown);
@@ -122,6 +123,16 @@ void add_constants(const Graph& graph, std::set<const std::byte*>& seen, DataFlo
         for (const auto& body : graph.node(id).bodies) add_constants(*body, seen, flow);
 }
 
+void add_states(const Graph& graph, DataFlow& flow) {
+    if (!graph.states().empty()) flow.parameters = 0;
+    for (const State& state : graph.states()) {
+        const TensorType& type = graph.value(state.before).type;
+        const std::int64_t bytes = byte_count(type);
+        flow.states += Bytes(bytes);
+        if (state.role == StateRole::parameter && bytes > 0) flow.parameters += bytes / size_of(type.element);
+    }
+}
+
 }  // namespace
 
 double NodeFlow::intensity() const {
@@ -148,9 +159,10 @@ Result<DataFlow> data_flow(const Graph& graph) {
         if (__builtin_add_overflow(sum, node.flop.value, &sum)) return too_much();
         flow.nodes.push_back(node);
     }
-    if (all_shapes_known(graph, order)) flow.peak_activations = peak(graph, order);
     std::set<const std::byte*> seen;
     add_constants(graph, seen, flow);
+    add_states(graph, flow);
+    if (all_shapes_known(graph, order)) flow.peak_activations = peak(graph, order) - flow.states;
     return flow;
 }
 

@@ -22,8 +22,10 @@ struct NodeFlow {
 struct DataFlow {
     std::vector<NodeFlow> nodes;  // in topological order
     std::int64_t parameters =
-        0;            // elements of constants except i64 and boolean ones; shared tensors count once
+        0;            // elements of constants except i64 and boolean ones; shared tensors count once.
+                      // With states: elements of the states that are parameters, and no constants
     Bytes constants;  // bytes of all constants; shared tensors count once
+    Bytes states;     // bytes of all states of known shape
     // `peak_activations` is the largest number of bytes of inputs and intermediates that are alive at the
     // same time, if none of them share memory. It is absent if a type is unknown.
     std::optional<Bytes> peak_activations;

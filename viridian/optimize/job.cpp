@@ -71,8 +71,16 @@ Result<void> Job::rewrite() {
 }
 
 Result<prove::TensorSets> Job::proof_inputs(int count) const {
-    if (!out_.options.inputs.empty()) return out_.options.inputs;
-    prove::TensorSets sets;
+    prove::TensorSets sets = out_.options.inputs;
+    if (!sets.empty() && original_.states().empty()) return sets;
+    if (!sets.empty()) {  // states that the caller left out have their first values
+        const std::size_t inputs = original_.inputs().size();
+        VIRIDIAN_TRY(const auto all, prove::seeded_inputs(original_, out_.options.seed));
+        for (std::vector<graph::Tensor>& set : sets)
+            if (set.size() == inputs)
+                set.insert(set.end(), all.begin() + static_cast<std::ptrdiff_t>(inputs), all.end());
+        return sets;
+    }
     for (int i = 0; i < count; ++i) {
         VIRIDIAN_TRY(auto set,
                      prove::seeded_inputs(original_, out_.options.seed + static_cast<std::uint64_t>(i)));

@@ -55,7 +55,7 @@ std::vector<Layer> in_order(const PlannedModel& planned) {
             free_regions[assigned.region.nodes.front()] = &assigned;
     std::vector<Layer> layers;
     std::map<ValueId, bool> there;
-    for (const ValueId input : planned.graph.inputs()) there[input] = true;
+    for (const ValueId input : run_inputs(planned.graph)) there[input] = true;
     const auto release = [&] {  // free regions whose inputs are all there
         for (bool moved = true; moved;) {
             moved = false;

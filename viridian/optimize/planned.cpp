@@ -195,7 +195,7 @@ Result<std::unique_ptr<trace::Source>> record_runs(const PlannedModel& planned,
     trace::Recorder recorder(1, static_cast<std::uint32_t>(std::max<std::size_t>(events, 1)));
     planned.executable->record(&recorder);
     Result<void> ran;
-    for (int run = 0; run < runs && ran.ok(); ++run) ran = planned.executable->run(inputs, outputs);
+    for (int run = 0; run < runs && ran.ok(); ++run) ran = run_on(*planned.executable, inputs, outputs);
     planned.executable->record(nullptr);
     VIRIDIAN_TRY(std::move(ran));
     VIRIDIAN_TRY(add_edges(planned, recorder));
@@ -235,7 +235,7 @@ Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPric
             while (ran.ok() &&
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
                        at_least.value)
-                ran = planned.executable->run(inputs, outputs);
+                ran = run_on(*planned.executable, inputs, outputs);
         });
         return ran;
     });

@@ -51,7 +51,7 @@ class Interleaving {
         }
         for (InterleavedPlan& plan : plans_)
             for (int i = 0; i < protocol_.runs.warm_up; ++i)
-                VIRIDIAN_TRY(plan.subject.executable->run(plan.subject.inputs, plan.subject.outputs));
+                VIRIDIAN_TRY(run_on(*plan.subject.executable, plan.subject.inputs, plan.subject.outputs));
         latency_ = measure_latency();
         const int rounds = protocol_.runs.rounds;
         for (int round = 0; round < rounds || (round < 3 * rounds && !enough(rounds)); ++round)

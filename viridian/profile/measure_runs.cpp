@@ -38,7 +38,7 @@ Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone) 
     const auto run_into = [&](TimeSlice& slice) -> Result<double> {
         const std::int64_t before = preemptions();
         const auto start = Clock::now();
-        VIRIDIAN_TRY(subject.executable->run(subject.inputs, subject.outputs));
+        VIRIDIAN_TRY(run_on(*subject.executable, subject.inputs, subject.outputs));
         const double seconds = seconds_since(start);
         (preemptions() == before ? slice.undisturbed : slice.disturbed).push_back(seconds);
         return seconds;
@@ -66,7 +66,7 @@ Result<std::vector<Summary>> measure_runs(std::vector<Subject>& subjects, const 
     std::vector<TimeSlice> times(subjects.size());
     for (Subject& subject : subjects)
         for (int i = 0; i < protocol.warm_up; ++i)
-            VIRIDIAN_TRY(subject.executable->run(subject.inputs, subject.outputs));
+            VIRIDIAN_TRY(run_on(*subject.executable, subject.inputs, subject.outputs));
     for (int round = 0; round < protocol.rounds; ++round)
         for (std::size_t c = 0; c < subjects.size(); ++c) {
             VIRIDIAN_TRY(const TimeSlice slice, time_slice(subjects[c], protocol.per_slice));

@@ -60,7 +60,7 @@ Roundings own_roundings(const Graph& graph) {
         }
     }
     Roundings most;
-    for (const ValueId output : graph.outputs())
+    for (const ValueId output : run_outputs(graph))
         if (at[index(output)].error > most.error) most = at[index(output)];
     return {most.count, 2 * std::sqrt(most.error)};
 }
@@ -96,7 +96,7 @@ std::vector<bool> exact_outputs(const Graph& graph) {
                 computed[index(output)] = reached || is_floating(graph.value(output).type.element);
     }
     std::vector<bool> exact;
-    for (const ValueId output : graph.outputs())
+    for (const ValueId output : run_outputs(graph))
         exact.push_back(!is_floating(graph.value(output).type.element) && !computed[index(output)]);
     return exact;
 }

@@ -125,7 +125,8 @@ Result<void> propagate(const Graph& graph, std::vector<Part>& parts, std::size_t
 // Every value on these inputs with nothing rounded.
 Result<Values> exact_values(const Graph& graph, std::vector<Part>& parts, const std::vector<Tensor>& inputs) {
     Values exact;
-    for (std::size_t i = 0; i < inputs.size(); ++i) exact.emplace(graph.inputs()[i], inputs[i]);
+    const std::vector<ValueId> given = run_inputs(graph);
+    for (std::size_t i = 0; i < inputs.size(); ++i) exact.emplace(given[i], inputs[i]);
     for (Part& part : parts) {
         VIRIDIAN_TRY(std::vector<Tensor> outputs, outputs_of(graph, part, exact, {}, false));
         for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -145,7 +146,7 @@ Result<void> add_blame(const Graph& graph, std::vector<Part>& parts, std::size_t
         changed.emplace(id, std::move(outputs[i]));
     }
     VIRIDIAN_TRY(propagate(graph, parts, p + 1, exact, changed));
-    for (const ValueId id : graph.outputs())
+    for (const ValueId id : run_outputs(graph))
         if (const auto found = changed.find(id); found != changed.end())
             blame.error = std::max(blame.error, difference(found->second, exact.at(id)));
     return {};

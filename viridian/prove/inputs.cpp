@@ -100,8 +100,12 @@ Result<std::vector<Tensor>> seeded_inputs(const Graph& graph, std::uint64_t seed
     const graph::Uses uses = graph::uses(graph);
     Random random(seed);
     std::vector<Tensor> inputs;
-    for (const ValueId id : graph.inputs()) {
+    for (const ValueId id : run_inputs(graph)) {
         const graph::Value& value = graph.value(id);
+        if (const Tensor* first = graph.first_value(id)) {
+            inputs.push_back(*first);
+            continue;
+        }
         if (!value.type.known())
             return fail(ErrorCode::unsupported, "bind its dimensions with --dim NAME=VALUE",
                         "the shape of the input `{}` is not known: {}", value.name, text(value.type));

@@ -102,28 +102,47 @@ Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original
     return all;
 }
 
+namespace {
+
+// Sets the states, runs once, and returns outputs and new states, which have the types of `like`.
+Result<std::vector<Tensor>> run_like(execute::Executable& executable, const std::vector<Tensor>& given,
+                                     const std::vector<Tensor>& like) {
+    const std::size_t states = executable.state_count();
+    std::vector<Tensor> outputs;
+    for (std::size_t i = 0; i + states < like.size(); ++i)
+        outputs.emplace_back(like[i].type(), like[i].dims());
+    for (std::size_t i = 0; i < states; ++i)
+        VIRIDIAN_TRY(executable.set_state(i, given[given.size() - states + i]));
+    VIRIDIAN_TRY(execute::run_on(executable, given, outputs));
+    for (std::size_t i = 0; i < states; ++i) {
+        VIRIDIAN_TRY(outputs.emplace_back(), executable.state(i));
+    }
+    return outputs;
+}
+
+}  // namespace
+
 Result<Proof> prove(const Graph& original, const std::vector<std::vector<Tensor>>& inputs,
                     const std::vector<std::vector<Tensor>>& expected, execute::Executable& executable,
                     const AllowedError& allowed) {
     Proof proof;
     const std::vector<bool> exact = exact_outputs(original);
+    const std::vector<graph::ValueId> results = run_outputs(original);
     for (std::size_t i = 0; i < exact.size(); ++i) {
         OutputAgreement agreement;
-        agreement.name = original.value(original.outputs()[i]).name;
+        agreement.name = original.value(results[i]).name;
         agreement.allowed = exact[i] ? 0 : allowed.error;
         agreement.because = exact[i] ? "integers that no rounding reaches" : allowed.because;
         agreement.exact = exact[i];
         proof.outputs.push_back(std::move(agreement));
     }
     for (std::size_t set = 0; set < inputs.size(); ++set) {
-        std::vector<Tensor> outputs;
-        for (const Tensor& like : expected[set]) outputs.emplace_back(like.type(), like.dims());
-        VIRIDIAN_TRY(executable.run(inputs[set], outputs));
+        VIRIDIAN_TRY(const std::vector<Tensor> outputs, run_like(executable, inputs[set], expected[set]));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             OutputAgreement& agreement = proof.outputs[i];
             agreement.error = std::max(agreement.error, relative_error(outputs[i], expected[set][i]));
             if (!same_nan_pattern(outputs[i], expected[set][i])) agreement.same_nan = false;
-            compare_best(outputs[i], expected[set][i], agreement);
+            if (i < original.outputs().size()) compare_best(outputs[i], expected[set][i], agreement);
             compare_elements(outputs[i], expected[set][i], agreement);
         }
         ++proof.inputs;

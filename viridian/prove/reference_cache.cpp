@@ -38,9 +38,10 @@ std::string entry_name(std::uint64_t graph, const std::vector<Tensor>& inputs, c
 }
 
 bool fits(const graph::Graph& graph, const std::vector<Tensor>& outputs) {
-    if (outputs.size() != graph.outputs().size()) return false;
+    const std::vector<graph::ValueId> results = run_outputs(graph);
+    if (outputs.size() != results.size()) return false;
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i].type() != graph.value(graph.outputs()[i]).type.element) return false;
+        if (outputs[i].type() != graph.value(results[i]).type.element) return false;
     return true;
 }
 

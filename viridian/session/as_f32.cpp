@@ -214,6 +214,9 @@ class WideningPass {
 
 Result<Widened> as_f32(const Graph& graph) {
     Widened result;
+    if (!graph.states().empty())
+        return fail(ErrorCode::unsupported, "leave `--as` out, or make the training step of an f32 model",
+                    "the model has states, which keep their types from run to run");
     VIRIDIAN_TRY(const auto order, topological_order(graph));
     result.graph = WideningPass(graph, Where::model, result).run(order);
     VIRIDIAN_TRY(graph::infer_types(result.graph));

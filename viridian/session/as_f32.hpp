@@ -18,7 +18,7 @@ struct Widened {
 // pair of QuantizeLinear and DequantizeLinear that have the same constant scale and zero point: the clamp to
 // the numbers that the integers can stand for, on which models rely. Inputs and outputs keep their types:
 // Casts stand between. Rounding that the model did between its nodes is no longer done, so outputs differ
-// from the file's by that rounding. Errors: those of type inference.
+// from the file's by that rounding. Errors: unsupported for a model with states; those of type inference.
 [[nodiscard]] Result<Widened> as_f32(const graph::Graph& graph);
 
 }  // namespace viridian::session

@@ -94,7 +94,7 @@ Result<std::optional<Bytes>> memory_left(const graph::Graph& graph, const ModelO
 
 Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan, const ModelOptions& options) {
     VIRIDIAN_TRY(const graph::MemoryNeed need, graph::memory_need(graph));
-    Bytes sum = need.constants + Bytes(plan.arena_bytes) + Bytes(plan.workspace_bytes);
+    Bytes sum = need.constants + Bytes(plan.arena_bytes + plan.state_bytes + plan.workspace_bytes);
     for (const plan::Buffer& buffer : plan.buffers)
         if (buffer.external && !buffer.view_of) sum += Bytes(buffer.bytes);
     return check_need(sum, options);
@@ -102,7 +102,7 @@ Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan, con
 
 Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener) {
     VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model, {}, listener));
-    if (graph.outputs().empty())
+    if (graph.outputs().empty() && graph.states().empty())
         return fail(ErrorCode::unsupported, "export it with the outputs you want",
                     "the model `{}` has no outputs, so nothing in it needs computing", options.model);
     VIRIDIAN_TRY(bind_sizes(graph, options.dimensions, options.batch));

@@ -1,5 +1,6 @@
 // What a model computes and moves, without running it.
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "viridian/base/json.hpp"
@@ -103,6 +104,31 @@ Json values_json(const Graph& graph, const std::vector<ValueId>& ids) {
     return list;
 }
 
+Json states_json(const Graph& graph) {
+    Json list = Json::array();
+    for (const graph::State& state : graph.states()) {
+        Json entry = {{"name", graph.value(state.before).name},
+                      {"type", graph::text(graph.value(state.before).type)},
+                      {"role", graph::name_of(state.role)},
+                      {"new_value", graph.value(state.after).name}};
+        if (state.of != ValueId::none) entry["of"] = graph.value(state.of).name;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+// "  states  9 parameters, 9 moments, 1 counter: 1.2 MB"
+std::string states_text(const Graph& graph, Bytes bytes) {
+    if (graph.states().empty()) return {};
+    std::map<graph::StateRole, int> counts;
+    for (const graph::State& state : graph.states()) ++counts[state.role];
+    std::string roles;
+    for (const auto& [role, count] : counts)
+        roles += fmt::format("{}{} {}{}", roles.empty() ? "" : ", ", count, graph::name_of(role),
+                             count == 1 ? "" : "s");
+    return fmt::format("  states  {}: {}\n", roles, quantity(static_cast<double>(bytes.value), "B"));
+}
+
 Json to_json(const Graph& graph, const graph::NodeFlow& flow) {
     const graph::Node& node = graph.node(flow.node);
     Json json = {{"name", node.name},
@@ -111,6 +137,8 @@ Json to_json(const Graph& graph, const graph::NodeFlow& flow) {
                  {"origin", node.origin},
                  {"inputs", values_json(graph, node.inputs)},
                  {"outputs", values_json(graph, node.outputs)}};
+    if (node.phase != graph::Phase::forward) json["phase"] = graph::name_of(node.phase);
+    if (!node.twin.empty()) json["twin"] = node.twin;
     const auto number = [&](auto value) { return flow.counted ? Json(value) : Json(); };  // null: not known
     json["flop"] = number(flow.flop.value);
     json["bytes_read"] = number(flow.read.value);
@@ -170,6 +198,7 @@ std::string summary_text(const InspectOptions& options, const Graph& graph, cons
         text += fmt::format("  input   {:<24} {}\n", graph.value(id).name, graph::text(graph.value(id).type));
     for (const ValueId id : graph.outputs())
         text += fmt::format("  output  {:<24} {}\n", graph.value(id).name, graph::text(graph.value(id).type));
+    text += states_text(graph, flow.states);
     text += "\n" + table_text("operator", tables.operators, tables.all);
     text += "\n" + table_text("class", tables.classes, tables.all) +
             table_text("", {tables.all}, tables.all).substr(0);
@@ -201,6 +230,10 @@ Result<Answer> inspect(const InspectOptions& options) {
         {"classes", Json::array()},
         {"operators", Json::array()},
         {"nodes", Json::array()}};
+    if (!graph.states().empty()) {
+        answer.json["states"] = states_json(graph);
+        answer.json["memory"]["states_bytes"] = flow.states.value;
+    }
     for (const Line& line : tables.classes) answer.json["classes"].push_back(to_json(line, tables.all));
     for (const Line& line : tables.operators) answer.json["operators"].push_back(to_json(line, tables.all));
     for (const graph::NodeFlow& node : flow.nodes) answer.json["nodes"].push_back(to_json(graph, node));

@@ -42,7 +42,7 @@ std::optional<std::size_t> position_of(std::string_view stem) {
 
 Result<void> add_folder(const Graph& graph, const Path& folder, std::vector<Given>& given) {
     std::map<std::string, std::string> names;  // as a file → as the model says
-    for (const ValueId id : graph.inputs())
+    for (const ValueId id : run_inputs(graph))
         names.emplace(file_name_of(graph.value(id).name), graph.value(id).name);
     std::vector<Path> files;
     std::error_code error;
@@ -86,12 +86,13 @@ std::string names_of_inputs(const Graph& graph) {
     return names;
 }
 
-// What the files hold for each of the graph's inputs, at most `most` tensors each, in the files' order.
+// What the files hold for each of the graph's inputs, at most `most` tensors each, in the files' order; then
+// for each state, which has its first value unless a file is named for it.
 Result<std::vector<std::vector<Tensor>>> read_inputs(const Graph& graph,
                                                      const std::vector<std::string>& files,
                                                      std::size_t most) {
     VIRIDIAN_TRY(const std::vector<Given> given, sort_out(graph, files));
-    const std::vector<ValueId>& ids = graph.inputs();
+    const std::vector<ValueId> ids = run_inputs(graph);
     std::vector<std::vector<Tensor>> found(ids.size());
     const auto place = [&](std::string_view name) {
         return std::ranges::find(ids, name, [&](ValueId id) { return graph.value(id).name; }) - ids.begin();
@@ -102,9 +103,10 @@ Result<std::vector<std::vector<Tensor>>> read_inputs(const Graph& graph,
             VIRIDIAN_TRY(onnx::NamedTensor tensor, onnx::read_tensor_file(one.file));
             auto at = static_cast<std::size_t>(place(named ? one.input : tensor.name));
             if (!named && at == ids.size()) {
-                const auto least = std::ranges::min_element(found, {}, &std::vector<Tensor>::size);
-                if (least != found.end() && least->size() < most)
-                    at = static_cast<std::size_t>(least - found.begin());
+                const auto inputs = std::span(found).first(graph.inputs().size());
+                const auto least = std::ranges::min_element(inputs, {}, &std::vector<Tensor>::size);
+                if (least != inputs.end() && least->size() < most)
+                    at = static_cast<std::size_t>(least - inputs.begin());
             }
             if (at == ids.size())
                 return fail(ErrorCode::invalid_argument,
@@ -122,6 +124,10 @@ Result<std::vector<std::vector<Tensor>>> read_inputs(const Graph& graph,
                             text(tensor.tensor.tensor_type()), value.name, text(value.type));
             found[at].push_back(std::move(tensor.tensor));
         }
+    const std::size_t sets = graph.inputs().empty() ? 1 : found.front().size();
+    for (std::size_t i = graph.inputs().size(); i < ids.size(); ++i)
+        if (const Tensor* first = graph.first_value(ids[i]); first != nullptr && found[i].empty())
+            found[i].assign(sets, *first);
     for (std::size_t i = 0; i < ids.size(); ++i)
         if (found[i].empty())
             return fail(ErrorCode::missing_entry,
@@ -145,12 +151,13 @@ Result<std::vector<std::vector<Tensor>>> model_input_sets(const Graph& graph,
                                                           const std::vector<std::string>& files) {
     VIRIDIAN_TRY(std::vector<std::vector<Tensor>> found,
                  read_inputs(graph, files, std::numeric_limits<std::size_t>::max()));
+    const std::vector<ValueId> ids = run_inputs(graph);
     std::vector<std::vector<Tensor>> sets(found.empty() ? 1 : found.front().size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         if (found[i].size() != sets.size())
             return fail(ErrorCode::invalid_argument, "give every input a file for each set",
-                        "the input `{}` has {} files and `{}` has {}", graph.value(graph.inputs()[0]).name,
-                        sets.size(), graph.value(graph.inputs()[i]).name, found[i].size());
+                        "the input `{}` has {} files and `{}` has {}", graph.value(ids[0]).name, sets.size(),
+                        graph.value(ids[i]).name, found[i].size());
         for (std::size_t set = 0; set < sets.size(); ++set) sets[set].push_back(std::move(found[i][set]));
     }
     return sets;
@@ -158,7 +165,7 @@ Result<std::vector<std::vector<Tensor>>> model_input_sets(const Graph& graph,
 
 std::vector<Path> output_files(const Graph& graph, const Path& folder) {
     std::vector<Path> paths;
-    for (const ValueId id : graph.outputs()) {
+    for (const ValueId id : run_outputs(graph)) {
         const graph::Value& value = graph.value(id);
         const bool numpy = value.type.element != graph::ElementType::bf16;
         paths.push_back(folder / (file_name_of(value.name) + (numpy ? ".npy" : ".pb")));
@@ -174,8 +181,9 @@ Result<std::vector<Path>> write_outputs(const Graph& graph, const std::vector<Te
         return fail(ErrorCode::file_not_writable, "choose another folder", "cannot make `{}`: {}",
                     folder.string(), error.message());
     std::vector<Path> paths = output_files(graph, folder);
+    const std::vector<ValueId> ids = run_outputs(graph);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        VIRIDIAN_TRY(onnx::write_tensor_file(paths[i], {graph.value(graph.outputs()[i]).name, outputs[i]}));
+        VIRIDIAN_TRY(onnx::write_tensor_file(paths[i], {graph.value(ids[i]).name, outputs[i]}));
     return paths;
 }
 

@@ -43,11 +43,12 @@ struct RunOptions {
 
 Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& outputs) {
     Json list = Json::array();
+    const std::vector<graph::ValueId> ids = run_outputs(graph);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         Json first = Json::array();
         for (std::int64_t k = 0; k < std::min<std::int64_t>(outputs[i].count(), 5); ++k)
             first.push_back(outputs[i].number(k));
-        list.push_back({{"name", graph.value(graph.outputs()[i]).name},
+        list.push_back({{"name", graph.value(ids[i]).name},
                         {"type", text(outputs[i].tensor_type())},
                         {"first", std::move(first)}});
     }
@@ -168,6 +169,14 @@ Result<Answer> run_run(const RunOptions& options) {
         VIRIDIAN_TRY(run_paced(options, planned, inputs, {taken.count(), memory_before}));
         return Answer{Json::object(), ""};
     }
+    // Timing goes on from state to state; what is shown is the first step.
+    std::vector<graph::Tensor> first_step;
+    if (planned.executable->state_count() > 0) {
+        VIRIDIAN_TRY(first_step, execute::run_from(*planned.executable, planned.graph, inputs));
+        result["states"] = {{"count", planned.executable->state_count()},
+                            {"bytes", planned.plan.state_bytes},
+                            {"bytes_copied_a_run", planned.executable->copied_into_states().value}};
+    }
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
     std::vector<profile::Subject> subjects = {{planned.executable.get(), inputs, std::move(outputs)}};
     VIRIDIAN_TRY(const std::vector<Summary> seconds,
@@ -193,7 +202,8 @@ Result<Answer> run_run(const RunOptions& options) {
     result["step_seconds"] = sum;
     result["predicted_seconds"] = planned.plan.predicted_seconds.value;
     result["memory_bytes"] = planned.executable->memory().value;
-    VIRIDIAN_TRY(result["outputs"], outputs_json(options, planned.graph, subjects[0].outputs));
+    VIRIDIAN_TRY(result["outputs"],
+                 outputs_json(options, planned.graph, first_step.empty() ? subjects[0].outputs : first_step));
     if (!options.trace.empty()) {
         VIRIDIAN_TRY(write_trace(options, planned, inputs));
         result["trace"] = options.trace;
