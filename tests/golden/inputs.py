@@ -74,6 +74,17 @@ def with_weights(tensor):
     return model([node("Add", ["x", "w"], ["y"], "sum")], [typed("x", 4)], [typed("y", 4)], [tensor])
 
 
+def with_states(states):
+    """w' = w + x, where the metadata says `states`; y = relu(w) reads the old w."""
+    nodes = [node("Add", ["w", "x"], ["w.new"], "update"), node("Relu", ["w"], ["y"], "read")]
+    return (model(nodes, [typed("x", 4), typed("w", 4)], [typed("y", 4), typed("w.new", 4)], [floats("w", 4, 4)]) +
+            field(14, field(1, "viridian.states") + field(2, states)))
+
+
+def one_state(before="w", after="w.new", role="parameter", more=""):
+    return with_states(f'[{{"before":"{before}","after":"{after}","role":"{role}"{more}}}]')
+
+
 X, Y = typed("x", 2, 3), typed("y", 2, 3)
 MODELS = {
     "relu": lambda: relu(2, 3),
@@ -98,6 +109,12 @@ MODELS = {
     "outside_file": lambda: with_weights(outside("w", "../secret.bin")),
     "missing_file": lambda: with_weights(outside("w", "weights.bin")),
     "huge": lambda: relu(1 << 20, 1 << 21),
+    "step": one_state,
+    "states_are_no_list": lambda: with_states("{"),
+    "state_of_unknown_role": lambda: one_state(role="weight"),
+    "state_without_input": lambda: one_state(before="v"),
+    "state_without_output": lambda: one_state(after="y.new"),
+    "state_of_nothing": lambda: one_state(more=',"of":"w"'),
 }
 STEPS, LAYERS, BEGIN = 20, 3, 1_700_000_000_000_000  # microseconds
 

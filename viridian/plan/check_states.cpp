@@ -22,7 +22,8 @@ struct Place {
 
 class Checker {
   public:
-    Checker(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {}
+    Checker(const Graph& graph, const Plan& plan)
+        : graph_(graph), plan_(plan), written_(plan.buffers.size()) {}
 
     Result<void> check() {
         VIRIDIAN_TRY(check_buffers());
@@ -52,13 +53,17 @@ class Checker {
                 return wrong_states("the plan has no memory for the state `{}`", name(i));
             holds_.push_back(own.before);
         }
+        for (const Step& step : plan_.steps)
+            for (const BufferId id : step.outputs) written_[id] = true;
         return {};
     }
 
     std::optional<Place> place_of(BufferId id) const {
-        std::vector<ValueId> way = {plan_.buffers[id].value};
-        for (; plan_.buffers[id].view_of; way.push_back(plan_.buffers[id].value))
-            id = *plan_.buffers[id].view_of;
+        std::vector<ValueId> way;  // the values that steps write here; the others are views
+        for (;; id = *plan_.buffers[id].view_of) {
+            if (written_[id]) way.push_back(plan_.buffers[id].value);
+            if (!plan_.buffers[id].view_of) break;
+        }
         const auto found = state_of_.find(id);
         if (found == state_of_.end()) return std::nullopt;
         const graph::State& state = graph_.states()[found->second];
@@ -98,6 +103,7 @@ class Checker {
 
     const Graph& graph_;
     const Plan& plan_;
+    std::vector<bool> written_;  // by buffer: some step writes it
     std::map<BufferId, std::size_t> state_of_;
     std::vector<ValueId> holds_;  // by state: the value in its memory
 };
