@@ -1,8 +1,30 @@
 #include "viridian/graph/graph.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace viridian::graph {
+namespace {
+
+constexpr std::array<std::string_view, 4> phase_names = {"forward", "backward", "weight", "update"};
+constexpr std::array<std::string_view, 6> role_names = {"parameter", "statistic", "moment",
+                                                        "counter",   "scale",     "accumulator"};
+
+template <class Enum, std::size_t count>
+std::optional<Enum> parse(const std::array<std::string_view, count>& names, std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<Enum>(found - names.begin());
+}
+
+}  // namespace
+
+std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
+std::optional<Phase> parse_phase(std::string_view name) { return parse<Phase>(phase_names, name); }
+std::string_view name_of(StateRole role) { return role_names[static_cast<std::size_t>(role)]; }
+std::optional<StateRole> parse_state_role(std::string_view name) {
+    return parse<StateRole>(role_names, name);
+}
 
 ValueId Graph::new_value(Value value) {
     if (!names_)
@@ -26,11 +48,17 @@ ValueId Graph::add_input(std::string input_name, TensorType type) {
     return inputs_.back();
 }
 
-ValueId Graph::add_state(std::string state_name, TensorType type) {
+ValueId Graph::add_state(std::string state_name, TensorType type, StateRole role, ValueId of) {
     Value value{
         .name = std::move(state_name), .kind = ValueKind::state, .type = std::move(type), .constant = {}};
-    states_.push_back({new_value(std::move(value)), ValueId::none});
+    states_.push_back({new_value(std::move(value)), ValueId::none, role, of});
     return states_.back().before;
+}
+
+ValueId Graph::add_state(std::string state_name, Tensor first, StateRole role, ValueId of) {
+    const ValueId state = add_state(std::move(state_name), first.tensor_type(), role, of);
+    set_first_value(state, std::move(first));
+    return state;
 }
 
 ValueId Graph::add_constant(std::string constant_name, Tensor tensor) {
@@ -96,6 +124,18 @@ const Tensor* Graph::constant(ValueId id) const {
     return &value(id).constant;
 }
 
+const Tensor* Graph::first_value(ValueId state) const {
+    if (state == ValueId::none || value(state).kind != ValueKind::state) return nullptr;
+    const Tensor& first = value(state).constant;
+    return first.type() == ElementType::undefined ? nullptr : &first;
+}
+
+void Graph::set_first_value(ValueId state, Tensor tensor) {
+    Value changed = value(state);
+    changed.constant = std::move(tensor);
+    values_[index(state)] = std::make_shared<const Value>(std::move(changed));
+}
+
 void Graph::set_type(ValueId id, TensorType type) {
     Value changed = value(id);
     changed.type = std::move(type);
@@ -156,6 +196,8 @@ void Graph::make_constant(ValueId id, Tensor tensor) {
     values_[index(id)] = std::make_shared<const Value>(std::move(changed));
     std::erase(inputs_, id);
     std::erase_if(states_, [&](const State& state) { return state.before == id; });
+    for (State& state : states_)
+        if (state.of == id) state.of = ValueId::none;
 }
 
 Uses uses(const Graph& graph) {

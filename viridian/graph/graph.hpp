@@ -5,6 +5,7 @@
 // graph is cheap, because copies share nodes, values and tensors until one of them is written.
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ struct Value {
     std::string name;  // unique in its graph
     ValueKind kind = ValueKind::intermediate;
     TensorType type;
-    Tensor constant;                 // kind constant only
+    Tensor constant;                 // of a constant; of a state its first value, if it has one
     NodeId producer = NodeId::none;  // kind intermediate only
 };
 
@@ -39,6 +40,13 @@ struct Value {
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
                                std::vector<double>, std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+// A Phase says to which part of a training step a node belongs: the loss (forward), gradients of activations
+// (backward), gradients of parameters (weight), and the new states (update). A graph that only infers is all
+// forward.
+enum class Phase : std::uint8_t { forward, backward, weight, update };
+[[nodiscard]] std::string_view name_of(Phase phase);
+[[nodiscard]] std::optional<Phase> parse_phase(std::string_view name);
 
 // A Node applies an operator to its inputs.
 struct Node {
@@ -50,6 +58,8 @@ struct Node {
     std::vector<std::shared_ptr<const Graph>>
         bodies;                       // If: then, else. Loop, Scan: body. Fused or function: its meaning
     std::vector<std::string> origin;  // names of the nodes that the user's model had here; rewrites keep them
+    Phase phase = Phase::forward;
+    std::string twin = {};  // the first origin of the forward node that this one belongs to; empty if forward
 
     // Returns the attribute `key`, or `otherwise` if it is absent or has another type:
     // node.get("axis", std::int64_t{1}).
@@ -69,11 +79,19 @@ struct Node {
     }
 };
 
-// A State is an input whose final value is also an output and may share its memory, such as weights, running
-// statistics or moments.
+// A StateRole says what a state is for: a trained tensor, a running statistic, what an optimiser remembers
+// of a parameter, a count of steps, a loss scale, or a sum of gradients over micro-batches.
+enum class StateRole : std::uint8_t { parameter, statistic, moment, counter, scale, accumulator };
+[[nodiscard]] std::string_view name_of(StateRole role);
+[[nodiscard]] std::optional<StateRole> parse_state_role(std::string_view name);
+
+// A State is a value that one run of the graph hands to the next: the run reads `before` and computes
+// `after`, which has the same type and may share its memory.
 struct State {
     ValueId before;
-    ValueId after;
+    ValueId after;  // none until set_after()
+    StateRole role = StateRole::parameter;
+    ValueId of = ValueId::none;  // the `before` of the parameter that a moment or accumulator belongs to
 };
 
 class Graph {
@@ -82,7 +100,12 @@ class Graph {
 
     // --- building; a name that is taken gets a suffix
     ValueId add_input(std::string name, TensorType type);
-    ValueId add_state(std::string name, TensorType type);  // set_after() names its final value
+    // Adds a state, either with the value that it has before the first run, or with a type alone; then the
+    // caller of the graph has to give that value. set_after() names its final value.
+    ValueId add_state(std::string name, Tensor first, StateRole role = StateRole::parameter,
+                      ValueId of = ValueId::none);
+    ValueId add_state(std::string name, TensorType type, StateRole role = StateRole::parameter,
+                      ValueId of = ValueId::none);
     ValueId add_constant(std::string name, Tensor tensor);
     // Appends `node`, ignoring its outputs, and defines `output_count` new values that are named after it.
     NodeId add_node(Node node, std::size_t output_count = 1);
@@ -114,9 +137,13 @@ class Graph {
     [[nodiscard]] const Node* producer(ValueId id) const;  // null for inputs, constants, none
     // Returns the tensor of a constant; null for other values and for none.
     [[nodiscard]] const Tensor* constant(ValueId id) const;
+    // Returns the value that a state has before the first run. Null for a state that has none, for other
+    // values and for none. It is no constant: the next run has another value.
+    [[nodiscard]] const Tensor* first_value(ValueId state) const;
 
     // --- editing
     void set_type(ValueId id, TensorType type);
+    void set_first_value(ValueId state, Tensor tensor);  // of the state's type
     void set_name(ValueId id, std::string name);
     // Replaces node `id`. Unlike add_node, it takes over `node.outputs`, and makes `id` the producer of each.
     void set_node(NodeId id, Node node);
@@ -156,8 +183,8 @@ struct Uses {
 // Errors: malformed (a cycle).
 [[nodiscard]] Result<std::vector<NodeId>> topological_order(const Graph& graph);
 
-// Returns a hash that does not depend on numbering, names or origins. Constants enter by content. Equal
-// graphs have equal hashes.
+// Returns a hash that does not depend on numbering, names, origins, phases, and roles and first values of
+// states. Constants enter by content. Equal graphs have equal hashes.
 [[nodiscard]] std::uint64_t structural_hash(const Graph& graph);
 
 // Removes the nodes that no output or state needs. Ids stay the same.

@@ -1,5 +1,8 @@
 #include "viridian/graph/verify.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/operators/row.hpp"
 
@@ -34,7 +37,10 @@ Result<void> verify_node(const Graph& graph, NodeId id) {
             outputs > row->outputs.most)
             return broken("node `{}` ({}) has {} inputs and {} outputs", node.name, node.op, inputs, outputs);
     }
-    for (const auto& body : node.bodies) VIRIDIAN_TRY(verify(*body));
+    for (const auto& body : node.bodies) {
+        if (!body->states().empty()) return broken("a body of node `{}` has states", node.name);
+        VIRIDIAN_TRY(verify(*body));
+    }
     return {};
 }
 
@@ -51,6 +57,42 @@ bool agree(const TensorType& stated, const TensorType& inferred) {
     return true;
 }
 
+bool is_state(const Graph& graph, ValueId id) {
+    return std::ranges::any_of(graph.states(), [&](const State& state) { return state.before == id; });
+}
+
+Result<void> verify_states(const Graph& graph) {
+    std::set<ValueId> seen;
+    for (const State& state : graph.states()) {
+        if (state.before == ValueId::none || index(state.before) >= graph.value_count() ||
+            graph.value(state.before).kind != ValueKind::state || !seen.insert(state.before).second)
+            return broken("a state of graph `{}` is no value of its own", graph.name);
+        const std::string& name = graph.value(state.before).name;
+        if (state.after == ValueId::none || index(state.after) >= graph.value_count() ||
+            (graph.value(state.after).kind == ValueKind::intermediate &&
+             graph.producer(state.after) == nullptr))
+            return broken("the state `{}` has no new value", name);
+        if (state.of != ValueId::none && (state.of == state.before || !is_state(graph, state.of)))
+            return broken("the state `{}` belongs to a value that is no other state", name);
+    }
+    return {};
+}
+
+Result<void> verify_state_types(const Graph& graph) {
+    for (const State& state : graph.states()) {
+        const Value& before = graph.value(state.before);
+        const Value& after = graph.value(state.after);
+        if (!agree(before.type, after.type))
+            return broken("the state `{}` is {}, its new value `{}` is {}", before.name, text(before.type),
+                          after.name, text(after.type));
+        if (const Tensor* first = graph.first_value(state.before);
+            first != nullptr && !agree(before.type, first->tensor_type()))
+            return broken("the state `{}` is {}, its first value is {}", before.name, text(before.type),
+                          text(first->tensor_type()));
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> verify(const Graph& graph) {
@@ -59,11 +101,11 @@ Result<void> verify(const Graph& graph) {
         if (output == ValueId::none || index(output) >= graph.value_count() ||
             (graph.value(output).kind == ValueKind::intermediate && graph.producer(output) == nullptr))
             return broken("an output of graph `{}` is not defined", graph.name);
-    for (const State& state : graph.states())
-        if (state.after == ValueId::none) return broken("a state of graph `{}` has no new value", graph.name);
+    VIRIDIAN_TRY(verify_states(graph));
     VIRIDIAN_TRY(topological_order(graph));
     Graph inferred = graph;
     VIRIDIAN_TRY(infer_types(inferred));
+    VIRIDIAN_TRY(verify_state_types(inferred));
     for (std::size_t i = 0; i < graph.value_count(); ++i) {
         const auto id = static_cast<ValueId>(i);
         if (!agree(graph.value(id).type, inferred.value(id).type))

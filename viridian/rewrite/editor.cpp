@@ -1,6 +1,7 @@
 #include "viridian/rewrite/editor.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "viridian/graph/infer.hpp"
 
@@ -20,6 +21,14 @@ bool same_attribute(const graph::Attribute& a, const graph::Attribute& b) {
         },
         a);
 }
+
+// A Part says where in a training step a node belongs.
+struct Part {
+    Phase phase;
+    std::string twin;
+};
+
+Part part_of(const Node& node) { return {node.phase, node.twin}; }
 
 }  // namespace
 
@@ -136,6 +145,8 @@ ValueId Editor::scalar_like(ValueId value, double number) {
 // If `value` is an output, the producer of `with` defines `value` itself, so that its name stays.
 void Editor::replace(ValueId value, ValueId with) {
     Graph& graph = draft();
+    if (before_.producer(value) != nullptr && graph.producer(with) != nullptr)
+        taken_over_.emplace_back(graph.value(with).producer, before_.value(value).producer);
     if (!is_output(value)) {
         graph.replace_uses(value, with);
         return;
@@ -152,6 +163,48 @@ void Editor::replace(ValueId value, ValueId with) {
     graph.set_type(value, type);
     graph.replace_uses(with, value);
     if (heir_ == with) heir_ = value;
+}
+
+// Readers come before what they read in the first loop, and after it in the second.
+void Editor::hand_on_phases(Graph& after) const {
+    const std::vector<NodeId> old = before_.nodes();
+    if (std::ranges::all_of(old, [&](NodeId id) { return before_.node(id).phase == Phase::forward; })) return;
+    const auto order = topological_order(after);
+    if (!order.ok()) return;  // verify() says so
+    std::map<NodeId, Part> parts;
+    const auto propose = [&](NodeId id, const Part& part) {
+        const auto [entry, fresh] = parts.try_emplace(id, part);
+        if (!fresh && part.phase < entry->second.phase) entry->second = part;
+    };
+    for (const auto& [taking, from] : taken_over_) {
+        if (!after.alive(taking)) continue;
+        if (before_.alive(taking)) propose(taking, part_of(before_.node(taking)));
+        propose(taking, part_of(before_.node(from)));
+    }
+    const auto is_new = [&](NodeId id) {
+        return index(id) >= before_.node_slots() && !(keep_origins_ && !after.node(id).origin.empty());
+    };
+    for (auto at = order->rbegin(); at != order->rend(); ++at) {
+        if (!is_new(*at) && !parts.contains(*at)) continue;
+        if (before_.alive(at_)) parts.try_emplace(*at, part_of(before_.node(at_)));
+        if (!parts.contains(*at)) continue;
+        for (const ValueId input : after.node(*at).inputs)
+            if (after.producer(input) != nullptr && is_new(after.value(input).producer))
+                propose(after.value(input).producer, parts.at(*at));
+    }
+    for (const NodeId id : *order) {
+        const auto part = parts.find(id);
+        if (part == parts.end()) continue;
+        Node node = after.node(id);
+        node.phase = part->second.phase;
+        node.twin = part->second.twin;
+        for (const ValueId input : node.inputs)
+            if (const Node* read = after.producer(input); read != nullptr && read->phase > node.phase) {
+                node.phase = read->phase;
+                node.twin = read->twin;
+            }
+        after.set_node(id, std::move(node));
+    }
 }
 
 Graph Editor::finish(std::vector<std::string>& removed) && {
@@ -183,6 +236,7 @@ Graph Editor::finish(std::vector<std::string>& removed) && {
             hand_on(id, false);
     if (heir_ != ValueId::none && after.producer(heir_) != nullptr)
         hand_on(after.value(heir_).producer, true);
+    hand_on_phases(after);
     return after;
 }
 

@@ -15,6 +15,7 @@ using graph::ElementType;
 using graph::Graph;
 using graph::Node;
 using graph::NodeId;
+using graph::Phase;
 using graph::Tensor;
 using graph::TensorType;
 using graph::ValueId;
@@ -87,11 +88,15 @@ class Editor {
     // Returns the first error of a shape rule, if a new node had one.
     [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
     // Returns the edited graph without dead nodes, in which new nodes have the origins of those that went,
-    // and appends the names of the nodes that went to `removed`.
+    // and appends the names of the nodes that went to `removed`. In a training graph a node that takes over
+    // a value has the phase and twin of the node that defined the value, the earliest if it takes over
+    // values of several phases. A new node that only other new nodes read has their earliest phase. No node
+    // gets a phase before that of what it reads.
     [[nodiscard]] Graph finish(std::vector<std::string>& removed) &&;
 
   private:
     Graph& draft();
+    void hand_on_phases(Graph& after) const;
 
     const Graph& before_;
     const graph::Uses& uses_;
@@ -99,6 +104,7 @@ class Editor {
     NodeId at_ = NodeId::none;
     ValueId heir_ = ValueId::none;
     bool keep_origins_ = false;
+    std::vector<std::pair<NodeId, NodeId>> taken_over_;  // a node, and the one that defined its value before
     std::optional<Graph> draft_;
     std::optional<Error> failure_;
 };
