@@ -72,7 +72,7 @@ class Sweep {
         if (parts.size() > 1) {
             std::vector<Term> terms;
             for (const ValueId part : parts) terms.push_back(build_.value(part));
-            build_.at(graph_.producer(value));
+            build_.at(graph_.producer(value), graph::Phase::backward);
             parts = {build_.add(op::Sum, terms).id};
         }
         return parts[0];
@@ -95,7 +95,7 @@ class Sweep {
                 refuse(node, none == nullptr ? "there is no gradient rule for it" : none->reason);
             return;
         }
-        build_.at(&node);
+        build_.at(&node, graph::Phase::backward);
         Site site(build_, id, gradients, wanted);
         try {
             const std::vector<Term> made = rule->apply(site);
@@ -108,6 +108,30 @@ class Sweep {
         } catch (const Refusal& refusal) {
             refuse(node, refusal.error.message);
         }
+    }
+
+    // Gives the phase `weight` to the nodes that only gradients of `of` need.
+    void mark_weights(std::span<const ValueId> of) {
+        Mask needed(graph_.node_slots());
+        std::vector<ValueId> open;
+        for (std::size_t i = 0; i < contributions_.size(); ++i)
+            if (std::ranges::find(of, static_cast<ValueId>(i)) == of.end())
+                open.insert(open.end(), contributions_[i].begin(), contributions_[i].end());
+        while (!open.empty()) {
+            const ValueId value = open.back();
+            open.pop_back();
+            const NodeId id = value == ValueId::none ? NodeId::none : graph_.value(value).producer;
+            if (!graph_.alive(id) || needed[index(id)]) continue;
+            needed[index(id)] = true;
+            const Node& node = graph_.node(id);
+            open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+        }
+        for (const NodeId id : graph_.nodes())
+            if (graph_.node(id).phase == graph::Phase::backward && !needed[index(id)]) {
+                Node node = graph_.node(id);
+                node.phase = graph::Phase::weight;
+                graph_.set_node(id, std::move(node));
+            }
     }
 
     [[nodiscard]] std::optional<Error> failure() const {
@@ -154,6 +178,7 @@ Result<std::vector<ValueId>> differentiate(Graph& graph, std::span<const ValueId
     } catch (const Refusal& refusal) {
         return refusal.error;
     }
+    sweep.mark_weights(of);
     return gradients;
 }
 

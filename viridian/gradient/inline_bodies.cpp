@@ -33,6 +33,8 @@ Result<void> inline_body(Graph& graph, NodeId id) {
         for (ValueId& input : node.inputs) input = find(input);
         node.name = fmt::format("{}/{}", call.name, node.name);
         node.origin = call.origin;
+        node.phase = call.phase;
+        node.twin = call.twin;
         std::vector<std::string> names;
         for (const ValueId result : results)
             names.push_back(

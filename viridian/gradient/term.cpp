@@ -52,13 +52,20 @@ Term Builder::add(graph::Operator op, std::vector<Term> inputs, Attributes attri
     return add(std::move(op), inputs, std::move(attributes), 1)[0];
 }
 
-std::vector<Term> Builder::add(graph::Operator op, const std::vector<Term>& inputs, Attributes attributes,
-                               std::size_t outputs) {
-    Node node;
-    node.op = std::move(op);
-    node.name = forward_.name.empty() ? "" : forward_.name + ".gradient";
-    node.origin = forward_.origin;
-    node.attributes = std::move(attributes);
+void Builder::at(const Node* forward, graph::Phase phase) {
+    pattern_ = Node();
+    pattern_.phase = phase;
+    if (forward == nullptr) return;
+    pattern_.name = forward->name + ".gradient";
+    pattern_.origin = forward->origin;
+    pattern_.twin = forward->origin.empty() ? forward->name : forward->origin[0];
+}
+
+std::vector<Term> Builder::place(Node node, const std::vector<Term>& inputs, std::size_t outputs) {
+    node.name = pattern_.name;
+    node.origin = pattern_.origin;
+    node.phase = pattern_.phase;
+    node.twin = pattern_.twin;
     for (const Term& input : inputs) node.inputs.push_back(input.id);
     const NodeId id = graph_.add_node(std::move(node), outputs);
     if (auto typed = infer_node_types(graph_, id); !typed.ok()) throw Refusal{typed.error()};
@@ -67,29 +74,31 @@ std::vector<Term> Builder::add(graph::Operator op, const std::vector<Term>& inpu
     return terms;
 }
 
+std::vector<Term> Builder::add(graph::Operator op, const std::vector<Term>& inputs, Attributes attributes,
+                               std::size_t outputs) {
+    Node node;
+    node.op = std::move(op);
+    node.attributes = std::move(attributes);
+    return place(std::move(node), inputs, outputs);
+}
+
 std::vector<Term> Builder::call(graph::KnownOperator op, const std::vector<Term>& inputs,
                                 Attributes attributes, const Meaning& meaning) {
     Graph body;
     body.name = std::string(op.name());
     Builder inside(body);
     std::vector<Term> own;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        own.push_back(inside.value(body.add_input("x", graph_.value(inputs[i].id).type)));
+    for (const Term& input : inputs)
+        own.push_back(inside.value(body.add_input("x", graph_.value(input.id).type)));
     std::vector<ValueId> results;
     for (const Term& result : meaning(inside, own)) results.push_back(result.id);
-    body.set_outputs(results);
+    const std::size_t outputs = results.size();
+    body.set_outputs(std::move(results));
     Node node;
     node.op = op;
-    node.name = forward_.name.empty() ? "" : forward_.name + ".gradient";
-    node.origin = forward_.origin;
     node.attributes = std::move(attributes);
-    for (const Term& input : inputs) node.inputs.push_back(input.id);
     node.bodies = {std::make_shared<const Graph>(std::move(body))};
-    const NodeId id = graph_.add_node(std::move(node), results.size());
-    if (auto typed = infer_node_types(graph_, id); !typed.ok()) throw Refusal{typed.error()};
-    std::vector<Term> terms;
-    for (const ValueId output : graph_.node(id).outputs) terms.push_back({this, output});
-    return terms;
+    return place(std::move(node), inputs, outputs);
 }
 
 Term Builder::number(double value, Term like) {

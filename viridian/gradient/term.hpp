@@ -48,8 +48,9 @@ class Builder {
     explicit Builder(Graph& graph) : graph_(graph) {}
 
     [[nodiscard]] Graph& graph() { return graph_; }
-    // Names the forward node that the next nodes belong to: they get its origin and are named after it.
-    void at(const Node* forward) { forward_ = forward == nullptr ? Node() : *forward; }
+    // Names the forward node that the next nodes belong to: they get its origin, are named after it, and know
+    // it as their twin. They are of this phase. Without a forward node they have none of the three.
+    void at(const Node* forward, graph::Phase phase);
 
     // Adds a node with one output, or with several, and infers their types. Throws Refusal if a shape rule
     // refuses the inputs.
@@ -72,8 +73,10 @@ class Builder {
     [[nodiscard]] const Tensor* constant(Term term) const { return graph_.constant(term.id); }
 
   private:
+    std::vector<Term> place(Node node, const std::vector<Term>& inputs, std::size_t outputs);
+
     Graph& graph_;
-    Node forward_;
+    Node pattern_;  // name, origin, phase and twin of the next node
     std::map<std::pair<ElementType, double>, ValueId> numbers_;
     std::map<Dims, ValueId> integers_;
     std::map<ValueId, Dims> dims_;
