@@ -200,6 +200,14 @@ void Graph::make_constant(ValueId id, Tensor tensor) {
         if (state.of == id) state.of = ValueId::none;
 }
 
+void Graph::make_state(ValueId id, StateRole role, ValueId of) {
+    invariant(value(id).kind == ValueKind::constant, "only constants become states");
+    Value changed = value(id);
+    changed.kind = ValueKind::state;
+    values_[index(id)] = std::make_shared<const Value>(std::move(changed));
+    states_.push_back({id, ValueId::none, role, of});
+}
+
 Uses uses(const Graph& graph) {
     Uses found;
     found.readers.resize(graph.value_count());

@@ -153,6 +153,8 @@ class Graph {
     void replace_uses(ValueId from, ValueId to);  // in nodes, outputs and states
     // Turns an input, or an intermediate whose producer was removed, into a constant.
     void make_constant(ValueId id, Tensor tensor);
+    // Turns a constant into a state, whose first value it becomes.
+    void make_state(ValueId id, StateRole role, ValueId of = ValueId::none);
 
   private:
     ValueId new_value(Value value);
