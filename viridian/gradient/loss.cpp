@@ -6,7 +6,7 @@
 namespace viridian::gradient {
 namespace {
 
-constexpr std::pair<LossKind, std::string_view> names[] = {
+constexpr std::pair<LossKind, std::string_view> loss_names[] = {
     {LossKind::cross_entropy, "cross-entropy"},
     {LossKind::negative_log_likelihood, "nll"},
     {LossKind::mean_squared_error, "mse"},
@@ -196,12 +196,12 @@ class LossMaker {
 }  // namespace
 
 std::string_view name_of(LossKind kind) {
-    return std::ranges::find(names, kind, &std::pair<LossKind, std::string_view>::first)->second;
+    return std::ranges::find(loss_names, kind, &std::pair<LossKind, std::string_view>::first)->second;
 }
 
 Result<LossKind> parse_loss(std::string_view name) {
     std::vector<std::string_view> all;
-    for (const auto& [kind, text] : names) {
+    for (const auto& [kind, text] : loss_names) {
         if (text == name) return kind;
         all.push_back(text);
     }

@@ -6,7 +6,7 @@
 namespace viridian::gradient {
 namespace {
 
-constexpr std::pair<OptimizerKind, std::string_view> names[] = {
+constexpr std::pair<OptimizerKind, std::string_view> optimizer_names[] = {
     {OptimizerKind::none, "none"},   {OptimizerKind::sgd, "sgd"},   {OptimizerKind::adam, "adam"},
     {OptimizerKind::adamw, "adamw"}, {OptimizerKind::lamb, "lamb"}, {OptimizerKind::rmsprop, "rmsprop"},
 };
@@ -107,12 +107,12 @@ Outputs equations(const OptimizerOptions& o, const Inputs& in) {
 }  // namespace
 
 std::string_view name_of(OptimizerKind kind) {
-    return std::ranges::find(names, kind, &std::pair<OptimizerKind, std::string_view>::first)->second;
+    return std::ranges::find(optimizer_names, kind, &std::pair<OptimizerKind, std::string_view>::first)->second;
 }
 
 Result<OptimizerKind> parse_optimizer(std::string_view name) {
     std::vector<std::string_view> all;
-    for (const auto& [kind, text] : names) {
+    for (const auto& [kind, text] : optimizer_names) {
         if (text == name) return kind;
         all.push_back(text);
     }
