@@ -97,8 +97,9 @@ TEST(Step, NodesKnowTheirPhase) {
     for (const NodeId id : step->graph.nodes()) {
         const Node& node = step->graph.node(id);
         ++count[node.phase];
-        if (node.phase == graph::Phase::backward || node.phase == graph::Phase::weight)
-            EXPECT_FALSE(node.twin.empty()) << node.name;
+        const bool differentiates =
+            node.phase == graph::Phase::backward || node.phase == graph::Phase::weight;
+        EXPECT_NE(differentiates, node.twin.empty()) << node.name;
     }
     // Weight: the products that give the gradients of a and c with their transposes, and the sum for b.
     EXPECT_GE(count[graph::Phase::weight], 3);

@@ -26,14 +26,14 @@ enum class LossKind : std::uint8_t {
 
 struct LossOptions {
     LossKind kind = LossKind::cross_entropy;
-    std::string output;                 // which output of the network; empty: the first
-    double label_smoothing = 0;         // cross-entropy: share of the target that all classes get
-    std::int64_t ignored_label = -100;  // a sample with this class index does not count
-    std::vector<double> class_weights;  // one for each class; empty: all 1
-    double delta = 1;                   // huber
+    std::string output = {};                 // which output of the network; empty: the first
+    double label_smoothing = 0;              // cross-entropy: share of the target that all classes get
+    std::int64_t ignored_label = -100;       // a sample with this class index does not count
+    std::vector<double> class_weights = {};  // one for each class; empty: all 1
+    double delta = 1;                        // huber
     // Class indices are along this axis of the output. The default is 1, or the last axis of an output of
     // three axes, [batch, position, class].
-    std::optional<std::int64_t> class_axis;
+    std::optional<std::int64_t> class_axis = {};
     // The loss is a sum times the scalar input `viridian.inverse_count`, instead of a mean, so that the parts
     // of a batch can be added up.
     bool external_count = false;

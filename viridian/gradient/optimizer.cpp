@@ -107,7 +107,8 @@ Outputs equations(const OptimizerOptions& o, const Inputs& in) {
 }  // namespace
 
 std::string_view name_of(OptimizerKind kind) {
-    return std::ranges::find(optimizer_names, kind, &std::pair<OptimizerKind, std::string_view>::first)->second;
+    return std::ranges::find(optimizer_names, kind, &std::pair<OptimizerKind, std::string_view>::first)
+        ->second;
 }
 
 Result<OptimizerKind> parse_optimizer(std::string_view name) {

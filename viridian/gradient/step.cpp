@@ -5,6 +5,7 @@
 
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::gradient {
 namespace {
@@ -27,7 +28,6 @@ class StepMaker {
 
     Result<Step> make() {
         Graph& graph = step_.graph;
-        const std::vector<ValueId> predictions = graph.outputs();
         VIRIDIAN_TRY(const std::vector<Parameter> parameters, find_parameters(graph, options_.parameters));
         std::vector<Parameter> trained;
         for (const Parameter& parameter : parameters)
@@ -38,6 +38,9 @@ class StepMaker {
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
         keep_statistics();
+        for (const Parameter& parameter : trained) graph.set_after(parameter.value, parameter.value);
+        VIRIDIAN_TRY(rewrite::simplify(graph));  // parameters are no constants now, so all of them stay
+        const std::vector<ValueId> predictions = graph.outputs();
         VIRIDIAN_TRY(const Loss loss, add_loss(graph, options_.loss));
         VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, trained));
         std::vector<ValueId> outputs;
@@ -112,10 +115,7 @@ class StepMaker {
         }
         const Term factor = clip(gradients, element, outputs);
         for (std::size_t i = 0; i < trained.size(); ++i) {
-            const ValueId parameter = trained[i].value;
-            if (gradients[i] == ValueId::none || !updates)
-                graph.set_after(parameter, parameter);
-            else
+            if (gradients[i] != ValueId::none && updates)
                 update_one(trained[i], gradients[i], rate, count, factor);
             if (options_.gradient_outputs && gradients[i] != ValueId::none) {
                 graph.set_name(gradients[i], trained[i].name + ".gradient");

@@ -36,10 +36,12 @@ inline constexpr std::string_view count_state = "viridian.step";
 inline constexpr std::string_view norm_output = "gradient_norm";
 inline constexpr std::string_view loss_output = "loss";
 
-// Returns the training step of `forward`, all of whose extents are known numbers. Its inputs are those of the
-// network, `labels` and the learning rate; its outputs the loss, those of the network, and what the options
-// ask for. With OptimizerKind::none parameters are states that stay as they are. Errors: those of
-// find_parameters(), add_loss() and differentiate(); mismatch if the loss depends on no parameter.
+// Returns the training step of `forward`, whose extents are all known numbers. The network is simplified
+// first by the rewrite rules that always pay; they change no parameter, because a parameter is a state by
+// then. The inputs of the step are those of the network, `labels` and the learning rate; its outputs are the
+// loss, those of the network, and what the options ask for. With OptimizerKind::none parameters are states
+// that stay as they are. Errors: those of find_parameters(), add_loss() and differentiate(); mismatch if the
+// loss depends on no parameter.
 [[nodiscard]] Result<Step> training_step(const graph::Graph& forward, const StepOptions& options);
 
 }  // namespace viridian::gradient
