@@ -10,6 +10,7 @@ set(VIRIDIAN_ROOMS
     "onnx     : graph"
     "zoo      : graph"
     "rewrite  : graph"
+    "gradient : graph rewrite"
     "plan     : graph"
     "account  : meter trace"
     "serve    : meter"
@@ -23,7 +24,7 @@ set(VIRIDIAN_ROOMS
     "session  : graph onnx rewrite plan cost execute prove profile search trace optimize"
     "report   :"
     "api      : graph meter trace onnx rewrite plan account cost execute prove profile search pipeline optimize session report"
-    "cli      : base graph meter trace onnx zoo rewrite plan account cost execute prove profile search pipeline optimize session report serve"
+    "cli      : base graph meter trace onnx zoo rewrite gradient plan account cost execute prove profile search pipeline optimize session report serve"
 )
 
 # A room's library holds every .cpp below its folder. A room may add vendor libraries, generated sources and

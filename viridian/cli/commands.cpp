@@ -14,6 +14,7 @@ Command record_command();
 Command account_command();
 Command meter_command();
 Command serve_command();
+Command gradient_command();
 Command pipeline_command();
 Command inspect_command();
 Command trace_command();
@@ -37,7 +38,8 @@ std::vector<CommandGroup> command_groups() {
             meter_command(),
             serve_command(),
         }},
-        {"Plan training", {
+        {"Train", {
+            gradient_command(),
             pipeline_command(),
         }},
         {"Look into files", {

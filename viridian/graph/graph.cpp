@@ -161,6 +161,16 @@ void Graph::set_node(NodeId id, Node node) {
     nodes_[index(id)] = std::make_shared<const Node>(std::move(node));
 }
 
+ValueId Graph::add_output(NodeId id, std::size_t i, std::string output_name) {
+    Node changed = node(id);
+    if (changed.outputs.size() <= i) changed.outputs.resize(i + 1, ValueId::none);
+    changed.outputs[i] =
+        new_value(Value{.name = std::move(output_name), .type = {}, .constant = {}, .producer = id});
+    const ValueId made = changed.outputs[i];
+    nodes_[index(id)] = std::make_shared<const Node>(std::move(changed));
+    return made;
+}
+
 void Graph::remove_node(NodeId id) { nodes_[index(id)] = nullptr; }
 
 void Graph::replace_uses(ValueId from, ValueId to) {
@@ -200,6 +210,14 @@ std::vector<ValueId> run_outputs(const Graph& graph) {
     std::vector<ValueId> ids = graph.outputs();
     for (const State& state : graph.states()) ids.push_back(state.after);
     return ids;
+}
+
+void Graph::make_state(ValueId id, StateRole role, ValueId of) {
+    invariant(value(id).kind == ValueKind::constant, "only constants become states");
+    Value changed = value(id);
+    changed.kind = ValueKind::state;
+    values_[index(id)] = std::make_shared<const Value>(std::move(changed));
+    states_.push_back({id, ValueId::none, role, of});
 }
 
 Uses uses(const Graph& graph) {

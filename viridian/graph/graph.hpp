@@ -150,10 +150,14 @@ class Graph {
     void set_name(ValueId id, std::string name);
     // Replaces node `id`. Unlike add_node, it takes over `node.outputs`, and makes `id` the producer of each.
     void set_node(NodeId id, Node node);
+    // Gives node `id` the output number `i`, which it does not have yet, and names it `name`.
+    ValueId add_output(NodeId id, std::size_t i, std::string name);
     void remove_node(NodeId id);                  // its outputs must have no uses
     void replace_uses(ValueId from, ValueId to);  // in nodes, outputs and states
     // Turns an input, or an intermediate whose producer was removed, into a constant.
     void make_constant(ValueId id, Tensor tensor);
+    // Turns a constant into a state, whose first value it becomes.
+    void make_state(ValueId id, StateRole role, ValueId of = ValueId::none);
 
   private:
     ValueId new_value(Value value);

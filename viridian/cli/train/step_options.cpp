@@ -1,0 +1,59 @@
+#include "viridian/cli/train/step_options.hpp"
+
+namespace viridian::cli {
+
+void add_step_options(App app, StepChoice& choice) {
+    gradient::StepOptions& step = choice.step;
+    app.add_option("--loss", choice.loss,
+                   "cross-entropy, nll, mse, l1, huber, bce; output: the network computes it; gradient: the "
+                   "gradient of the output is an input")
+        .capture_default_str();
+    app.add_option("--output", step.loss.output, "The output that the loss reads (default: the first)");
+    app.add_option("--label-smoothing", step.loss.label_smoothing, "Share of the target that all classes get")
+        .check(in_range(0.0, 1.0));
+    app.add_option("--ignore-label", step.loss.ignored_label, "A label that does not count")
+        .capture_default_str();
+    app.add_option("--class-weights", step.loss.class_weights, "One weight for each class: 1,2,0.5")
+        .delimiter(',');
+    app.add_option("--class-axis", choice.class_axis,
+                   "Axis of the classes (default: 1; the last of three axes)");
+    app.add_option("--huber-delta", step.loss.delta, "Where the Huber loss becomes linear")
+        .check(positive_number());
+    app.add_option("--optimizer", choice.optimizer, "sgd, adam, adamw, lamb, rmsprop; none: gradients alone")
+        .capture_default_str();
+    app.add_option("--momentum", step.optimizer.momentum, "Of sgd and rmsprop").check(in_range(0.0, 1.0));
+    app.add_flag("--nesterov", step.optimizer.nesterov, "Nesterov's form of momentum (sgd)");
+    app.add_option("--beta1", step.optimizer.beta1, "Decay of the mean of gradients (adam, adamw, lamb)")
+        .check(in_range(0.0, 1.0))
+        .capture_default_str();
+    app.add_option("--beta2", step.optimizer.beta2, "Decay of the mean of their squares")
+        .check(in_range(0.0, 1.0))
+        .capture_default_str();
+    app.add_option("--alpha", step.optimizer.alpha, "Decay of the mean of squares (rmsprop)")
+        .check(in_range(0.0, 1.0))
+        .capture_default_str();
+    app.add_option("--epsilon", choice.epsilon, "Added to divisors (1e-8; lamb 1e-6)")
+        .check(positive_number());
+    app.add_option("--weight-decay", step.optimizer.decay, "Of parameters with at least two axes")
+        .capture_default_str();
+    app.add_option("--no-decay", choice.no_decay, "Parameters that do not decay either: 'embedding*'");
+    app.add_option("--clip", step.clip_norm, "Largest norm of all gradients together (default: not clipped)")
+        .check(positive_number());
+    app.add_option("--freeze", choice.freeze, "Parameters that are not trained: 'layer?.*'");
+    app.add_option("--train", choice.train, "Parameters that are trained, out of the frozen ones");
+}
+
+Result<gradient::StepOptions> step_options(const StepChoice& choice) {
+    gradient::StepOptions options = choice.step;
+    VIRIDIAN_TRY(options.loss.kind, gradient::parse_loss(choice.loss));
+    VIRIDIAN_TRY(options.optimizer.kind, gradient::parse_optimizer(choice.optimizer));
+    if (choice.class_axis != 0) options.loss.class_axis = choice.class_axis;
+    if (options.optimizer.kind == gradient::OptimizerKind::lamb) options.optimizer.epsilon = 1e-6;
+    if (choice.epsilon > 0) options.optimizer.epsilon = choice.epsilon;
+    for (const std::string& pattern : choice.freeze) options.parameters.push_back({pattern, false});
+    for (const std::string& pattern : choice.train) options.parameters.push_back({pattern, true});
+    for (const std::string& pattern : choice.no_decay) options.decays.push_back({pattern, false});
+    return options;
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,28 @@
+#pragma once
+// Declares the options that say what a training step computes: the loss, the optimiser, and which parameters
+// are trained.
+#include "viridian/cli/command.hpp"
+#include "viridian/gradient/step.hpp"
+
+namespace viridian::cli {
+
+// StepChoice holds the options as they are typed.
+struct StepChoice {
+    std::string loss = "cross-entropy";
+    std::string optimizer = "adamw";
+    gradient::StepOptions step;
+    std::int64_t class_axis = 0;  // 0: the loss chooses
+    double epsilon = 0;           // 0: the optimiser's default
+    std::vector<std::string> freeze;
+    std::vector<std::string> train;
+    std::vector<std::string> no_decay;
+};
+
+// Adds the options to a command; their values are stored in `choice`, which must outlive parsing.
+void add_step_options(App app, StepChoice& choice);
+
+// Returns the options of the step that the words ask for. Errors: invalid_argument (an unknown loss or
+// optimiser).
+[[nodiscard]] Result<gradient::StepOptions> step_options(const StepChoice& choice);
+
+}  // namespace viridian::cli

@@ -1,0 +1,12 @@
+#pragma once
+// The families of gradient rules. To add a rule, add it to the file of its family; to add a family, write
+// rules/<family>.cpp, declare it here and list it in rules.cpp.
+#include "viridian/gradient/rule.hpp"
+
+namespace viridian::gradient {
+
+[[nodiscard]] std::vector<Rule> unary_rules();
+[[nodiscard]] std::vector<Rule> arithmetic_rules();
+[[nodiscard]] std::vector<Rule> matrix_rules();
+
+}  // namespace viridian::gradient

@@ -1,0 +1,47 @@
+#pragma once
+// Makes a training step of a network: one graph with its forward part, the loss, the gradients and the
+// updates. Parameters, moments, running statistics and the count of steps are states of it.
+#include "viridian/gradient/loss.hpp"
+#include "viridian/gradient/optimizer.hpp"
+#include "viridian/gradient/parameters.hpp"
+
+namespace viridian::gradient {
+
+struct StepOptions {
+    LossOptions loss;
+    OptimizerOptions optimizer;
+    std::vector<Choice> parameters;  // which parameters are trained
+    std::vector<Choice> decays;      // which decay; by default those of at least two axes
+    double clip_norm = 0;            // largest L2 norm of all gradients together; 0: not clipped
+    bool gradient_outputs = false;   // each gradient is an output `NAME.gradient`
+};
+
+// A Trained parameter, with the names under which the step knows what belongs to it.
+struct Trained {
+    std::string name;
+    bool decays = false;
+    std::vector<std::string> moments;  // names of states
+};
+
+struct Step {
+    graph::Graph graph;
+    std::vector<Trained> parameters;
+    std::vector<std::string> frozen;
+    std::vector<std::string> statistics;
+};
+
+// Names of what a step adds. The learning rate is an input, a scalar of type f32 (f64 in a network of f64).
+inline constexpr std::string_view rate_input = "viridian.rate";
+inline constexpr std::string_view count_state = "viridian.step";
+inline constexpr std::string_view norm_output = "gradient_norm";
+inline constexpr std::string_view loss_output = "loss";
+
+// Returns the training step of `forward`, whose extents are all known numbers. The network is simplified
+// first by the rewrite rules that always pay; they change no parameter, because a parameter is a state by
+// then. The inputs of the step are those of the network, `labels` and the learning rate; its outputs are the
+// loss, those of the network, and what the options ask for. With OptimizerKind::none parameters are states
+// that stay as they are. Errors: those of find_parameters(), add_loss() and differentiate(); mismatch if the
+// loss depends on no parameter.
+[[nodiscard]] Result<Step> training_step(const graph::Graph& forward, const StepOptions& options);
+
+}  // namespace viridian::gradient
