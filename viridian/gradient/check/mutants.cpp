@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "viridian/gradient/check/check.hpp"
+#include "viridian/gradient/inline_bodies.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::gradient {
@@ -138,15 +139,27 @@ class Maker {
     int ordinal_ = 0;
 };
 
+// Puts the bodies of private operators in the place of their nodes, so that they have mutants too.
+bool open_bodies(Question& question) {
+    for (std::size_t i = question.first_new; i < question.graph.node_slots(); ++i) {
+        const auto id = static_cast<NodeId>(i);
+        if (question.graph.alive(id) && question.graph.node(id).bodies.size() == 1 &&
+            !inline_body(question.graph, id).ok())
+            return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::vector<Mutant> mutants(const Question& question) {
     std::vector<Mutant> made;
-    Maker maker(question, made);
+    Question open = question;
+    if (!open_bodies(open)) return made;
+    Maker maker(open, made);
     std::map<std::string, int, std::less<>> seen;
-    for (const NodeId id : question.graph.nodes())
-        if (index(id) >= question.first_new)
-            maker.mutate(id, ++seen[std::string(question.graph.node(id).op.name())]);
+    for (const NodeId id : open.graph.nodes())
+        if (index(id) >= open.first_new) maker.mutate(id, ++seen[std::string(open.graph.node(id).op.name())]);
     return made;
 }
 
