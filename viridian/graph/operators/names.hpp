@@ -1,5 +1,5 @@
 #pragma once
-// This header names the operators of ai.onnx that code outside their family file uses. Operators that no
+// This header names the operators that code outside their family file uses. Operators that no
 // rule or kernel names need no line here. tests/graph/operator_row_test.cpp checks that each constant has
 // the name of a row.
 #include "viridian/graph/operator.hpp"
@@ -68,6 +68,7 @@ inline constexpr KnownOperator If{"If"};
 inline constexpr KnownOperator InstanceNormalization{"InstanceNormalization"};
 inline constexpr KnownOperator IsInf{"IsInf"};
 inline constexpr KnownOperator IsNaN{"IsNaN"};
+inline constexpr KnownOperator LRN{"LRN"};
 inline constexpr KnownOperator LSTM{"LSTM"};
 inline constexpr KnownOperator LayerNormalization{"LayerNormalization"};
 inline constexpr KnownOperator LeakyRelu{"LeakyRelu"};
@@ -76,10 +77,13 @@ inline constexpr KnownOperator LessOrEqual{"LessOrEqual"};
 inline constexpr KnownOperator Log{"Log"};
 inline constexpr KnownOperator LogSoftmax{"LogSoftmax"};
 inline constexpr KnownOperator Loop{"Loop"};
+inline constexpr KnownOperator LpNormalization{"LpNormalization"};
+inline constexpr KnownOperator LpPool{"LpPool"};
 inline constexpr KnownOperator MatMul{"MatMul"};
 inline constexpr KnownOperator Max{"Max"};
 inline constexpr KnownOperator MaxPool{"MaxPool"};
 inline constexpr KnownOperator Mean{"Mean"};
+inline constexpr KnownOperator MeanVarianceNormalization{"MeanVarianceNormalization"};
 inline constexpr KnownOperator Min{"Min"};
 inline constexpr KnownOperator Mish{"Mish"};
 inline constexpr KnownOperator Mod{"Mod"};
@@ -140,6 +144,23 @@ inline constexpr KnownOperator Trilu{"Trilu"};
 inline constexpr KnownOperator Unsqueeze{"Unsqueeze"};
 inline constexpr KnownOperator Where{"Where"};
 inline constexpr KnownOperator Xor{"Xor"};
+// clang-format on
+
+// Operators of our own domain. The body of each node says in standard operators what it means.
+// clang-format off
+inline constexpr KnownOperator AveragePoolGrad{"AveragePoolGrad", "viridian"};
+inline constexpr KnownOperator BatchNormalizationGrad{"BatchNormalizationGrad", "viridian"};
+inline constexpr KnownOperator BatchNormalizationTraining{"BatchNormalizationTraining", "viridian"};
+inline constexpr KnownOperator ConvGradInput{"ConvGradInput", "viridian"};
+inline constexpr KnownOperator ConvGradWeight{"ConvGradWeight", "viridian"};
+inline constexpr KnownOperator GroupNormalizationGrad{"GroupNormalizationGrad", "viridian"};
+inline constexpr KnownOperator LRNGrad{"LRNGrad", "viridian"};
+inline constexpr KnownOperator LayerNormalizationGradInput{"LayerNormalizationGradInput", "viridian"};
+inline constexpr KnownOperator LayerNormalizationGradScale{"LayerNormalizationGradScale", "viridian"};
+inline constexpr KnownOperator LogSoftmaxGrad{"LogSoftmaxGrad", "viridian"};
+inline constexpr KnownOperator MaxPoolGrad{"MaxPoolGrad", "viridian"};
+inline constexpr KnownOperator RMSNormalizationGrad{"RMSNormalizationGrad", "viridian"};
+inline constexpr KnownOperator SoftmaxGrad{"SoftmaxGrad", "viridian"};
 // clang-format on
 
 }  // namespace viridian::graph::op
