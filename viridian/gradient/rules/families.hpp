@@ -8,5 +8,11 @@ namespace viridian::gradient {
 [[nodiscard]] std::vector<Rule> unary_rules();
 [[nodiscard]] std::vector<Rule> arithmetic_rules();
 [[nodiscard]] std::vector<Rule> matrix_rules();
+[[nodiscard]] std::vector<Rule> convolution_rules();
+[[nodiscard]] std::vector<Rule> pooling_rules();
+[[nodiscard]] std::vector<Rule> softmax_rules();
+[[nodiscard]] std::vector<Rule> normalization_rules();
+[[nodiscard]] std::vector<Rule> local_normalization_rules();
+[[nodiscard]] std::vector<Rule> batch_norm_rules();
 
 }  // namespace viridian::gradient

@@ -7,7 +7,9 @@ namespace {
 
 std::vector<Rule> collect() {
     std::vector<Rule> rules;
-    for (std::vector<Rule> (*family)() : {unary_rules, arithmetic_rules, matrix_rules}) {
+    for (std::vector<Rule> (*family)() :
+         {unary_rules, arithmetic_rules, matrix_rules, convolution_rules, pooling_rules, softmax_rules,
+          normalization_rules, local_normalization_rules, batch_norm_rules}) {
         std::vector<Rule> more = family();
         rules.insert(rules.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
