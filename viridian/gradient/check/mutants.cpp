@@ -1,6 +1,7 @@
 // Makes the mutants on which the check of gradient rules is itself checked: each differs in one place from
 // what a rule made.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "viridian/gradient/check/check.hpp"
@@ -113,17 +114,22 @@ class Maker {
         keep(id, other, fmt::format("{} turned", key));
     }
 
-    // Changes the constant that a node reads, if its values decide (axes, factors), by one.
+    // Changes the constant that a node reads, if its values decide (axes, factors), by one. An Expand to 1
+    // instead of the extent that there is, and a Slice from the start instead of from one before it, would be
+    // equal to the original.
     void shift(NodeId id, std::size_t i) {
+        if (question_.graph.node(id).op == op::Expand) return;
         const Tensor* constant = question_.graph.constant(question_.graph.node(id).inputs[i]);
         if (constant == nullptr || constant->count() == 0 || constant->count() > 8) return;
         Tensor changed = *constant;
-        if (constant->type() == ElementType::i64)
+        if (constant->type() == ElementType::i64) {
+            if (constant->integer(0) == std::numeric_limits<std::int64_t>::min()) return;
             changed.mutable_values<std::int64_t>()[0] += changed.integer(0) > 0 ? -1 : 1;
-        else if (constant->type() == ElementType::f64)
+        } else if (constant->type() == ElementType::f64) {
             changed.mutable_values<double>()[0] = constant->number(0) == 0 ? 1 : -constant->number(0);
-        else
+        } else {
             return;
+        }
         Question other = question_;
         const ValueId made = other.graph.add_constant("changed", changed);
         Node node = other.graph.node(id);
