@@ -145,7 +145,7 @@ class Sweep {
 
   private:
     void refuse(const Node& node, std::string_view reason) {
-        refused_.push_back(fmt::format("`{}` ({}): {}", node.name, node.op, reason));
+        refused_.push_back(fmt::format("`{}` ({}): {}", node.name, node.op.qualified_name(), reason));
     }
 
     Graph& graph_;

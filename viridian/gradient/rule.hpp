@@ -21,11 +21,15 @@ class Site {
     [[nodiscard]] Term x(std::size_t i = 0) const { return {&b, node().input(i)}; }
     [[nodiscard]] Term y(std::size_t i = 0) const { return {&b, node().output(i)}; }
     // Returns nothing if no gradient arrives at output i. At least one output has one.
-    [[nodiscard]] Term g(std::size_t i = 0) const { return {&b, gradients_[i]}; }
+    [[nodiscard]] Term g(std::size_t i = 0) const {
+        return i < gradients_.size() ? Term{&b, gradients_[i]} : Term();
+    }
     // Returns whether the gradient of input i is asked for. A rule may return others too; they are dropped.
     [[nodiscard]] bool wants(std::size_t i) const { return i < wanted_.size() && wanted_[i]; }
     // Returns output i, which the node gets if it does not have it yet.
     [[nodiscard]] Term output(std::size_t i, std::string_view name);
+    // Makes the node one of a private operator that gives the same outputs, and more. Its inputs stay.
+    void become(graph::KnownOperator op, Attributes attributes, const Meaning& meaning);
 
     [[nodiscard]] const Dims& dims(Term term) const { return b.dims(term); }
     [[nodiscard]] std::int64_t rank(Term term) const { return b.rank(term); }

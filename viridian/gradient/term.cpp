@@ -82,8 +82,8 @@ std::vector<Term> Builder::add(graph::Operator op, const std::vector<Term>& inpu
     return place(std::move(node), inputs, outputs);
 }
 
-std::vector<Term> Builder::call(graph::KnownOperator op, const std::vector<Term>& inputs,
-                                Attributes attributes, const Meaning& meaning) {
+std::shared_ptr<const Graph> Builder::body(graph::KnownOperator op, const std::vector<Term>& inputs,
+                                           const Meaning& meaning) const {
     Graph body;
     body.name = std::string(op.name());
     Builder inside(body);
@@ -92,12 +92,17 @@ std::vector<Term> Builder::call(graph::KnownOperator op, const std::vector<Term>
         own.push_back(inside.value(body.add_input("x", graph_.value(input.id).type)));
     std::vector<ValueId> results;
     for (const Term& result : meaning(inside, own)) results.push_back(result.id);
-    const std::size_t outputs = results.size();
     body.set_outputs(std::move(results));
+    return std::make_shared<const Graph>(std::move(body));
+}
+
+std::vector<Term> Builder::call(graph::KnownOperator op, const std::vector<Term>& inputs,
+                                Attributes attributes, const Meaning& meaning) {
     Node node;
     node.op = op;
     node.attributes = std::move(attributes);
-    node.bodies = {std::make_shared<const Graph>(std::move(body))};
+    node.bodies = {body(op, inputs, meaning)};
+    const std::size_t outputs = node.bodies[0]->outputs().size();
     return place(std::move(node), inputs, outputs);
 }
 
@@ -220,10 +225,10 @@ Term pad(Term x, const Dims& before, const Dims& after) {
     return x.builder->add(op::Pad, {x, x.builder->integers(pads)});
 }
 
-Term reduce_to(Term x, Term other) {
-    Builder& b = *x.builder;
-    const Dims from = b.dims(x);
-    const Dims to = b.dims(other);
+Term reduce_to(Term x, Term other) { return reduce_to(x, Dims(x.builder->dims(other))); }
+
+Term reduce_to(Term x, const Dims& to) {
+    const Dims from = x.builder->dims(x);
     if (from == to) return x;
     invariant(from.size() >= to.size(), "a broadcast result has at least the rank of its operands");
     const std::size_t extra = from.size() - to.size();

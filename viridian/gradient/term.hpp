@@ -61,6 +61,10 @@ class Builder {
     std::vector<Term> call(graph::KnownOperator op, const std::vector<Term>& inputs, Attributes attributes,
                            const Meaning& meaning);
 
+    // Returns the body that `meaning` builds for inputs of these types.
+    [[nodiscard]] std::shared_ptr<const Graph> body(graph::KnownOperator op, const std::vector<Term>& inputs,
+                                                    const Meaning& meaning) const;
+
     [[nodiscard]] Term value(ValueId id) { return {this, id}; }
     Term number(double value, Term like);  // a constant of rank 0 of like's element type
     Term integers(const Dims& values);     // a constant i64 vector
@@ -130,7 +134,8 @@ class Builder {
 [[nodiscard]] Term slice(Term x, std::int64_t axis, std::int64_t start, std::int64_t end);
 // `before` and `after` zeros around each axis; negative numbers cut.
 [[nodiscard]] Term pad(Term x, const Dims& before, const Dims& after);
-// Sums the axes along which a tensor of the dims of `other` was broadcast to x, so that the result has them.
-[[nodiscard]] Term reduce_to(Term x, Term other);
+// Sums the axes along which a tensor of these dims was broadcast to x, so that the result has them.
+[[nodiscard]] Term reduce_to(Term x, const Dims& dims);
+[[nodiscard]] Term reduce_to(Term x, Term other);  // reduce_to(x, dims of other)
 
 }  // namespace viridian::gradient

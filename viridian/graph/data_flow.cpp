@@ -39,14 +39,16 @@ Error too_much() {
                 "the model needs more than 2^63 floating-point operations");
 }
 
-// A fused operator or function: what its body does, its own inputs and outputs being all that moves.
+// A fused operator or function: what its body does, its own inputs and outputs being all that moves. Its
+// class is that of its row, or else that of the part of the body with the most operations.
 Result<void> count_meaning(const Node& node, NodeFlow& flow) {
     VIRIDIAN_TRY(const DataFlow inner, data_flow(*node.bodies[0]));
     std::int64_t most = -1;
     for (const NodeFlow& part : inner.nodes) {
         flow.counted = flow.counted && part.counted;
         if (__builtin_add_overflow(flow.flop.value, part.flop.value, &flow.flop.value)) return too_much();
-        if (part.flop.value > most) flow.operator_class = part.operator_class;
+        if (part.flop.value > most && find_operator(node) == nullptr)
+            flow.operator_class = part.operator_class;
         most = std::max(most, part.flop.value);
     }
     return {};

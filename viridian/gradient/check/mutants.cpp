@@ -1,9 +1,11 @@
 // Makes the mutants on which the check of gradient rules is itself checked: each differs in one place from
 // what a rule made.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "viridian/gradient/check/check.hpp"
+#include "viridian/gradient/inline_bodies.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::gradient {
@@ -112,17 +114,22 @@ class Maker {
         keep(id, other, fmt::format("{} turned", key));
     }
 
-    // Changes the constant that a node reads, if its values decide (axes, factors), by one.
+    // Changes the constant that a node reads, if its values decide (axes, factors), by one. An Expand to 1
+    // instead of the extent that there is, and a Slice from the start instead of from one before it, would be
+    // equal to the original.
     void shift(NodeId id, std::size_t i) {
+        if (question_.graph.node(id).op == op::Expand) return;
         const Tensor* constant = question_.graph.constant(question_.graph.node(id).inputs[i]);
         if (constant == nullptr || constant->count() == 0 || constant->count() > 8) return;
         Tensor changed = *constant;
-        if (constant->type() == ElementType::i64)
+        if (constant->type() == ElementType::i64) {
+            if (constant->integer(0) == std::numeric_limits<std::int64_t>::min()) return;
             changed.mutable_values<std::int64_t>()[0] += changed.integer(0) > 0 ? -1 : 1;
-        else if (constant->type() == ElementType::f64)
+        } else if (constant->type() == ElementType::f64) {
             changed.mutable_values<double>()[0] = constant->number(0) == 0 ? 1 : -constant->number(0);
-        else
+        } else {
             return;
+        }
         Question other = question_;
         const ValueId made = other.graph.add_constant("changed", changed);
         Node node = other.graph.node(id);
@@ -138,15 +145,27 @@ class Maker {
     int ordinal_ = 0;
 };
 
+// Puts the bodies of private operators in the place of their nodes, so that they have mutants too.
+bool open_bodies(Question& question) {
+    for (std::size_t i = question.first_new; i < question.graph.node_slots(); ++i) {
+        const auto id = static_cast<NodeId>(i);
+        if (question.graph.alive(id) && question.graph.node(id).bodies.size() == 1 &&
+            !inline_body(question.graph, id).ok())
+            return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::vector<Mutant> mutants(const Question& question) {
     std::vector<Mutant> made;
-    Maker maker(question, made);
+    Question open = question;
+    if (!open_bodies(open)) return made;
+    Maker maker(open, made);
     std::map<std::string, int, std::less<>> seen;
-    for (const NodeId id : question.graph.nodes())
-        if (index(id) >= question.first_new)
-            maker.mutate(id, ++seen[std::string(question.graph.node(id).op.name())]);
+    for (const NodeId id : open.graph.nodes())
+        if (index(id) >= open.first_new) maker.mutate(id, ++seen[std::string(open.graph.node(id).op.name())]);
     return made;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// This header names the operators of ai.onnx that code outside their family file uses. Operators that no
+// This header names the operators that code outside their family file uses. Operators that no
 // rule or kernel names need no line here. tests/graph/operator_row_test.cpp checks that each constant has
 // the name of a row.
 #include "viridian/graph/operator.hpp"
@@ -36,6 +36,7 @@ inline constexpr KnownOperator Conv{"Conv"};
 inline constexpr KnownOperator ConvTranspose{"ConvTranspose"};
 inline constexpr KnownOperator Cos{"Cos"};
 inline constexpr KnownOperator Cosh{"Cosh"};
+inline constexpr KnownOperator CumSum{"CumSum"};
 inline constexpr KnownOperator DepthToSpace{"DepthToSpace"};
 inline constexpr KnownOperator DequantizeLinear{"DequantizeLinear"};
 inline constexpr KnownOperator Div{"Div"};
@@ -68,6 +69,7 @@ inline constexpr KnownOperator If{"If"};
 inline constexpr KnownOperator InstanceNormalization{"InstanceNormalization"};
 inline constexpr KnownOperator IsInf{"IsInf"};
 inline constexpr KnownOperator IsNaN{"IsNaN"};
+inline constexpr KnownOperator LRN{"LRN"};
 inline constexpr KnownOperator LSTM{"LSTM"};
 inline constexpr KnownOperator LayerNormalization{"LayerNormalization"};
 inline constexpr KnownOperator LeakyRelu{"LeakyRelu"};
@@ -76,10 +78,13 @@ inline constexpr KnownOperator LessOrEqual{"LessOrEqual"};
 inline constexpr KnownOperator Log{"Log"};
 inline constexpr KnownOperator LogSoftmax{"LogSoftmax"};
 inline constexpr KnownOperator Loop{"Loop"};
+inline constexpr KnownOperator LpNormalization{"LpNormalization"};
+inline constexpr KnownOperator LpPool{"LpPool"};
 inline constexpr KnownOperator MatMul{"MatMul"};
 inline constexpr KnownOperator Max{"Max"};
 inline constexpr KnownOperator MaxPool{"MaxPool"};
 inline constexpr KnownOperator Mean{"Mean"};
+inline constexpr KnownOperator MeanVarianceNormalization{"MeanVarianceNormalization"};
 inline constexpr KnownOperator Min{"Min"};
 inline constexpr KnownOperator Mish{"Mish"};
 inline constexpr KnownOperator Mod{"Mod"};
@@ -87,6 +92,7 @@ inline constexpr KnownOperator Mul{"Mul"};
 inline constexpr KnownOperator Neg{"Neg"};
 inline constexpr KnownOperator NegativeLogLikelihoodLoss{"NegativeLogLikelihoodLoss"};
 inline constexpr KnownOperator Not{"Not"};
+inline constexpr KnownOperator OneHot{"OneHot"};
 inline constexpr KnownOperator Or{"Or"};
 inline constexpr KnownOperator PRelu{"PRelu"};
 inline constexpr KnownOperator Pad{"Pad"};
@@ -98,6 +104,7 @@ inline constexpr KnownOperator Reciprocal{"Reciprocal"};
 inline constexpr KnownOperator ReduceL1{"ReduceL1"};
 inline constexpr KnownOperator ReduceL2{"ReduceL2"};
 inline constexpr KnownOperator ReduceLogSum{"ReduceLogSum"};
+inline constexpr KnownOperator ReduceLogSumExp{"ReduceLogSumExp"};
 inline constexpr KnownOperator ReduceMax{"ReduceMax"};
 inline constexpr KnownOperator ReduceMean{"ReduceMean"};
 inline constexpr KnownOperator ReduceMin{"ReduceMin"};
@@ -108,9 +115,11 @@ inline constexpr KnownOperator Relu{"Relu"};
 inline constexpr KnownOperator Reshape{"Reshape"};
 inline constexpr KnownOperator Resize{"Resize"};
 inline constexpr KnownOperator ReverseSequence{"ReverseSequence"};
+inline constexpr KnownOperator RotaryEmbedding{"RotaryEmbedding"};
 inline constexpr KnownOperator Round{"Round"};
 inline constexpr KnownOperator Scan{"Scan"};
 inline constexpr KnownOperator ScatterElements{"ScatterElements"};
+inline constexpr KnownOperator ScatterND{"ScatterND"};
 inline constexpr KnownOperator Selu{"Selu"};
 inline constexpr KnownOperator Shape{"Shape"};
 inline constexpr KnownOperator Shrink{"Shrink"};
@@ -135,11 +144,32 @@ inline constexpr KnownOperator Tan{"Tan"};
 inline constexpr KnownOperator Tanh{"Tanh"};
 inline constexpr KnownOperator ThresholdedRelu{"ThresholdedRelu"};
 inline constexpr KnownOperator Tile{"Tile"};
+inline constexpr KnownOperator TopK{"TopK"};
 inline constexpr KnownOperator Transpose{"Transpose"};
 inline constexpr KnownOperator Trilu{"Trilu"};
 inline constexpr KnownOperator Unsqueeze{"Unsqueeze"};
 inline constexpr KnownOperator Where{"Where"};
 inline constexpr KnownOperator Xor{"Xor"};
+// clang-format on
+
+// Operators of our own domain. The body of each node says in standard operators what it means.
+// clang-format off
+inline constexpr KnownOperator AveragePoolGrad{"AveragePoolGrad", "viridian"};
+inline constexpr KnownOperator BatchNormalizationGrad{"BatchNormalizationGrad", "viridian"};
+inline constexpr KnownOperator BatchNormalizationTraining{"BatchNormalizationTraining", "viridian"};
+inline constexpr KnownOperator ConvGradInput{"ConvGradInput", "viridian"};
+inline constexpr KnownOperator ConvGradWeight{"ConvGradWeight", "viridian"};
+inline constexpr KnownOperator CrossEntropyGrad{"CrossEntropyGrad", "viridian"};
+inline constexpr KnownOperator GatherGrad{"GatherGrad", "viridian"};
+inline constexpr KnownOperator GeluGrad{"GeluGrad", "viridian"};
+inline constexpr KnownOperator GroupNormalizationGrad{"GroupNormalizationGrad", "viridian"};
+inline constexpr KnownOperator LRNGrad{"LRNGrad", "viridian"};
+inline constexpr KnownOperator LayerNormalizationGradInput{"LayerNormalizationGradInput", "viridian"};
+inline constexpr KnownOperator LayerNormalizationGradScale{"LayerNormalizationGradScale", "viridian"};
+inline constexpr KnownOperator LogSoftmaxGrad{"LogSoftmaxGrad", "viridian"};
+inline constexpr KnownOperator MaxPoolGrad{"MaxPoolGrad", "viridian"};
+inline constexpr KnownOperator RMSNormalizationGrad{"RMSNormalizationGrad", "viridian"};
+inline constexpr KnownOperator SoftmaxGrad{"SoftmaxGrad", "viridian"};
 // clang-format on
 
 }  // namespace viridian::graph::op
