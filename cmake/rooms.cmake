@@ -20,6 +20,7 @@ set(VIRIDIAN_ROOMS
     "profile  : graph plan execute meter cost"
     "search   : graph plan cost rewrite"
     "pipeline : graph plan cost"
+    "train    : graph"
     "optimize : graph onnx rewrite plan cost execute prove profile search trace"
     "session  : graph onnx rewrite plan cost execute prove profile search trace optimize"
     "report   :"

@@ -1,0 +1,44 @@
+#include "viridian/train/log/progress.hpp"
+
+#include <cmath>
+
+#include "viridian/base/units_text.hpp"
+
+namespace viridian::train {
+namespace {
+
+std::string of_all(std::int64_t done, std::int64_t all) {
+    return all > 0 ? fmt::format("{}/{}", done, all) : fmt::format("{}", done);
+}
+
+}  // namespace
+
+std::string duration_text(Seconds seconds) {
+    constexpr double most = 1e15;
+    if (!(seconds.value >= 0 && seconds.value < most)) return "an unknown time";
+    const auto all = static_cast<std::int64_t>(std::llround(seconds.value));
+    const std::int64_t s = all % 60, min = all / 60 % 60, h = all / 3600 % 24, days = all / 86400;
+    if (days > 0) return fmt::format("{} {} h", counted(days, "day"), h);
+    if (h > 0) return fmt::format("{} h {} min", h, min);
+    if (min > 0) return fmt::format("{} min {} s", min, s);
+    return fmt::format("{} s", s);
+}
+
+std::string progress_line(const StepRecord& record) {
+    std::string line = "step " + of_all(record.step, record.steps);
+    if (record.epoch > 0) line += ", epoch " + of_all(record.epoch, record.epochs);
+    line += fmt::format(", loss {:.4g}, rate {:.3g}", record.average_loss.value_or(record.loss), record.rate);
+    if (record.gradient_norm) line += fmt::format(", gradient norm {:.3g}", *record.gradient_norm);
+    if (record.loss_scale) line += fmt::format(", loss scale {:g}", *record.loss_scale);
+    if (record.seconds.value > 0) line += fmt::format(", {:.3g} samples/s", record.samples_per_second());
+    if (record.seconds.value > 0 && record.tokens)
+        line += fmt::format(", {:.3g} tokens/s", static_cast<double>(*record.tokens) / record.seconds.value);
+    if (const auto power = record.power())
+        line += fmt::format(", {} and {} a step ({})", quantity(power->value, "W"),
+                            quantity(record.energy->value.value, "J"), record.energy->provenance.text());
+    for (const auto& [name, value] : record.metrics) line += fmt::format(", {} {:.4g}", name, value);
+    if (record.remaining) line += fmt::format(", {} left", duration_text(*record.remaining));
+    return line;
+}
+
+}  // namespace viridian::train

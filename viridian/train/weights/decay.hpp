@@ -1,0 +1,32 @@
+#pragma once
+// Decides which parameters are drawn towards zero by weight decay. Usually the matrices and filters are, and
+// biases and the scales of normalisations are not (Goyal et al., "Accurate, Large Minibatch SGD", 2017,
+// section 5.3, for the latter; the parameter groups of nanoGPT and Hugging Face's Trainer for both).
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "viridian/base/result.hpp"
+
+namespace viridian::train {
+
+// A DecayRule is one `PATTERN=DECAY`: the decay of all parameters whose name the pattern matches.
+struct DecayRule {
+    std::string pattern;
+    double decay = 0;
+};
+// Errors: invalid_argument (no `=`, a pattern that is none, a decay that is negative or no finite number).
+[[nodiscard]] Result<DecayRule> parse_decay_rule(std::string_view text);
+
+// The decay of one parameter, and the sentence that says why.
+struct Decay {
+    double value = 0;
+    std::string reason;  // "its name ends in `bias`"
+};
+// Returns the decay of the parameter `name` of `rank` dimensions: that of the last rule that matches; else
+// none if the parameter has fewer than two dimensions, if the last part of its name is bias, beta, gamma or
+// scale, or if a part says norm, bn or ln; else `usual`. Parts are what dots and slashes divide.
+[[nodiscard]] Decay decay_of(std::string_view name, std::int64_t rank, double usual,
+                             std::span<const DecayRule> rules);
+
+}  // namespace viridian::train
