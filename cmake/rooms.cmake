@@ -9,6 +9,7 @@ set(VIRIDIAN_ROOMS
     "trace    :"
     "onnx     : graph"
     "zoo      : graph"
+    "gradient : graph"
     "rewrite  : graph"
     "plan     : graph"
     "account  : meter trace"
