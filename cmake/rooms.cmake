@@ -10,6 +10,7 @@ set(VIRIDIAN_ROOMS
     "data     : graph"
     "onnx     : graph data"
     "zoo      : graph"
+    "gradient : graph"
     "rewrite  : graph"
     "gradient : graph rewrite"
     "plan     : graph"

@@ -32,7 +32,7 @@ Outcome run(const std::vector<std::string>& arguments) {
 TEST(ZooCommand, ListsTheNetworks) {
     const auto json = parse_json(run({"--json"}).out, "stdout");
     ASSERT_TRUE(json.ok());
-    EXPECT_EQ((*json)["networks"].size(), 15U);
+    EXPECT_EQ((*json)["networks"].size(), 23U);
     EXPECT_EQ((*json)["networks"][0]["name"], "alexnet");
 }
 

@@ -100,5 +100,23 @@ TEST(Gate, SidecarComesBack) {
     EXPECT_EQ(to_json(net.graph, *again), json);
 }
 
+// Which dropout of the network it is changes no price.
+TEST(Signature, LeavesOutWhatOnlyTellsNodesApart) {
+    graph::Graph g;
+    const ValueId number = g.add_input("n", {graph::ElementType::i64, graph::Shape{}});
+    const ValueId ratio = g.add_constant("ratio", graph::Tensor::scalar(0.1F));
+    const ValueId shape = g.add_constant("shape", graph::Tensor::i64({2}, graph::Dims{4, 8}));
+    std::vector<std::string> signatures;
+    for (const std::int64_t stream : {1, 2})
+        g.add(graph::Operator("DropoutMask", "viridian"), {number, number, number, ratio, shape},
+              {{"stream", stream}});
+    ASSERT_TRUE(graph::infer_types(g).ok());
+    for (const graph::NodeId id : g.nodes())
+        signatures.push_back(signature(g, make_region(g, graph::uses(g), {id})));
+    EXPECT_EQ(signatures[0], signatures[1]);
+    EXPECT_EQ(signatures[0].find("stream"), std::string::npos) << signatures[0];
+    EXPECT_NE(signatures[0].find("DropoutMask"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace viridian::plan

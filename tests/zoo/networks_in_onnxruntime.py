@@ -26,10 +26,17 @@ NETWORKS = {
     "bert_base": SMALL + ["--batch", "2"],
     "albert_base": SMALL,
     "gpt2": SMALL + ["--batch", "2"],
+    "encoder_layer": ["--sequence", "12", "--hidden", "128", "--heads", "4", "--mask", "padding"],
+    "mha": ["--sequence", "12", "--hidden", "128", "--attention", "cross", "--keys", "9"],
+    "decoder_attention": ["--sequence", "12", "--hidden", "128"],
+    "mlp": ["--batch", "3"],
+    "small_cnn": ["--batch", "3", "--keep-batch-norm"],
+    "small_resnet": ["--batch", "3", "--keep-batch-norm"],
+    "small_transformer": ["--batch", "2", "--sequence", "20"],
 }
 
 
-def inputs_for(session):
+def inputs_for(session, large_vocabulary):
     random = np.random.default_rng(1)
     arrays = {}
     for entry in session.get_inputs():
@@ -38,7 +45,11 @@ def inputs_for(session):
             mask[:, -3:] = 0
             arrays[entry.name] = mask
         elif entry.type == "tensor(int64)":
-            arrays[entry.name] = random.integers(0, 2 if "type" in entry.name else 30000, entry.shape)
+            most = 2 if "type" in entry.name else 30000 if large_vocabulary else 256
+            arrays[entry.name] = random.integers(0, most, entry.shape)
+        elif entry.type == "tensor(bool)":
+            arrays[entry.name] = np.zeros(entry.shape, bool)
+            arrays[entry.name][:, -3:] = True
         else:
             arrays[entry.name] = random.standard_normal(entry.shape).astype(np.float32)
     return arrays
@@ -53,7 +64,7 @@ def compare(viridian, model_tool, name, folder):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = str(folder / "optimized.onnx")
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    arrays = inputs_for(session)
+    arrays = inputs_for(session, name != "small_transformer")
     for i, array in enumerate(arrays.values()):
         np.save(folder / f"input_{i}.npy", array)
     expected = session.run(None, arrays)

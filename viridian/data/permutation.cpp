@@ -25,7 +25,7 @@ Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t s
     low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
     high_mask_ = (std::uint64_t{1} << (bits - low_bits_)) - 1;
     for (std::uint32_t i = 0; i < keys_.size(); i += 2) {
-        const auto words = philox({i, static_cast<std::uint32_t>(stream),
+        const auto words = philox4x32({i, static_cast<std::uint32_t>(stream),
                                    static_cast<std::uint32_t>(stream >> 32U), permutation_purpose},
                                   philox_key(seed));
         keys_[i] = std::uint64_t{words[0]} << 32U | words[1];

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "viridian/graph/operators/row.hpp"
 #include "viridian/plan/region.hpp"
 
 namespace viridian::plan {
@@ -50,12 +51,12 @@ std::string signature(const Graph& graph, const Region& region) {
         const graph::Node& node = graph.node(id);
         if (!out.empty()) out += ';';
         out += node.op.qualified_name();
-        if (!node.attributes.empty()) {
-            std::string list;
-            for (const auto& [key, attribute] : node.attributes)
+        const graph::OperatorRow* row = find_operator(node);
+        std::string list;
+        for (const auto& [key, attribute] : node.attributes)
+            if (row == nullptr || key != row->numbering)
                 list += (list.empty() ? "" : ",") + key + "=" + std::visit(AttributeText{}, attribute);
-            out += "{" + list + "}";
-        }
+        if (!list.empty()) out += "{" + list + "}";
         for (const auto& body : node.bodies) out += fmt::format("<{:016x}>", structural_hash(*body));
         std::string inputs;
         for (const ValueId input : node.inputs) {

@@ -21,7 +21,9 @@ Result<graph::Graph> alexnet(const Options& options) {
     // An adaptive pool to the size it already has: exports keep it.
     x = net.pool("AveragePool", x, "avgpool", {.kernel = {1, 1}, .strides = {1, 1}});
     x = net.flatten(x, "flatten", 256 * 6 * 6);
+    x = net.dropout(x, "classifier.0", 0.5);
     x = net.relu(net.linear(x, "classifier.1", 4096), "classifier.2");
+    x = net.dropout(x, "classifier.3", 0.5);
     x = net.relu(net.linear(x, "classifier.4", 4096), "classifier.5");
     return std::move(net).finish(net.linear(x, "classifier.6", 1000));
 }
@@ -44,7 +46,9 @@ Result<graph::Graph> vgg16(const Options& options) {
     x = net.pool("AveragePool", x, "avgpool", {.kernel = {1, 1}, .strides = {1, 1}});
     x = net.flatten(x, "flatten", 512 * 7 * 7);
     x = net.relu(net.linear(x, "classifier.0", 4096), "classifier.1");
+    x = net.dropout(x, "classifier.2", 0.5);
     x = net.relu(net.linear(x, "classifier.3", 4096), "classifier.4");
+    x = net.dropout(x, "classifier.5", 0.5);
     return std::move(net).finish(net.linear(x, "classifier.6", 1000));
 }
 

@@ -1,5 +1,6 @@
 // BERT: Devlin et al., NAACL 2019. ALBERT: Lan et al., ICLR 2020 (one layer's weights, used in every layer;
-// narrow embeddings; GELU by tanh). Encoders with their pooled first token, as Hugging Face exports them.
+// narrow embeddings; GELU by tanh; version 2, which was
+// trained without dropout). Encoders with their pooled first token, as Hugging Face exports them.
 #include <limits>
 
 #include "viridian/zoo/networks.hpp"
@@ -14,6 +15,7 @@ using graph::ValueId;
 // Names of one encoder layer's parts; they differ between the two published models.
 struct LayerNames {
     std::string attention, output, output_norm, up, down, norm;
+    std::string attention_dropout, output_dropout, dropout;
 };
 
 struct Encoder {
@@ -45,7 +47,9 @@ struct Encoder {
         const ValueId place =
             net.embedding(e + "position_embeddings", places, net.position_ids(e + "position_ids"));
         const ValueId sum = g.add(graph::op::Add, {word, kind}, {}, e + "Add");
-        return net.layer_norm(e + "LayerNorm", g.add(graph::op::Add, {sum, place}, {}, e + "Add_1"), width);
+        const ValueId norm =
+            net.layer_norm(e + "LayerNorm", g.add(graph::op::Add, {sum, place}, {}, e + "Add_1"), width);
+        return net.dropout(e + "dropout", norm);
     }
 
     ValueId attend(const LayerNames& names, ValueId x) {
@@ -59,13 +63,16 @@ struct Encoder {
         const ValueId v =
             net.split_heads(a + ".value", net.linear(a + ".value", x, hidden, hidden), {0, 2, 1, 3});
         const ValueId scores = g.add(graph::op::MatMul, {q, k}, {}, a + ".scores");
-        const ValueId scaled = g.add(graph::op::Div, {scores, net.scalar("sqrt_head", 8)}, {}, a + ".scale");
+        const ValueId scaled =
+            g.add(graph::op::Div, {scores, net.scalar("sqrt_head", net.root_of_head())}, {}, a + ".scale");
         const ValueId masked = g.add(graph::op::Add, {scaled, mask}, {}, a + ".mask");
-        const ValueId weights =
+        const ValueId softmax =
             g.add(graph::op::Softmax, {masked}, {{"axis", std::int64_t{-1}}}, a + ".softmax");
+        const ValueId weights = net.dropout(names.attention_dropout, softmax);
         const ValueId context = g.add(graph::op::MatMul, {weights, v}, {}, a + ".context");
         const ValueId merged = net.merge_heads(a, context);
-        const ValueId projected = net.linear(names.output, merged, hidden, hidden);
+        const ValueId projected =
+            net.dropout(names.output_dropout, net.linear(names.output, merged, hidden, hidden));
         return net.layer_norm(names.output_norm,
                               g.add(graph::op::Add, {projected, x}, {}, names.output + ".residual"), hidden);
     }
@@ -76,7 +83,7 @@ struct Encoder {
         const ValueId up = net.linear(names.up, attended, hidden, 4 * hidden);
         const ValueId active =
             tanh ? net.tanh_gelu(names.up + ".gelu", up) : net.gelu(names.up + ".gelu", up);
-        const ValueId down = net.linear(names.down, active, 4 * hidden, hidden);
+        const ValueId down = net.dropout(names.dropout, net.linear(names.down, active, 4 * hidden, hidden));
         return net.layer_norm(names.norm,
                               net.graph().add(graph::op::Add, {down, attended}, {}, names.down + ".residual"),
                               hidden);
@@ -94,7 +101,8 @@ Result<graph::Graph> bert(std::string_view name, const Options& options, const T
         const std::string l = fmt::format("encoder.layer.{}.", i);
         x = encoder.layer(
             {l + "attention.self", l + "attention.output.dense", l + "attention.output.LayerNorm",
-             l + "intermediate.dense", l + "output.dense", l + "output.LayerNorm"},
+             l + "intermediate.dense", l + "output.dense", l + "output.LayerNorm",
+             l + "attention.self.dropout", l + "attention.output.dropout", l + "output.dropout"},
             x, false);
     }
     const ValueId pooled = encoder.net.pool_first("pooler", x);
@@ -111,7 +119,8 @@ Result<graph::Graph> bert_large(const Options& options) {
 
 Result<graph::Graph> albert_base(const Options& options) {
     constexpr std::int64_t narrow = 128;
-    VIRIDIAN_TRY(Transformer net, Transformer::of("albert_base", {.vocabulary = 30000}, options));
+    VIRIDIAN_TRY(Transformer net,
+                 Transformer::of("albert_base", {.vocabulary = 30000, .dropout = 0}, options));
     Encoder encoder{std::move(net)};
     const ValueId ids = encoder.net.tokens("input_ids");
     encoder.make_mask(encoder.net.tokens("attention_mask"));
@@ -121,7 +130,8 @@ Result<graph::Graph> albert_base(const Options& options) {
     const std::string l = "encoder.albert_layer_groups.0.albert_layers.0.";
     for (std::int64_t i = 0; i < encoder.net.shape().layers; ++i)
         x = encoder.layer({l + "attention", l + "attention.dense", l + "attention.LayerNorm", l + "ffn",
-                           l + "ffn_output", l + "full_layer_layer_norm"},
+                           l + "ffn_output", l + "full_layer_layer_norm", l + "attention.attention_dropout",
+                           l + "attention.output_dropout", l + "dropout"},
                           x, true);
     const ValueId pooled = encoder.net.pool_first("pooler", x);
     return std::move(encoder.net).finish({{x, "last_hidden_state"}, {pooled, "pooler_output"}});

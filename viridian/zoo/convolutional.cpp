@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "viridian/graph/infer.hpp"
+#include "viridian/zoo/dropout.hpp"
 
 namespace viridian::zoo {
 
@@ -82,7 +83,7 @@ Features Convolutional::convolution(Features x, const std::string& name, std::in
 Features Convolutional::normalized(Features x, const std::string& convolution,
                                    const std::string& normalization, std::int64_t filters,
                                    const ConvolutionShape& shape, double epsilon, double scale) {
-    if (options_.keep_batch_norm) {
+    if (options_.keep_batch_norm || options_.training) {
         return batch_normalization(unbiased(x, convolution, filters, shape), normalization, epsilon, scale);
     }
     Tensor weight = kernel(x, convolution, filters, shape);
@@ -125,9 +126,22 @@ Features Convolutional::batch_normalization(Features x, const std::string& name,
     const graph::ValueId beta = constant(name + ".bias", n.bias);
     const graph::ValueId mean = constant(name + ".running_mean", n.mean);
     const graph::ValueId variance = constant(name + ".running_var", n.variance);
-    return {graph_.add(graph::op::BatchNormalization, {x.value, gamma, beta, mean, variance},
-                       {{"epsilon", epsilon}}, name),
-            x.channels};
+    graph::Node node;
+    node.op = graph::op::BatchNormalization;
+    node.name = name;
+    node.inputs = {x.value, gamma, beta, mean, variance};
+    node.attributes = {{"epsilon", epsilon}};
+    std::vector<std::string> outputs = {name};
+    if (options_.training) {
+        node.attributes["training_mode"] = std::int64_t{1};
+        node.attributes["momentum"] = 0.9;  // of the old statistics
+        outputs.insert(outputs.end(), {name + ".new_running_mean", name + ".new_running_var"});
+    }
+    return {graph_.node(graph_.add_node(std::move(node), outputs)).outputs[0], x.channels};
+}
+
+Features Convolutional::dropout(Features x, const std::string& name, double published) {
+    return {add_dropout(graph_, options_, x.value, name, published), x.channels};
 }
 
 Features Convolutional::relu(Features x, const std::string& name) { return operation("Relu", x, name); }

@@ -43,16 +43,20 @@ class Convolutional {
     Features unbiased(Features x, const std::string& name, std::int64_t filters,
                       const ConvolutionShape& shape);
     // Adds a convolution without bias and a batch normalisation. Both are folded into one convolution unless
-    // the options keep them. `scale` is the mean of the learnt scale; it is small for the last layer of a
-    // residual branch, so that deep sums stay bounded.
+    // the options keep them, as the training form does. `scale` is the mean of the learnt scale; it is small
+    // for the last layer of a residual branch, so that deep sums stay bounded.
     Features normalized(Features x, const std::string& convolution, const std::string& normalization,
                         std::int64_t filters, const ConvolutionShape& shape, double epsilon = 1e-5,
                         double scale = 1);
     // Adds a transposed convolution without bias.
     Features transposed(Features x, const std::string& name, std::int64_t filters,
                         const ConvolutionShape& shape);
+    // Adds a batch normalisation. In the training form it has three outputs: its result, and the new running
+    // mean and variance.
     Features batch_normalization(Features x, const std::string& name, double epsilon = 1e-5,
                                  double scale = 1);
+    // Adds a dropout of the rate `published` in the training form, and nothing otherwise.
+    Features dropout(Features x, const std::string& name, double published);
     Features relu(Features x, const std::string& name);
     // Adds a pooling layer; `op` is the ONNX operator: "MaxPool" or "AveragePool".
     Features pool(const char* op, Features x, const std::string& name, const PoolShape& shape);

@@ -1,7 +1,7 @@
 // GPT-2: Radford et al., 2019, as Hugging Face exports it: linear maps are Reshape, Gemm, Reshape; the causal
-// mask is a constant; the output matrix is a transposed copy of the word embeddings.
+// mask is a constant; the output matrix is a transposed copy of the word embeddings, in the training form
+// their transpose. The small transformer has GPT-2's blocks and reads bytes.
 #include <cmath>
-#include <limits>
 
 #include "viridian/zoo/networks.hpp"
 #include "viridian/zoo/transformer.hpp"
@@ -28,21 +28,7 @@ ValueId project(Transformer& net, const std::string& name, ValueId x, std::int64
     return g.add(graph::op::Reshape, {product, back}, {}, name + ".Reshape_1");
 }
 
-struct Causal {
-    ValueId allowed, lowest;
-};
-
-Causal causal_mask(Transformer& net) {
-    const std::int64_t n = net.sequence();
-    graph::Tensor allowed(graph::ElementType::boolean, {1, 1, n, n});
-    auto entries = allowed.mutable_values<bool>();
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j <= i; ++j) entries[static_cast<std::size_t>(i * n + j)] = true;
-    return {net.graph().add_constant("causal_mask", std::move(allowed)),
-            net.scalar("lowest", std::numeric_limits<float>::lowest())};
-}
-
-ValueId attend(Transformer& net, const std::string& name, ValueId x, const Causal& causal) {
+ValueId attend(Transformer& net, const std::string& name, ValueId x) {
     graph::Graph& g = net.graph();
     const std::int64_t hidden = net.shape().hidden;
     const ValueId all = project(net, name + ".c_attn", x, hidden, 3 * hidden);
@@ -56,24 +42,28 @@ ValueId attend(Transformer& net, const std::string& name, ValueId x, const Causa
     const ValueId k = net.split_heads(name + ".key", parts[1], {0, 2, 3, 1});
     const ValueId v = net.split_heads(name + ".value", parts[2], {0, 2, 1, 3});
     const ValueId scores = g.add(graph::op::MatMul, {q, k}, {}, name + ".scores");
-    const ValueId scaled = g.add(graph::op::Div, {scores, net.scalar("sqrt_head", 8)}, {}, name + ".scale");
-    const ValueId masked =
-        g.add(graph::op::Where, {causal.allowed, scaled, causal.lowest}, {}, name + ".mask");
-    const ValueId weights =
+    const ValueId scaled =
+        g.add(graph::op::Div, {scores, net.scalar("sqrt_head", net.root_of_head())}, {}, name + ".scale");
+    const ValueId masked = net.hide_later(name + ".mask", scaled);
+    const ValueId softmax =
         g.add(graph::op::Softmax, {masked}, {{"axis", std::int64_t{-1}}}, name + ".softmax");
+    const ValueId weights = net.dropout(name + ".attn_dropout", softmax);
     const ValueId context = g.add(graph::op::MatMul, {weights, v}, {}, name + ".context");
-    return project(net, name + ".c_proj", net.merge_heads(name, context), hidden, hidden, branch_gain);
+    const ValueId projected =
+        project(net, name + ".c_proj", net.merge_heads(name, context), hidden, hidden, branch_gain);
+    return net.dropout(name + ".resid_dropout", projected);
 }
 
-ValueId block(Transformer& net, const std::string& name, ValueId x, const Causal& causal) {
+ValueId block(Transformer& net, const std::string& name, ValueId x) {
     graph::Graph& g = net.graph();
     const std::int64_t hidden = net.shape().hidden;
-    const ValueId attended = attend(net, name + ".attn", net.layer_norm(name + ".ln_1", x, hidden), causal);
+    const ValueId attended = attend(net, name + ".attn", net.layer_norm(name + ".ln_1", x, hidden));
     const ValueId middle = g.add(graph::op::Add, {attended, x}, {}, name + ".Add");
     const ValueId up =
         project(net, name + ".mlp.c_fc", net.layer_norm(name + ".ln_2", middle, hidden), hidden, 4 * hidden);
     const ValueId active = net.tanh_gelu(name + ".mlp.act", up);
-    const ValueId down = project(net, name + ".mlp.c_proj", active, 4 * hidden, hidden, branch_gain);
+    const ValueId down = net.dropout(
+        name + ".mlp.dropout", project(net, name + ".mlp.c_proj", active, 4 * hidden, hidden, branch_gain));
     return g.add(graph::op::Add, {middle, down}, {}, name + ".Add_1");
 }
 
@@ -98,11 +88,13 @@ Result<graph::Graph> gpt(std::string_view name, const Options& options, const Tr
     const ValueId places = net.weight("wpe.weight", {shape.positions, hidden}, 0.02);
     const ValueId word = net.embedding("wte", words, ids);
     const ValueId place = net.embedding("wpe", places, net.position_ids("position_ids"));
-    ValueId x = g.add(graph::op::Add, {word, place}, {}, "embeddings");
-    const Causal causal = causal_mask(net);
-    for (std::int64_t i = 0; i < net.shape().layers; ++i) x = block(net, fmt::format("h.{}", i), x, causal);
+    ValueId x = net.dropout("drop", g.add(graph::op::Add, {word, place}, {}, "embeddings"));
+    for (std::int64_t i = 0; i < net.shape().layers; ++i) x = block(net, fmt::format("h.{}", i), x);
     x = net.layer_norm("ln_f", x, hidden);
-    const ValueId head = g.add_constant("lm_head.weight", transposed(*g.constant(words)));
+    const ValueId head =
+        net.training()  // training changes the embeddings and the output matrix together
+            ? g.add(graph::op::Transpose, {words}, {{"perm", Dims{1, 0}}}, "lm_head.Transpose")
+            : g.add_constant("lm_head.weight", transposed(*g.constant(words)));
     const ValueId logits = g.add(graph::op::MatMul, {x, head}, {}, "lm_head");
     return std::move(net).finish({{logits, "logits"}});
 }
@@ -116,6 +108,12 @@ Result<graph::Graph> gpt2(const Options& options) {
 Result<graph::Graph> gpt2_medium(const Options& options) {
     return gpt("gpt2_medium", options,
                {.layers = 24, .hidden = 1024, .positions = 1024, .vocabulary = 50257, .epsilon = 1e-5});
+}
+
+Result<graph::Graph> small_transformer(const Options& options) {
+    return gpt(
+        "small_transformer", options,
+        {.layers = 2, .hidden = 128, .positions = 128, .vocabulary = 256, .epsilon = 1e-5, .head = 32});
 }
 
 }  // namespace viridian::zoo

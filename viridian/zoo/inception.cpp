@@ -1,5 +1,5 @@
-// Inception v3: Szegedy et al., CVPR 2016, as torchvision has it; the auxiliary classifier serves training
-// only and is left out, as in every export for inference.
+// Inception v3: Szegedy et al., CVPR 2016, as torchvision has it; the auxiliary classifier is left out, as in
+// every export for inference, also in the training form.
 #include "viridian/zoo/convolutional.hpp"
 #include "viridian/zoo/networks.hpp"
 
@@ -107,7 +107,8 @@ Result<graph::Graph> inception_v3(const Options& options) {
     x = net.d(x, "Mixed_7a");
     x = net.e(x, "Mixed_7b");
     x = net.e(x, "Mixed_7c");
-    x = net.net.flatten(net.net.global_average(x, "avgpool"), "flatten", 2048);
+    x = net.net.dropout(net.net.global_average(x, "avgpool"), "dropout", 0.5);
+    x = net.net.flatten(x, "flatten", 2048);
     return std::move(net.net).finish(net.net.linear(x, "fc", 1000, false));
 }
 

@@ -59,6 +59,7 @@ Result<graph::Graph> mobilenet_v2(const Options& options) {
     x = net.normalized(x, "features.18.0", "features.18.1", 1280, {.kernel = {1, 1}, .rectified = false});
     x = clipped(net, x, "features.18.2", bounds);
     x = net.flatten(net.global_average(x, "avgpool"), "flatten", 1280);
+    x = net.dropout(x, "classifier.0", 0.2);
     x = net.linear(x, "classifier.1", 1000, false);
     return std::move(net).finish(x);
 }

@@ -1,5 +1,5 @@
-// ResNet-18 and ResNet-50: He et al., CVPR 2016 (the latter with torchvision's stride in the 3×3
-// convolution).
+// ResNet-18, ResNet-50 and ResNet-152: He et al., CVPR 2016 (the two deeper ones with torchvision's stride in
+// the 3×3 convolution). The small ResNet has one basic block a stage, for digits of 28×28.
 #include "viridian/zoo/convolutional.hpp"
 #include "viridian/zoo/networks.hpp"
 
@@ -62,6 +62,20 @@ Result<graph::Graph> resnet18(const Options& options) {
 }
 Result<graph::Graph> resnet50(const Options& options) {
     return resnet("resnet50", options, bottleneck, {3, 4, 6, 3});
+}
+Result<graph::Graph> resnet152(const Options& options) {
+    return resnet("resnet152", options, bottleneck, {3, 8, 36, 3});
+}
+
+Result<graph::Graph> small_resnet(const Options& options) {
+    Convolutional net("small_resnet", options);
+    Features x = net.image(1, 28);
+    x = net.normalized(x, "conv1", "bn1", 16, {.pads = {1, 1}, .rectified = false});
+    x = net.relu(x, "relu");
+    for (int stage = 0; stage < 3; ++stage)
+        x = basic(net, x, fmt::format("layer{}.0", stage + 1), std::int64_t{16} << stage, stage > 0 ? 2 : 1);
+    x = net.flatten(net.global_average(x, "avgpool"), "flatten", x.channels);
+    return std::move(net).finish(net.linear(x, "fc", 10, false));
 }
 
 }  // namespace viridian::zoo

@@ -37,6 +37,7 @@ Result<graph::Graph> squeezenet(const char* name, const Options& options, bool l
             x = net.pool("MaxPool", x, fmt::format("features.{}", layer++), pool);
         x = fire(net, x, layer++, squeeze, expand);
     }
+    x = net.dropout(x, "classifier.0", 0.5);
     x = net.relu(net.convolution(x, "classifier.1", 1000, {.kernel = {1, 1}}), "classifier.2");
     x = net.global_average(x, "classifier.3");
     return std::move(net).finish(net.flatten(x, "flatten", 1000));

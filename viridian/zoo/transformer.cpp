@@ -1,9 +1,11 @@
 #include "viridian/zoo/transformer.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "viridian/graph/infer.hpp"
+#include "viridian/zoo/dropout.hpp"
 
 namespace viridian::zoo {
 
@@ -18,13 +20,20 @@ Result<Transformer> Transformer::of(std::string_view name, const TransformerShap
     const std::int64_t sequence = options.sequence == 0 ? 128 : options.sequence;
     if (shape.layers < 1 || shape.layers > 1000)
         return fail(ErrorCode::invalid_argument, "give 1 to 1000 layers", "{} layers", shape.layers);
+    if (options.heads != 0) {
+        if (options.heads < 1 || shape.hidden < 1 || shape.hidden > 16384 ||
+            shape.hidden % options.heads != 0)
+            return fail(ErrorCode::invalid_argument, "give heads that divide a hidden width of up to 16384",
+                        "{} heads do not divide a hidden width of {}", options.heads, shape.hidden);
+        shape.head = shape.hidden / options.heads;
+    }
     if (shape.hidden < shape.head || shape.hidden > 16384 || shape.hidden % shape.head != 0)
-        return fail(ErrorCode::invalid_argument, "give a multiple of 64 up to 16384",
-                    "a hidden width of {} has no whole number of heads of 64", shape.hidden);
+        return fail(ErrorCode::invalid_argument, fmt::format("give a multiple of {} up to 16384", shape.head),
+                    "a hidden width of {} has no whole number of heads of {}", shape.hidden, shape.head);
     if (sequence < 1 || sequence > shape.positions)
         return fail(ErrorCode::invalid_argument, fmt::format("give a sequence of 1 to {}", shape.positions),
                     "`{}` has no position {}", name, sequence);
-    Transformer net(shape, options.seed);
+    Transformer net(shape, options);
     net.graph_.name = name;
     net.batch_ = options.batch;
     net.sequence_ = sequence;
@@ -40,6 +49,10 @@ ValueId Transformer::once(const std::string& name, Make make) {
 
 ValueId Transformer::tokens(const std::string& name) {
     return graph_.add_input(name, {graph::ElementType::i64, graph::shape_of({batch_, sequence_})});
+}
+
+ValueId Transformer::features(const std::string& name, std::int64_t count) {
+    return graph_.add_input(name, {graph::ElementType::f32, graph::shape_of({batch_, count, shape_.hidden})});
 }
 
 ValueId Transformer::weight(const std::string& name, Dims dims, double deviation) {
@@ -109,8 +122,29 @@ ValueId Transformer::tanh_gelu(const std::string& name, ValueId x) {
     return graph_.add(graph::op::Mul, {half, plus}, {}, name + ".Mul_3");
 }
 
-ValueId Transformer::split_heads(const std::string& name, ValueId x, const Dims& order) {
-    const ValueId split = integers("heads.shape", {batch_, sequence_, shape_.heads(), shape_.head});
+ValueId Transformer::dropout(const std::string& name, ValueId x) {
+    return add_dropout(graph_, options_, x, name, shape_.dropout);
+}
+
+float Transformer::root_of_head() const { return std::sqrt(static_cast<float>(shape_.head)); }
+
+ValueId Transformer::hide_later(const std::string& name, ValueId scores) {
+    const ValueId allowed = once("causal_mask", [&] {
+        const std::int64_t n = sequence_;
+        graph::Tensor mask(graph::ElementType::boolean, {1, 1, n, n});
+        auto entries = mask.mutable_values<bool>();
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j <= i; ++j) entries[static_cast<std::size_t>(i * n + j)] = true;
+        return graph_.add_constant("causal_mask", std::move(mask));
+    });
+    const ValueId lowest = scalar("lowest", std::numeric_limits<float>::lowest());
+    return graph_.add(graph::op::Where, {allowed, scores, lowest}, {}, name);
+}
+
+ValueId Transformer::split_heads(const std::string& name, ValueId x, const Dims& order, std::int64_t count) {
+    const bool other = count != 0 && count != sequence_;
+    const ValueId split = integers(other ? fmt::format("heads.shape.{}", count) : "heads.shape",
+                                   {batch_, other ? count : sequence_, shape_.heads(), shape_.head});
     const ValueId reshaped = graph_.add(graph::op::Reshape, {x, split}, {}, name + ".Reshape");
     return graph_.add(graph::op::Transpose, {reshaped}, {{"perm", order}}, name + ".Transpose");
 }

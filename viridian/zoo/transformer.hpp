@@ -12,8 +12,9 @@ struct TransformerShape {
     std::int64_t hidden = 768;     // width of a token
     std::int64_t positions = 512;  // longest sequence
     std::int64_t vocabulary = 30522;
-    double epsilon = 1e-12;                   // of layer normalisation
-    static constexpr std::int64_t head = 64;  // width of a head
+    double epsilon = 1e-12;  // of layer normalisation
+    std::int64_t head = 64;  // width of a head
+    double dropout = 0.1;    // rate of every dropout of the training form
     [[nodiscard]] std::int64_t heads() const { return hidden / head; }
 };
 
@@ -21,7 +22,8 @@ struct TransformerShape {
 // weight. A weight or constant that was made before under the same name is used again.
 class Transformer {
   public:
-    // Begins a network of the shape `published`, changed by the layers, width and sequence of the options.
+    // Begins a network of the shape `published`, changed by the layers, width, heads and sequence of the
+    // options.
     // Errors: invalid_argument.
     static Result<Transformer> of(std::string_view name, const TransformerShape& published,
                                   const Options& options);
@@ -31,6 +33,8 @@ class Transformer {
 
     // Adds an input of token numbers or flags, i64 [batch, sequence].
     graph::ValueId tokens(const std::string& name);
+    // Adds an input of `count` tokens, f32 [batch, count, hidden].
+    graph::ValueId features(const std::string& name, std::int64_t count);
     // Add a weight with mean 0 and the standard deviation `deviation`, a scalar constant, and a vector of
     // integers.
     graph::ValueId weight(const std::string& name, graph::Dims dims, double deviation);
@@ -48,9 +52,16 @@ class Transformer {
     graph::ValueId layer_norm(const std::string& name, graph::ValueId x, std::int64_t width);
     graph::ValueId gelu(const std::string& name, graph::ValueId x);       // x/2 · (1 + erf(x/√2))
     graph::ValueId tanh_gelu(const std::string& name, graph::ValueId x);  // its approximation by tanh
-    // Splits `x`, [batch, sequence, hidden], into [batch, sequence, heads, head] and transposes it by
-    // `order`.
-    graph::ValueId split_heads(const std::string& name, graph::ValueId x, const graph::Dims& order);
+    // Adds a dropout of the published rate in the training form, and nothing otherwise.
+    graph::ValueId dropout(const std::string& name, graph::ValueId x);
+    // Splits `x`, [batch, count, hidden], into [batch, count, heads, head] and transposes it by `order`.
+    // `count` is the sequence unless it is given.
+    graph::ValueId split_heads(const std::string& name, graph::ValueId x, const graph::Dims& order,
+                               std::int64_t count = 0);
+    // Returns the square root of the width of a head, by which scores are divided.
+    [[nodiscard]] float root_of_head() const;
+    // Replaces scores, [batch, heads, sequence, sequence], of later keys by the lowest float.
+    graph::ValueId hide_later(const std::string& name, graph::ValueId scores);
     // Turns `x`, [batch, heads, sequence, head], into [batch, sequence, hidden].
     graph::ValueId merge_heads(const std::string& name, graph::ValueId x);
     // Adds the tanh of a linear map of the first token of `x` (BERT's pooler).
@@ -62,13 +73,16 @@ class Transformer {
 
     [[nodiscard]] std::int64_t batch() const { return batch_; }
     [[nodiscard]] std::int64_t sequence() const { return sequence_; }
+    [[nodiscard]] bool training() const { return options_.training; }
 
   private:
-    Transformer(const TransformerShape& shape, std::uint64_t seed) : shape_(shape), weights_(seed) {}
+    Transformer(const TransformerShape& shape, const Options& options)
+        : options_(options), shape_(shape), weights_(options.seed) {}
     // Returns the value that was made before under this name, or the new one that `make()` returns.
     template <class Make>
     graph::ValueId once(const std::string& name, Make make);
 
+    Options options_;
     TransformerShape shape_;
     Weights weights_;
     std::int64_t batch_ = 1;

@@ -154,7 +154,8 @@ void check_file(const std::string& name, const Path& path, Tally& tally) {
 
 Result<void> check_zoo(Tally& tally) {
     for (const zoo::Network& entry : zoo::networks()) {
-        VIRIDIAN_TRY(const graph::Graph graph, zoo::build(entry.name, {.layers = entry.transformer ? 2 : 0}));
+        const bool layered = entry.transformer && !entry.single_layer;
+        VIRIDIAN_TRY(const graph::Graph graph, zoo::build(entry.name, {.layers = layered ? 2 : 0}));
         VIRIDIAN_TRY(const std::string bytes, onnx::serialize(graph));
         check(std::string(entry.name), bytes, tally);
     }

@@ -133,6 +133,12 @@ struct OperatorFacts {
     IterationSpace (*iteration_space)(const Operation&) = nullptr;
     // The default is to read every input once.
     Bytes (*bytes_read)(const Operation&) = nullptr;
+    // An attribute that only tells nodes apart, such as the stream of random numbers. It changes no price, so
+    // that regions which differ in it alone share their prices.
+    std::string_view numbering = {};
+    // Private operators: builds what `node` means, a graph of standard operators over inputs of the given
+    // types. The node itself has no body; `onnx` writes this one, and reads the operator only from it.
+    std::shared_ptr<const Graph> (*meaning)(const Node& node, std::span<const TensorType> inputs) = nullptr;
 };
 
 // `build_row.hpp` has the functions that make rows.

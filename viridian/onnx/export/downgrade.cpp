@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/types_of.hpp"
 
 namespace viridian::onnx {
 namespace {
@@ -182,8 +183,9 @@ std::shared_ptr<const Graph> swish_meaning(const Graph& graph, const Node& node)
 
 int needed_opset(const Graph& graph, const Node& node) {
     int opset = oldest_written_opset;
-    if (!node.op.domain().empty()) return opset;
     const graph::OperatorRow* row = find_operator(node);
+    if (row != nullptr && row->meaning != nullptr) return row->sets.any;
+    if (!node.op.domain().empty()) return opset;
     if (row != nullptr) opset = row->sets.any;
     for (const Rule& rule : downgrade_rules)
         if (rule.op == node.op.name() && opset < rule.since && rule.needs(graph, node)) opset = rule.since;
@@ -196,6 +198,8 @@ int needed_opset(const Graph& graph, const Node& node) {
 }
 
 void downgrade(const Graph& graph, Node& node, int opset) {
+    if (const graph::OperatorRow* row = find_operator(node); row != nullptr && row->meaning != nullptr)
+        node.bodies = {row->meaning(node, types_of(graph, node.inputs))};
     if (!node.op.domain().empty()) return;
     if (node.op == graph::op::Swish && opset < 24) node.bodies = {swish_meaning(graph, node)};
     for (const Rule& rule : downgrade_rules)

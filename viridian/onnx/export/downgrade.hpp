@@ -11,8 +11,9 @@ inline constexpr int oldest_written_opset = graph::oldest_operator_set;
 [[nodiscard]] int needed_opset(const graph::Graph& graph, const graph::Node& node);
 
 // Rewrites the node for operator set `opset` >= needed_opset: inputs become attributes again, and defaults
-// that an older set does not know are dropped. Swish below set 24, which few readers know, gets its meaning
-// as a body. The caller leaves out constants that are no longer read.
+// that an older set does not know are dropped. Swish below set 24, which few readers know, and private
+// operators whose row says what they mean get their meaning as a body. The caller leaves out constants that
+// are no longer read.
 void downgrade(const graph::Graph& graph, graph::Node& node, int opset);
 
 // Returns the ONNX IR version of files that use operator set `opset`.

@@ -101,12 +101,13 @@ Result<bool> restore_operator(Context& context, Scope& scope, const NodeProto& c
     VIRIDIAN_TRY(auto body, import_meaning(context, scope, call, node, function));
     graph::Node restored = node;
     restored.op = *op;
-    if (op->row() == nullptr || op->domain() == private_domain) {
+    const graph::OperatorRow* row = op->row();
+    const bool meant = row != nullptr && row->meaning != nullptr;
+    if (row == nullptr || (op->domain() == private_domain && !meant)) {
         restored.bodies = {std::move(body)};
-    } else if (!op->domain().empty()) {
+    } else if (!op->domain().empty() && !meant) {
         return false;
-    } else {  // a standard operator that the file's operator set lacks, if the function is what we write of
-              // it
+    } else {  // the row says what the operator means: the function must be what we write of it
         if (!has_required_inputs(restored)) return false;
         graph::Node lowered = restored;
         downgrade(scope.graph, lowered, oldest_written_opset);
