@@ -12,7 +12,8 @@ std::string_view name_of(Kind kind) {
 }
 
 std::string_view name_of(Pass pass) {
-    static constexpr std::array<std::string_view, 3> names = {"", "forward", "backward"};
+    static constexpr std::array<std::string_view, pass_count> names = {"", "forward", "backward", "recompute",
+                                                                       "optimizer"};
     return names[static_cast<std::size_t>(pass)];
 }
 

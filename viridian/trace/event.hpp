@@ -35,7 +35,15 @@ inline constexpr int kind_count = 11;
 [[nodiscard]] constexpr bool is_work(Kind kind) { return kind <= Kind::fill; }
 [[nodiscard]] std::string_view name_of(Kind kind);
 
-enum class Pass : std::uint8_t { unknown, forward, backward };
+enum class Pass : std::uint8_t {
+    unknown,
+    forward,
+    backward,
+    recompute,  // a forward pass that the backward pass repeats, because its results were not kept
+    optimizer,
+};
+inline constexpr int pass_count = 5;
+
 [[nodiscard]] std::string_view name_of(Pass pass);
 
 struct Event {

@@ -38,7 +38,7 @@ class Totals {
     void close(std::vector<Open>& open) {
         const Open done = open.back();
         open.pop_back();
-        const std::uint64_t key = std::uint64_t{done.path} << 18U | std::uint64_t{done.device} << 2U |
+        const std::uint64_t key = std::uint64_t{done.path} << 19U | std::uint64_t{done.device} << 3U |
                                   static_cast<unsigned>(done.pass);
         const auto [found, fresh] = index_.try_emplace(key, items_.size());
         if (fresh) items_.push_back({done.device, done.pass, done.path, 0.0});
@@ -64,7 +64,8 @@ std::vector<std::string_view> frames_of(const Weight& weight, const Trace& about
     std::vector<std::string_view> frames;
     for (PathId path = weight.path; path != 0; path = about.paths.parent(path))
         frames.push_back(about.names[about.paths.part(path)]);
-    if (weight.pass == Pass::backward) frames.push_back("backward");
+    if (weight.pass == Pass::backward || weight.pass == Pass::recompute)
+        frames.push_back(name_of(weight.pass));
     frames.push_back(about.devices[weight.device]);
     std::ranges::reverse(frames);
     return frames;

@@ -10,12 +10,12 @@ OperationId Operations::of(const trace::Event& event) {
         return static_cast<OperationId>(entries_.size() - 1);
     };
     if (event.path != 0) {
-        const std::size_t key = std::size_t{event.path} * 3 + pass;
+        const std::size_t key = std::size_t{event.path} * trace::pass_count + pass;
         if (key >= by_path_.size()) by_path_.resize(std::max(key + 1, by_path_.size() * 2));
         if (by_path_[key] == 0) by_path_[key] = add() + 1;
         id = by_path_[key] - 1;
     } else {
-        const std::uint64_t key = std::uint64_t{event.name} * 3 + pass;
+        const std::uint64_t key = std::uint64_t{event.name} * trace::pass_count + pass;
         const auto found = unqualified_.find(key);
         id = found != unqualified_.end() ? found->second : unqualified_.emplace(key, add()).first->second;
     }

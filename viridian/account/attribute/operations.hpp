@@ -29,7 +29,7 @@ class Operations {
         bool several_lanes = false;
     };
     std::vector<Identity> entries_;
-    std::vector<std::uint32_t> by_path_;  // three passes per path; 0: none, else id + 1
+    std::vector<std::uint32_t> by_path_;  // `pass_count` per path; 0: none, else id + 1
     std::unordered_map<std::uint64_t, OperationId> unqualified_;
 };
 

@@ -177,9 +177,11 @@ Passes by_pass(const Accounting& accounting) {
     Passes out;
     for (const Operation& operation : accounting.operations) {
         if (!operation.energy) continue;
-        Joules& sum = operation.pass == "forward"    ? out.forward
-                      : operation.pass == "backward" ? out.backward
-                                                     : out.unknown;
+        Joules& sum = operation.pass == "forward"     ? out.forward
+                      : operation.pass == "backward"  ? out.backward
+                      : operation.pass == "recompute" ? out.recompute
+                      : operation.pass == "optimizer" ? out.optimizer
+                                                      : out.unknown;
         sum += operation.energy->value;
     }
     return out;

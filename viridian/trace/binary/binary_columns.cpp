@@ -135,7 +135,8 @@ bool decode_columns(Cursor& in, const Trace& about, Nanoseconds shift, std::vect
         const auto flags = static_cast<unsigned>(column[flags_of].varint());
         const auto packed = static_cast<unsigned>(column[kind_of].varint());
         const Wide name = column[name_of_event].varint(), lane = column[lane_of].varint();
-        if (name >= names || lane >= lanes || (packed & 15U) >= kind_count || packed >> 4U > 2) return false;
+        if (name >= names || lane >= lanes || (packed & 15U) >= kind_count || packed >> 4U >= pass_count)
+            return false;
         event.name = event.type = static_cast<NameId>(name);
         event.lane = static_cast<LaneId>(lane);
         event.kind = static_cast<Kind>(packed & 15U);

@@ -157,7 +157,7 @@ class BinarySource : public Source {
             event.lane = static_cast<LaneId>(in.varint());
             event.depth = static_cast<std::uint32_t>(in.varint());
             if (in.failed() || event.name >= names || event.path >= paths || event.lane >= lanes ||
-                (packed & 15U) >= kind_count || packed >> 4U > 2 || since < 0 || duration < 0 ||
+                (packed & 15U) >= kind_count || packed >> 4U >= pass_count || since < 0 || duration < 0 ||
                 __builtin_add_overflow(start, since, &start) ||
                 __builtin_add_overflow(start, shift_, &event.start) ||
                 __builtin_add_overflow(event.start, duration, &event.end))

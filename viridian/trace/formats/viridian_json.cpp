@@ -43,7 +43,8 @@ std::optional<Raw> understand_viridian_json(const JsonEvent& event, Raw raw, Tra
     raw.sequence = std::max<std::int64_t>(integer(event.text(Key::sequence)).value_or(-1), -1);
     raw.forward_thread = static_cast<std::uint32_t>(integer(event.text(Key::forward_thread)).value_or(0));
     const std::string_view pass = event.text(Key::pass);
-    raw.pass = pass == "forward" ? Pass::forward : pass == "backward" ? Pass::backward : Pass::unknown;
+    for (int i = 0; i < pass_count; ++i)
+        if (pass == name_of(static_cast<Pass>(i))) raw.pass = static_cast<Pass>(i);
     return raw;
 }
 
