@@ -29,6 +29,22 @@ foreach(library IN ITEMS viridian_shared viridian_static)
 endforeach()
 
 install(TARGETS viridian)
+# Manual pages and completions come from the program itself.
+install(CODE "
+    set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+    execute_process(COMMAND \"$<TARGET_FILE:viridian>\" man --into \"\${root}/${CMAKE_INSTALL_MANDIR}/man1\"
+                    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+    foreach(pair IN ITEMS bash:bash-completion/completions/viridian zsh:zsh/site-functions/_viridian
+                          fish:fish/vendor_completions.d/viridian.fish)
+        string(REPLACE : \";\" pair \"\${pair}\")
+        list(GET pair 0 shell)
+        list(GET pair 1 file)
+        get_filename_component(folder \"\${root}/${CMAKE_INSTALL_DATADIR}/\${file}\" DIRECTORY)
+        file(MAKE_DIRECTORY \"\${folder}\")
+        execute_process(COMMAND \"$<TARGET_FILE:viridian>\" completion \"\${shell}\"
+                        OUTPUT_FILE \"\${root}/${CMAKE_INSTALL_DATADIR}/\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()
+")
 # What `viridian record` puts into other programs.
 install(TARGETS viridian_cupti DESTINATION "${CMAKE_INSTALL_DATADIR}/viridian")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/on_device" DESTINATION "${CMAKE_INSTALL_DATADIR}/viridian"

@@ -54,12 +54,17 @@ def default_target(user=None, runtime_folder=None):
     return f"unix:{pathlib.PurePath(runtime_folder) / 'viridian.sock'}"
 
 
+class NoMonitor(ConnectionError):
+    """Nothing answers at the address."""
+
+
 class Monitor:
     """A connection. `target` is unix:PATH or HOST:PORT; without one, the socket of this user's `viridian serve`.
     Over TCP the monitor wants its token: as text, or as the file that --token-file named."""
 
     def __init__(self, target=None, token=None, token_file=None):
-        self.channel = grpc.insecure_channel(target or default_target())
+        self.target = target or default_target()
+        self.channel = grpc.insecure_channel(self.target)
         if token is None and token_file is not None:
             token = pathlib.Path(token_file).read_text(encoding="ascii").strip()
         metadata = (("authorization", f"Bearer {token}"),) if token else None
@@ -68,10 +73,21 @@ class Monitor:
         def with_token(call):
             return lambda request: call(request, metadata=metadata)
 
+        def answered(call):
+            def ask(request):
+                try:
+                    return call(request)
+                except grpc.RpcError as error:
+                    if error.code() != grpc.StatusCode.UNAVAILABLE:
+                        raise
+                    raise NoMonitor(f"no monitor answers at {self.target}. start one with `viridian serve`, or give "
+                                    "Monitor the address that it printed.") from None
+            return ask
+
         def unary(name, reply):
-            return with_token(self.channel.unary_unary(service + name,
-                                                       request_serializer=lambda m: m.SerializeToString(),
-                                                       response_deserializer=reply.FromString))
+            return answered(with_token(self.channel.unary_unary(service + name,
+                                                                request_serializer=lambda m: m.SerializeToString(),
+                                                                response_deserializer=reply.FromString)))
 
         self.start_call = unary("Start", pb.StartReply)
         self.read_call = unary("Read", pb.Epoch)
@@ -115,7 +131,7 @@ class Session:
         return self.monitor.stream_call(pb.StreamRequest(session=self.id, interval_ms=interval_ms))
 
     def __exit__(self, kind, value, trace):
-        with contextlib.suppress(grpc.RpcError):  # an error of the training is worth more than ours
+        with contextlib.suppress(grpc.RpcError, NoMonitor):  # an error of the training is worth more than ours
             stopped = self.monitor.stop_call(pb.StopRequest(session=self.id))
             self.last, self.whole = stopped.last, stopped.whole
         if self.held is not None:

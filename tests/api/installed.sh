@@ -9,6 +9,10 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "
 "$work/prefix/bin/viridian" record --cupti -o "$work/recorded" -- true >"$work/record.log" 2>&1 || true
 grep -q 'no process used CUDA' "$work/record.log" || { cat "$work/record.log"; exit 1; }
 [ -f "$work/prefix/share/viridian/on_device/torch_site/sitecustomize.py" ] || { echo "record --torch is not installed"; exit 1; }
+for file in man/man1/viridian-account-diff.1 bash-completion/completions/viridian zsh/site-functions/_viridian \
+    fish/vendor_completions.d/viridian.fish; do
+    [ -s "$work/prefix/share/$file" ] || { echo "$file is not installed"; exit 1; }
+done
 "$viridian" zoo squeezenet1_1 -o "$work/net.onnx" >/dev/null
 
 cmake -S "$source/examples/cpp" -B "$work/cpp" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/cpp.log" 2>&1 &&

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <fstream>
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
@@ -10,6 +11,7 @@
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/onnx/tensors/tensor_file.hpp"
+#include "viridian/trace/read.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -52,6 +54,38 @@ TEST_F(Run, ReadsInputsByNameAndWritesOutputsAndATrace) {
     EXPECT_EQ(output->tensor.number(0), 4);
     EXPECT_EQ(output->tensor.number(1), 5);
     EXPECT_NE(read_file(at("trace.json"))->find("difference"), std::string::npos);
+}
+
+TEST_F(Run, TheTraceTellsPerfettoKernelLayoutAndPower) {
+    const std::string log = at("power.csv");  // 5 W, said every 20 us of a second
+    std::string text = "time_ns,meter,device,scope,kind,value,window_ns\n";
+    for (int i = 0; i < 50'000; ++i)
+        text += fmt::format("{},replayed,cpu:0,package,power_uw,5000000,\n",
+                            1'000'000'000'000'000'000 + i * 20'000LL);
+    std::ofstream(log) << text;
+    ::setenv("VIRIDIAN_REPLAY", log.c_str(), 1);
+    const Outcome ran = run(
+        {"run", at("model.onnx"), "--batch", "1", "--trace", at("trace.json"), "--rounds", "1", "--json"});
+    ::unsetenv("VIRIDIAN_REPLAY");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const auto trace = parse_json(*read_file(at("trace.json")), "trace");
+    ASSERT_TRUE(trace.ok());
+    std::size_t steps = 0, powers = 0;
+    for (const Json& event : (*trace)["traceEvents"]) {
+        if (event.value("ph", "") == "X") {
+            ++steps;
+            const Json& arguments = event["args"];
+            EXPECT_FALSE(arguments.value("kernel", "").empty()) << event.dump();
+            EXPECT_NE(arguments.value("layout", "").find(":f32"), std::string::npos) << event.dump();
+        }
+        const std::string name = event.value("name", "");
+        powers += event.value("ph", "") == "C" && name.find(" power (") != std::string::npos;
+    }
+    EXPECT_EQ(steps, 10U * (*parse_json(ran.out, "stdout"))["steps"].get<std::size_t>());
+    EXPECT_GT(powers, 0U);
+    const auto read = trace::open(at("trace.json"));  // and it is still a trace of ours
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(trace::collect(**read)->about.format, "viridian");
 }
 
 TEST_F(Run, ReplacesNothingItReads) {

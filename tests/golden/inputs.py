@@ -3,7 +3,11 @@
 
 Models are written byte by byte, as protocol buffers of onnx.proto, because most of them are wrong on purpose. The trace
 `layers` runs three layers twenty times; its power log `watts` says 100 W for the first layer and 200 W for the others,
-and NUMBER W more."""
+and NUMBER W more. The trace `modules` is that of a PyTorch program whose second block is checkpointed, as `viridian record
+--torch` writes it, under the same power log; `gpu_watts` is the same power as nvidia-smi logs it, `no_times` a log of
+turbostat without times, `from_start` one of perf stat."""
+import datetime
+import json
 import sys
 
 
@@ -130,6 +134,55 @@ def layers():
     return '{"traceEvents":[' + ",\n".join(events) + "]}\n"
 
 
+def modules():
+    """PyTorch, twenty steps of 30 ms: forward 10 ms, backward with a block that is computed again 15 ms, optimizer 5 ms."""
+    rows = []
+
+    def row(category, name, at, length, **arguments):
+        rows.append((at, -length, {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": BEGIN + at,
+                                   "dur": length, "args": arguments}))
+
+    def module(path, kind, at, length):
+        row("viridian_module", path.replace("/", "."), at, length, path=path, type=kind)
+
+    for step in range(STEPS):
+        at, sequence = 30_000 * step, 10 * step
+        module("ResNet", "ResNet", at, 10_000)
+        for number, begin in ((0, at), (1, at + 5_000)):
+            module(f"ResNet/layer4/{number}", "Block", begin, 5_000)
+            module(f"ResNet/layer4/{number}/conv2", "Conv2d", begin, 4_000)
+            row("cpu_op", "aten::conv2d", begin, 4_000, **{"Sequence number": sequence + number})
+            row("cpu_op", "aten::add", begin + 4_000, 1_000, **{"Sequence number": sequence + 2 + number})
+        node = "autograd::engine::evaluate_function: "
+        row("cpu_op", node + "CheckpointFunctionBackward", at + 10_000, 10_000, **{"Fwd thread id": 1})
+        module("ResNet/layer4/1/conv2", "Conv2d", at + 10_000, 4_000)
+        row("cpu_op", "aten::conv2d", at + 10_000, 4_000, **{"Sequence number": sequence + 5})
+        row("cpu_op", node + "ConvolutionBackward0", at + 14_000, 6_000,
+            **{"Sequence number": sequence + 5, "Fwd thread id": 1})
+        row("cpu_op", node + "ConvolutionBackward0", at + 20_000, 5_000,
+            **{"Sequence number": sequence, "Fwd thread id": 1})
+        row("user_annotation", "Optimizer.step#SGD.step", at + 25_000, 5_000)
+        row("cpu_op", "aten::add_", at + 25_000, 5_000)
+    return json.dumps({"schemaVersion": 1, "traceEvents": [one for _, _, one in sorted(rows, key=lambda r: r[:2])]}) + "\n"
+
+
+def gpu_watts():
+    """100 W, then 200 W, every 10 ms, as `nvidia-smi --query-gpu=timestamp,index,power.draw.instant --format=csv` says."""
+    lines = ["timestamp, index, power.draw.instant [W]"]
+    for at in range(STEPS * LAYERS + 1):
+        moment = datetime.datetime.fromtimestamp(BEGIN / 1e6 + at / 100, datetime.timezone.utc)
+        lines.append(f"{moment:%Y/%m/%d %H:%M:%S}.{moment.microsecond // 1000:03}, 0, {100 if at < 30 else 200}.00 W")
+    return "\n".join(lines) + "\n"
+
+
+def no_times():
+    return "Package\tPkgWatt\n0\t30.00\n"
+
+
+def from_start():
+    return "     0.100,10.00,Joules,power/energy-pkg/,100100200,100.00,,\n     0.700,60.00,Joules,power/energy-pkg/,1,1.0,,\n"
+
+
 def watts(more=0):
     """The counter of the processor's energy, read every millisecond."""
     lines, energy = ["time_ns,meter,device,scope,kind,value,window_ns"], 0
@@ -139,9 +192,13 @@ def watts(more=0):
     return "\n".join(lines) + "\n"
 
 
+TEXTS = {"layers": layers, "watts": watts, "modules": modules, "gpu_watts": gpu_watts, "no_times": no_times,
+         "from_start": from_start}
+
+
 def main():
     name, *rest = sys.argv[1:]
-    made = MODELS[name]() if name in MODELS else {"layers": layers, "watts": watts}[name](*rest).encode()
+    made = MODELS[name]() if name in MODELS else TEXTS[name](*rest).encode()
     sys.stdout.buffer.write(made)
 
 

@@ -54,7 +54,27 @@ TEST_P(AccountPages, FitEveryScreenWithoutErrors) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AccountPages, testing::Values("flow", "top", "epochs", "diff", "overhead"));
+INSTANTIATE_TEST_SUITE_P(All, AccountPages,
+                         testing::Values("flow", "modules", "top", "epochs", "diff", "overhead"));
+
+TEST(AccountPage, ModulesComeFirstWithTheirPasses) {
+    Page page("modules");
+    const Json seen = page.ask(1280, false, R"(
+        return { title: document.querySelector('main h2').textContent,
+                 head: [...document.querySelectorAll('#footprint th')].map((th) => th.textContent),
+                 rows: [...document.querySelectorAll('#footprint tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent)) };)");
+    if (!page.reason.empty()) GTEST_SKIP() << page.reason;
+    EXPECT_EQ(seen["title"], "Energy by module");
+    EXPECT_EQ(seen["head"], Json::array({"module", "class", "joules", "interval", "share", "forward",
+                                         "backward", "recompute", "optimizer", "time", "calls"}));
+    const Json& rows = page.result["footprint"]["rows"];
+    ASSERT_EQ(seen["rows"].size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::string name = rows[i]["name"];
+        EXPECT_EQ(seen["rows"][i][0], rows[i]["itself"] == true ? name + ", itself" : name);
+        EXPECT_EQ(seen["rows"][i][1], rows[i]["type"]);
+    }
+}
 
 TEST(AccountPage, BoxesShareTheLevelArrowsFollowTheDataAndLayersOpen) {
     Page page("flow");

@@ -16,9 +16,17 @@ try:
     import grpc
 except ImportError:
     sys.exit("python3-grpcio is missing: tools/install_packages test")
-from viridian_monitor import Monitor, default_target, pb  # noqa: E402
+from viridian_monitor import Monitor, NoMonitor, default_target, pb  # noqa: E402
 
 VIRIDIAN = sys.argv[1]
+
+
+def nobody_answers():
+    try:
+        Monitor("unix:/nonexistent/monitor.sock").session(hold=False).__enter__()
+    except NoMonitor as error:
+        return "no monitor answers at unix:/nonexistent/monitor.sock. start one with `viridian serve`" in str(error)
+    return False
 
 
 def check(condition, what):
@@ -179,6 +187,7 @@ def main():
             pass
 
         check_tcp(folder)
+        check(nobody_answers(), "a client without a monitor says what to do")
         check(default_target(0, "") == "unix:/run/viridian/monitor.sock" and
               default_target(1000, "/run/user/1000") == "unix:/run/user/1000/viridian.sock", "where clients look first")
 

@@ -157,6 +157,54 @@ TEST(Kineto, ModulesScopesAndLostEvents) {
     EXPECT_EQ(trace.about.lost_events, 1U);
 }
 
+// What `record --torch` writes: whole paths and classes of modules. The backward pass calls a block again
+// (checkpointing) and adds a gradient to its parameter.
+TEST(Kineto, RecordedModulesTellForwardBackwardRecomputeAndOptimizer) {
+    const Collected trace = read(R"j({"schemaVersion": 1, "traceEvents": [
+{"ph":"X","cat":"viridian_module","name":"Net","pid":1,"tid":1,"ts":9,"dur":92,"args":{"path":"Net"}},
+{"ph":"X","cat":"viridian_module","name":"Net","pid":1,"tid":1,"ts":10,"dur":90,"args":{"path":"Net","type":"Net"}},
+{"ph":"X","cat":"viridian_module","name":"Net.body.0","pid":1,"tid":1,"ts":20,"dur":50,"args":{"path":"Net/body/0","type":"Linear"}},
+{"ph":"X","cat":"viridian_module","name":"Net.body.0","pid":1,"tid":1,"ts":220,"dur":30,"args":{"path":"Net/body/0","type":"Linear"}},
+{"ph":"X","cat":"user_annotation","name":"epoch 1","pid":1,"tid":1,"ts":1,"dur":800,"args":{}},
+{"ph":"X","cat":"cpu_op","name":"aten::linear","pid":1,"tid":1,"ts":30,"dur":20,"args":{"External id":4,"Sequence number":3}},
+{"ph":"X","cat":"cpu_op","name":"aten::sum","pid":1,"tid":1,"ts":110,"dur":20,"args":{"External id":5,"Sequence number":4}},
+{"ph":"X","cat":"cpu_op","name":"autograd::engine::evaluate_function: CheckpointFunctionBackward","pid":1,"tid":1,"ts":200,"dur":100,"args":{"External id":6,"Sequence number":9,"Fwd thread id":1}},
+{"ph":"X","cat":"cpu_op","name":"aten::linear","pid":1,"tid":1,"ts":230,"dur":10,"args":{"External id":7,"Sequence number":10}},
+{"ph":"X","cat":"cpu_op","name":"autograd::engine::evaluate_function: AddmmBackward0","pid":1,"tid":1,"ts":310,"dur":30,"args":{"External id":8,"Sequence number":3,"Fwd thread id":1}},
+{"ph":"X","cat":"cpu_op","name":"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad","pid":1,"tid":1,"ts":350,"dur":30,"args":{"External id":9}},
+{"ph":"X","cat":"cpu_op","name":"torch::autograd::AccumulateGrad","pid":1,"tid":1,"ts":355,"dur":20,"args":{"External id":10}},
+{"ph":"X","cat":"user_annotation","name":"Optimizer.step#SGD.step","pid":1,"tid":1,"ts":400,"dur":100,"args":{}},
+{"ph":"X","cat":"cpu_op","name":"aten::add_","pid":1,"tid":1,"ts":410,"dur":20,"args":{"External id":11}}
+]
+})j");
+    const std::string node = "autograd::engine::evaluate_function: ";
+    EXPECT_EQ(lines(trace),
+              "1000+800000 cpu:0 scope epoch 1\n"
+              "9000+92000 cpu:0 scope Net forward\n"
+              "10000+90000 cpu:0 module Net forward\n"
+              "20000+50000 cpu:0 module Net/body/0 forward\n"
+              "30000+20000 cpu:0 operation Net/body/0/aten::linear forward\n"
+              "110000+20000 cpu:0 operation epoch 1/aten::sum forward\n"
+              "200000+100000 cpu:0 operation epoch 1/" +
+                  node +
+                  "CheckpointFunctionBackward backward\n"
+                  "220000+30000 cpu:0 module Net/body/0 recompute\n"
+                  "230000+10000 cpu:0 operation Net/body/0/aten::linear recompute\n"
+                  "310000+30000 cpu:0 operation Net/body/0/" +
+                  node +
+                  "AddmmBackward0 backward\n"
+                  "350000+30000 cpu:0 operation Net/body/0/" +
+                  node +
+                  "torch::autograd::AccumulateGrad backward\n"
+                  "355000+20000 cpu:0 operation Net/body/0/" +
+                  node +
+                  "torch::autograd::AccumulateGrad/torch::autograd::AccumulateGrad backward\n"
+                  "400000+100000 cpu:0 scope epoch 1/Optimizer.step#SGD.step optimizer\n"
+                  "410000+20000 cpu:0 operation epoch 1/Optimizer.step#SGD.step/aten::add_ "
+                  "optimizer\n");
+    EXPECT_EQ(trace.about.names[trace.events[3].type], "Linear");
+}
+
 TEST(Kineto, BeginsAndEndsAreReadToo) {
     const Collected trace = read(R"j({"schemaVersion": 1, "traceEvents": [
 {"ph":"B","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":10}, {"ph":"E","pid":1,"tid":1,"ts":15}]})j");

@@ -4,6 +4,7 @@ Two clocks meet here: the profiler's and CLOCK_REALTIME, on which NVML stamps it
 trace shows and that Python bracketed with two readings of the clock: it bounds the difference of the two clocks."""
 import json
 
+USER_SCOPE = 7  # c10 RecordScope::USER_SCOPE
 ANCHOR, SYNCHRONIZE = "viridian.anchor", "cudaDeviceSynchronize"
 WORK = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "fill"}
 
@@ -28,6 +29,26 @@ def load(path, anchors):
         raise ValueError(f"{path} is in relative time and shows none of the anchors")
     chunk["baseTimeNanoseconds"] = -(low + high) // 2
     return chunk
+
+
+def of_events(events):
+    """The chunk of a build without Kineto, whose exported list lacks the sequence numbers and the kinds of events:
+    `events` are profile().profiler.kineto_results.events(). Times are whole microseconds since 1970."""
+    rows = []
+    for event in events:
+        arguments = {"External id": event.correlation_id()}
+        if event.sequence_nr() >= 0:
+            arguments["Sequence number"] = event.sequence_nr()
+        if event.fwd_thread_id() != 0:
+            arguments["Fwd thread id"] = event.fwd_thread_id()
+        user = hasattr(event, "scope") and event.scope() == USER_SCOPE
+        if hasattr(event, "start_us"):
+            start, duration = event.start_us(), event.duration_us()
+        else:  # since PyTorch 2.4
+            start, duration = event.start_ns() / 1000, event.duration_ns() / 1000
+        rows.append({"ph": "X", "cat": "user_annotation" if user else "cpu_op", "name": event.name(), "pid": 1,
+                     "tid": event.start_thread_id(), "ts": start, "dur": duration, "args": arguments})
+    return {"schemaVersion": 1, "baseTimeNanoseconds": 0, "traceEvents": rows}
 
 
 def times(chunk, row):

@@ -1,12 +1,49 @@
 #include "viridian/account/account.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 
+#include "viridian/account/attribute/modules.hpp"
 #include "viridian/account/ledger.hpp"
 #include "viridian/account/power/placement.hpp"
 
 namespace viridian::account {
+
+namespace {
+
+// "2026-11-24 06:31:02.123"; a time that counts from an unknown zero in seconds.
+std::string moment(std::int64_t time_ns, bool since_1970) {
+    if (!since_1970) return fmt::format("{:.3f} s", 1e-9 * static_cast<double>(time_ns));
+    const std::time_t seconds = time_ns / 1'000'000'000;
+    std::tm date{};
+    if (::gmtime_r(&seconds, &date) == nullptr) return fmt::format("{} ns", time_ns);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:03}", date.tm_year + 1900, date.tm_mon + 1,
+                       date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec, time_ns / 1'000'000 % 1000);
+}
+
+// When trace and log were recorded, and by how much they miss each other.
+std::string spans(const trace::Trace& about, const meter::PowerLog& log) {
+    std::int64_t begin = INT64_MAX, end = INT64_MIN;
+    for (const meter::Series& series : log.series)
+        if (!series.readings.empty() && series.channel.is_power()) {
+            begin = std::min(begin, series.readings.front().time_ns);
+            end = std::max(end, series.readings.back().time_ns);
+        }
+    const bool dated = about.clock.zero == trace::Clock::Zero::unix_epoch;
+    std::string text =
+        fmt::format("the trace runs from {} to {}", moment(about.begin, dated), moment(about.end, dated));
+    if (begin > end) return text + ", the log has no reading of power";
+    text += fmt::format(", the log from {} to {} UTC", moment(begin, true), moment(end, true));
+    const bool earlier = end < about.begin;
+    if (!dated || (!earlier && begin <= about.end)) return text;
+    const double gap = 1e-9 * static_cast<double>(earlier ? about.begin - end : begin - about.end);
+    constexpr double day = 86'400.0;
+    return text + (gap < day ? fmt::format(", {:.6g} s ", gap) : fmt::format(", {:.0f} days ", gap / day)) +
+           (earlier ? "before" : "after");
+}
+
+}  // namespace
 
 std::optional<Method> method_from(std::string_view name) {
     if (name == "auto") return Method::automatic;
@@ -22,6 +59,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
     std::vector<Ledger*> by_device;                // by trace device
     std::map<std::string, Ledger*, std::less<>> by_name;
     Placement placement(log);
+    Modules modules;
     const auto ledger_of = [&](const std::string& name) {
         Ledger*& found = by_name[name];
         if (found == nullptr) {
@@ -38,6 +76,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
         const trace::Trace& about = source.about();
         for (const trace::Event& event : batch) {
             if (event.kind >= trace::Kind::overhead) continue;
+            modules.add(event);
             if (event.device >= by_device.size()) by_device.resize(about.devices.size());
             Ledger*& ledger = by_device[event.device];
             if (ledger == nullptr) ledger = ledger_of(about.devices[event.device]);
@@ -73,6 +112,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
             fmt::format("trace: {} ({}, first: {})", warning.what, warning.count, warning.first));
     if (about.unowned > 0)
         out.warnings.push_back(fmt::format("trace: {} kernels have no known operator", about.unowned));
+    out.modules = modules.describe(about);
     for (const auto& ledger : ledgers) ledger->write(about, out);
     const bool any = std::any_of(
         out.operations.begin(), out.operations.end(),
@@ -82,8 +122,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
                     about.clock.zero == trace::Clock::Zero::unknown
                         ? "this trace's clock has no epoch: give --offset NS, the Unix time of its zero"
                         : "record both at the same time; check the clocks",
-                    "the trace and the power log share no time (the trace runs from {} to {} ns)",
-                    about.begin, about.end);
+                    "the trace and the power log share no time: {}", spans(about, log));
     for (const trace::Edge& edge : about.edges)
         out.edges.push_back({about.qualified(edge.from), about.qualified(edge.to), edge.count});
     std::stable_sort(

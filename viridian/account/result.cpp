@@ -51,6 +51,7 @@ Json to_json(const Accounting& accounting) {
                  {"operations", Json::array()},
                  {"devices", Json::array()},
                  {"edges", Json::array()},
+                 {"modules", Json::array()},
                  {"warnings", accounting.warnings}};
     std::string method;
     for (const Device& device : accounting.devices) {
@@ -62,6 +63,11 @@ Json to_json(const Accounting& accounting) {
     for (const Operation& operation : accounting.operations) json["operations"].push_back(to_json(operation));
     for (const Flow& flow : accounting.edges)
         json["edges"].push_back({{"from", flow.from}, {"to", flow.to}, {"count", flow.count}});
+    for (const Module& module : accounting.modules)
+        json["modules"].push_back({{"name", module.name},
+                                   {"type", module.type},
+                                   {"calls", module.calls},
+                                   {"recomputed", module.recomputed}});
     return json;
 }
 
@@ -116,6 +122,9 @@ Result<Accounting> accounting_from_json(const Json& json, std::string_view name)
         }
         for (const Json& item : json.at("edges"))
             out.edges.push_back({item.at("from"), item.at("to"), item.at("count")});
+        for (const Json& item : json.value("modules", Json::array()))  // older results have none
+            out.modules.push_back(
+                {item.at("name"), item.at("type"), item.at("calls"), item.at("recomputed")});
     } catch (const Json::exception& exception) {
         std::string_view what =
             exception.what();  // "[json.exception.out_of_range.403] key 'trace' not found"

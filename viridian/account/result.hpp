@@ -15,7 +15,7 @@ struct Operation {       // one qualified name on one device and pass
     std::string type;    // "MatMul"
     std::string kind;    // operation, kernel, copy, fill
     std::string device;  // "cpu:0"
-    std::string pass;    // forward, backward, unknown
+    std::string pass;    // forward, backward, recompute, optimizer, or empty if unknown
     std::string stream;  // thread or stream; empty if several
     std::uint64_t count = 0;
     Seconds seconds;  // summed over instances; callees' time is not included, except by `recency`
@@ -49,11 +49,20 @@ struct Flow {
     std::uint64_t count = 1;
 };
 
+// A Module is one layer object of the program.
+struct Module {
+    std::string name;  // "ResNet/layer4/1/conv2", the beginning of the names of its operations
+    std::string type;  // its class, "Conv2d"
+    std::uint64_t calls = 0;
+    std::uint64_t recomputed = 0;  // calls that the backward pass repeated
+};
+
 struct Accounting {
     std::string trace, power, sharing;  // two file names; how concurrent leaves share energy, in words
     std::vector<Operation> operations;  // by energy, largest first
     std::vector<Device> devices;
     std::vector<Flow> edges;
+    std::vector<Module> modules;        // in the order of their first call; empty if the trace has none
     std::vector<std::string> warnings;  // sentences
     std::uint64_t events = 0;           // of the trace
 };

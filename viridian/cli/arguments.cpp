@@ -1,6 +1,7 @@
 #include "viridian/cli/arguments.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "viridian/cli/nearest_name.hpp"
 
@@ -20,18 +21,24 @@ std::optional<std::string> nearest_option(std::string_view word, std::span<const
 
 }  // namespace
 
+bool is_for_every_command(const std::string& word) {
+    static constexpr std::array<std::string_view, 5> words = {"--json", "-q", "--quiet", "-v", "--verbose"};
+    return std::ranges::find(words, word) != words.end();
+}
+
 std::vector<std::string> arranged(std::span<const char* const> words) {
     std::vector<std::string> list(words.begin(), words.end());
     const auto command = std::ranges::find_if(list, [](const std::string& word) { return !is_option(word); });
     if (command == list.end()) return list;
-    const auto json = std::find(list.begin(), command, "--json");
-    if (json != command) std::rotate(json, json + 1, command + 1);
-    const std::string first = json != command ? *(command - 1) : *command;
+    const std::string first = *command;
+    // Those that every command takes, in their order, directly behind the command.
+    const auto rest = std::stable_partition(
+        list.begin(), command, [](const std::string& word) { return !is_for_every_command(word); });
+    std::rotate(rest, command, command + 1);
     if (first == "version") return {"--version"};
     if (first != "help") return list;
     std::erase(list, first);
-    if (!std::ranges::all_of(list, [](const std::string& word) { return word == "--json"; }))
-        list.push_back("--help");
+    if (!std::ranges::all_of(list, is_for_every_command)) list.push_back("--help");
     return list;
 }
 

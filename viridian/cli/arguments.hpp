@@ -10,10 +10,14 @@
 
 namespace viridian::cli {
 
-// Returns `words`, those after the program's name, in the order that the parser takes: `--json` moves from
-// before the command to after it, `help COMMAND...` becomes `COMMAND... --help`, `help` alone becomes
-// nothing, and `version` becomes `--version`.
+// Returns `words`, those after the program's name, in the order that the parser takes: `--json`, `--quiet`
+// and
+// `--verbose` move from before the command to after it, `help COMMAND...` becomes `COMMAND... --help`, `help`
+// alone becomes nothing, and `version` becomes `--version`.
 [[nodiscard]] std::vector<std::string> arranged(std::span<const char* const> words);
+
+// Returns true for the flags that every command takes: `--json`, `-q`, `-v` and their long names.
+[[nodiscard]] bool is_for_every_command(const std::string& word);
 
 // Returns true if `--json` is among the words before `--`.
 [[nodiscard]] bool wants_json(std::span<const std::string> words);

@@ -19,6 +19,8 @@ Command pipeline_command();
 Command inspect_command();
 Command trace_command();
 Command report_command();
+Command completion_command();
+Command man_command();
 
 std::vector<CommandGroup> command_groups() {
     return {
@@ -46,6 +48,10 @@ std::vector<CommandGroup> command_groups() {
             inspect_command(),
             trace_command(),
             report_command(),
+        }},
+        {"For your shell", {
+            completion_command(),
+            man_command(),
         }},
     };
 }

@@ -24,6 +24,34 @@ std::optional<T> number_in(const std::string& text) {
     return CLI::detail::lexical_cast(text, value) ? std::optional(value) : std::nullopt;
 }
 
+// "TEXT:a|b|c REQUIRED": the kind of the value, and the words if it takes only these.
+OptionText text_of(const CLI::Option& option) {
+    OptionText out;
+    for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
+    if (out.names.empty()) out.argument = option.get_name();
+    out.description = option.get_description();
+    out.required = option.get_required();
+    if (option.get_items_expected_max() == 0) return out;  // a flag
+    const std::string kind = option.get_type_name();
+    const std::size_t colon = kind.find(':');
+    out.value = kind.substr(0, colon);
+    if (colon == std::string::npos || kind.find('|') == std::string::npos) return out;
+    for (std::size_t at = colon + 1; at <= kind.size();) {
+        const std::size_t end = std::min(kind.find('|', at), kind.size());
+        out.choices.push_back(kind.substr(at, end - at));
+        at = end + 1;
+    }
+    return out;
+}
+
+CommandTree tree_of(const CLI::App& app) {
+    CommandTree out{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
+    for (const CLI::Option* option : app.get_options()) out.options.push_back(text_of(*option));
+    for (const CLI::App* below : app.get_subcommands({})) out.below.push_back(tree_of(*below));
+    return out;
+}
+
 }  // namespace
 
 template <class T>
@@ -93,6 +121,11 @@ App App::add_subcommand(const std::string& name, const std::string& summary) {
     return App(app_->add_subcommand(name, summary));
 }
 Option App::get_option(const std::string& name) const { return Option(app_->get_option(name)); }
+CommandTree App::tree() const {
+    const CLI::App* root = app_;
+    while (root->get_parent() != nullptr) root = root->get_parent();
+    return tree_of(*root);
+}
 void App::footer(const std::string& text) { app_->footer(text); }
 void App::callback(const std::function<void()>& action) { app_->callback(action); }
 void App::require_subcommand(std::size_t least, std::size_t most) { app_->require_subcommand(least, most); }

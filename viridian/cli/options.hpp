@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "viridian/cli/shell/command_tree.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -71,8 +73,9 @@ class App {
     void footer(const std::string& text);
     void callback(const std::function<void()>& action);  // runs after parsing, if the command is named
     void require_subcommand(std::size_t least, std::size_t most);
-    void fallthrough();         // options of the parent are taken after the subcommand too
-    void positionals_at_end();  // nothing after the first positional is an option
+    void fallthrough();                      // options of the parent are taken after the subcommand too
+    [[nodiscard]] CommandTree tree() const;  // of the whole program, whichever command this is
+    void positionals_at_end();               // nothing after the first positional is an option
 
   private:
     CLI::App* app_;

@@ -9,7 +9,7 @@ std::string overview_text(std::span<const CommandGroup> groups) {
     std::string text =
         "Viridian measures where a neural network's energy goes, and lowers it while the outputs stay the "
         "same.\n"
-        "\nUsage: viridian COMMAND [ARGUMENTS] [--json]\n";
+        "\nUsage: viridian COMMAND [ARGUMENTS] [--json] [--quiet | --verbose]\n";
     for (const CommandGroup& group : groups) {
         text += fmt::format("\n{}:\n", group.title);
         for (const Command& command : group.commands)
@@ -31,6 +31,8 @@ Json overview_json(std::span<const CommandGroup> groups) {
                                         {"group", group.title}});
     return json;
 }
+
+std::string version_number() { return VIRIDIAN_VERSION; }
 
 std::string version_text() {
     const Machine machine = this_machine();

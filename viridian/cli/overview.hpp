@@ -16,5 +16,7 @@ namespace viridian::cli {
 // Returns the version on the first line, then the processor and those of its instruction sets that Viridian
 // knows (base/system/machine.hpp).
 [[nodiscard]] std::string version_text();
+// Returns the version alone, "0.1.0".
+[[nodiscard]] std::string version_number();
 
 }  // namespace viridian::cli

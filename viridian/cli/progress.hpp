@@ -1,10 +1,16 @@
 #pragma once
-// Progress shows in one line on stderr how far long work has come. The line is shown only if stderr is a
-// terminal.
+// Progress shows in one line on stderr how far long work has come. The line is shown if stderr is a terminal
+// that can erase a line. With --verbose it is shown elsewhere too, once a second, each time in a new line.
 #include <chrono>
 #include <string>
 
 namespace viridian::cli {
+
+enum class Verbosity { quiet, normal, verbose };
+// Return and set how much is said on stderr: `quiet` drops progress and notes, but neither warnings nor
+// errors. run_cli sets it before a command runs.
+[[nodiscard]] Verbosity verbosity();
+void set_verbosity(Verbosity verbosity);
 
 class Progress {
   public:

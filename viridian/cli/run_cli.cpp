@@ -1,10 +1,14 @@
 #include "viridian/cli/run_cli.hpp"
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 
 #include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -15,6 +19,7 @@
 #include "viridian/cli/arguments.hpp"
 #include "viridian/cli/command.hpp"
 #include "viridian/cli/overview.hpp"
+#include "viridian/cli/progress.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -126,6 +131,23 @@ class StableFormatter : public CLI::Formatter {
     }
 };
 
+// The flags that every command has.
+void add_common_flags(CLI::App& command, bool& json, bool& quiet, bool& verbose) {
+    command.add_flag("--json", json, "One JSON object on stdout, nothing else there");
+    CLI::Option* const less = command.add_flag("-q,--quiet", quiet, "No progress and no notes on stderr");
+    command
+        .add_flag("-v,--verbose", verbose,
+                  "Progress also where stderr is no terminal; at the end time and memory")
+        ->excludes(less);
+}
+
+void print_cost(std::chrono::steady_clock::duration time) {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    fmt::print(stderr, "took {:.3g} s, {} at most\n", std::chrono::duration<double>(time).count(),
+               size_text(Bytes(std::int64_t{1024} * used.ru_maxrss)));
+}
+
 Result<Answer> run_guarded(const Action& action) {
     constexpr auto next_step = "please report it with the command line and the input";
     try {
@@ -147,20 +169,23 @@ int run_cli(int count, const char* const* arguments) {
     const std::vector<std::string> words =
         arranged(std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
     const bool json = wants_json(words);
-    if (std::ranges::all_of(words, [](const std::string& word) { return word == "--json"; }))
+    if (std::ranges::all_of(words, is_for_every_command))
         return print(Answer{overview_json(groups), overview_text(groups), 0}, json);
 
-    CLI::App app("", "viridian");
+    CLI::App app(
+        "Measures where a neural network's energy goes, and lowers it while the outputs stay the same",
+        "viridian");
     app.formatter(std::make_shared<StableFormatter>());
     app.require_subcommand(1);
     app.set_version_flag("--version", version_text);
     bool given = false;  // `json` tells
-    app.add_flag("--json", given, "");
+    bool quiet = false, verbose = false;
+    app.add_flag("--json", given, "One JSON object on stdout, nothing else there");
     Action chosen;
     for (const CommandGroup& group : groups)
         for (const Command& command : group.commands) {
             CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
-            subcommand->add_flag("--json", given, "One JSON object on stdout, nothing else there");
+            add_common_flags(*subcommand, given, quiet, verbose);
             Action action = command.define(App(subcommand));
             take_one_value_each(*subcommand);
             const std::string more = subcommand->get_footer();
@@ -179,7 +204,10 @@ int run_cli(int count, const char* const* arguments) {
     } catch (const CLI::ParseError& error) {
         return print(wrong_arguments(app, error), json);
     }
+    set_verbosity(quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal);
+    const auto begin = std::chrono::steady_clock::now();
     const Result<Answer> answer = run_guarded(chosen);
+    if (verbose) print_cost(std::chrono::steady_clock::now() - begin);
     const int code = answer.ok() ? print(*answer, json) : print(answer.error(), json);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         return print(

@@ -10,10 +10,11 @@ class TerminalListener final : public Listener {
   public:
     void progress(const std::string& what) override { progress_.show(what); }
     void note(const std::string& text) override;
-    void warning(const std::string& text) override { note("warning: " + text); }
+    void warning(const std::string& text) override { warning_line("warning: " + text); }
     bool cancelled() override { return interrupt_.asked(); }
 
   private:
+    void warning_line(const std::string& text);
     Progress progress_;
     Interrupt interrupt_;
 };

@@ -14,6 +14,26 @@ byId('headline').textContent = `${energy(boxes.filter((box) => box.parent === ''
 byId('conditions').textContent = `${result.trace} · ${result.power} · ${result.sharing} · ` +
   result.devices.map((d) => `${d.name}: ${d.method} from ${d.power}`).join(' · ');
 
+// Who used the energy: modules, their classes or operators, as the command was asked for.
+const footprint = result.footprint;
+if (footprint) {
+  const title = { module: 'module', type: 'class', operator: 'operator' }[footprint.by];
+  const whole = footprint.rows.reduce((sum, row) => sum + row.joules, 0);
+  const used = ['forward', 'backward', 'recompute', 'optimizer', 'no_pass'].filter((part) => footprint.rows.some((row) => row[part] > 0));
+  byId('footprint').append(element('h2', {}, `Energy by ${title}`),
+    element('p', { class: 'small soft' }, 'Each joule is in one row' + (footprint.by === 'module' ? '; “itself” is what a module does outside the modules in it.' : '.')),
+    sortedTable([
+      { title, cell: (row) => row.name + (row.itself ? ', itself' : ''), sort: (row) => row.name, name: true },
+      ...(footprint.by === 'module' ? [{ title: 'class', cell: (row) => row.type, sort: (row) => row.type }] : []),
+      { title: 'joules', cell: (row) => energy(row.joules), sort: (row) => row.joules, number: true },
+      { title: 'interval', cell: (row) => `${energy(row.low)} to ${energy(row.high)}`, sort: (row) => row.high, number: true },
+      { title: 'share', cell: (row) => percent(whole > 0 ? row.joules / whole : 0), sort: (row) => row.joules, number: true },
+      ...used.map((part) => ({ title: part.replace('_', ' '), cell: (row) => energy(row[part]), sort: (row) => row[part], number: true })),
+      { title: 'time', cell: (row) => seconds(row.seconds), sort: (row) => row.seconds, number: true },
+      { title: 'calls', cell: (row) => String(row.calls), sort: (row) => row.calls, number: true },
+    ], footprint.rows, (row) => `${row.name} ${row.itself}`));
+}
+
 // Energy of a box in the pass that is looked at.
 const passes = result.passes || {};
 const choices = passes.forward > 0 && passes.backward > 0 ? ['joules', 'forward', 'backward'] : ['joules'];
@@ -140,7 +160,7 @@ function show(parent) {
 }
 function choose() {
   byId('passes').replaceChildren(...(choices.length > 1 ? choices : []).map((choice) => {
-    const button = element('button', { type: 'button', 'aria-pressed': choice === pass }, choice === 'joules' ? 'both passes' : `${choice} (${energy(passes[choice])})`);
+    const button = element('button', { type: 'button', 'aria-pressed': choice === pass }, choice === 'joules' ? 'all passes' : `${choice} (${energy(passes[choice])})`);
     button.addEventListener('click', () => { pass = choice; choose(); show(''); });
     return button;
   }));

@@ -35,10 +35,11 @@ inline constexpr int kind_count = 11;
 [[nodiscard]] constexpr bool is_work(Kind kind) { return kind <= Kind::fill; }
 [[nodiscard]] std::string_view name_of(Kind kind);
 
-// The parts of a training step: `backward` computes gradients, `weight` those of parameters alone where a
-// writer tells them apart, and `update` changes parameters.
-enum class Pass : std::uint8_t { unknown, forward, backward, weight, update };
-inline constexpr unsigned pass_count = 5;
+// The parts of a training step: `backward` computes gradients, `weight` those of parameters alone if a writer
+// tells them apart, `update` changes parameters, and `recompute` is a forward pass that the backward pass
+// repeats, because its results were not kept.
+enum class Pass : std::uint8_t { unknown, forward, backward, weight, update, recompute };
+inline constexpr unsigned pass_count = 6;
 [[nodiscard]] std::string_view name_of(Pass pass);
 // Returns the pass of this name, or `unknown`.
 [[nodiscard]] Pass pass_of(std::string_view name);

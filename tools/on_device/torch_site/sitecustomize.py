@@ -1,6 +1,6 @@
 """Loaded by Python before a program that `viridian record --torch` starts: once the program imports torch, its profiler
 runs until the program ends, and the trace goes to the file that VIRIDIAN_TORCH_TRACE names, on the clock of the power
-log. The program itself stays as it is. VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py);
+log. Calls of modules are in it by their qualified names (module_scopes.py). The program itself stays as it is. VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py);
 VIRIDIAN_TORCH_ENDS: SIGTERM will end the program, and the trace is then written first."""
 import atexit
 import importlib
@@ -43,11 +43,21 @@ def end_cleanly(finish):
         pass
 
 
+def unless_it_fails(step):
+    """The program goes on whatever happens to the names of its modules."""
+    try:
+        return step()
+    except Exception as error:
+        print(f"viridian: the program's modules are not named: {type(error).__name__}: {error}", file=sys.stderr)
+        return None
+
+
 def trace(torch):
-    ours = ("kineto", "event_timer", "load_file", "simulated_gpu")
+    ours = ("kineto", "module_scopes", "event_timer", "load_file", "simulated_gpu")
     theirs = {name: sys.modules.pop(name) for name in ours if name in sys.modules}
     sys.path.insert(0, os.path.dirname(HERE))
     import kineto
+    import module_scopes
     timer = timer_of_events() if EVENTS else None
     sys.path.pop(0)
     for name in ours:  # the program may have modules of these names
@@ -58,6 +68,7 @@ def trace(torch):
     if torch.cuda.is_available() and timer is None:
         kinds.append(profiler.ProfilerActivity.CUDA)
     prof = profiler.profile(activities=kinds)
+    scopes = module_scopes.ModuleScopes(torch)
 
     def anchor():
         name, before = f"{kineto.ANCHOR}.{len(anchors)}", time.time_ns()
@@ -71,14 +82,20 @@ def trace(torch):
         atexit.unregister(finish)
         if torch.cuda.is_available() and torch.cuda.is_initialized():
             torch.cuda.synchronize()
+        unless_it_fails(scopes.stop)
         anchor()
         prof.stop()
         import gzip
         import json
-        raw = TARGET + ".raw.json"
-        prof.export_chrome_trace(raw)
-        data = kineto.load(raw, anchors)
-        os.remove(raw)
+        whole_us = not torch.profiler.kineto_available()
+        if whole_us:
+            data = kineto.of_events(prof.profiler.kineto_results.events())
+        else:
+            raw = TARGET + ".raw.json"
+            prof.export_chrome_trace(raw)
+            data = kineto.load(raw, anchors)
+            os.remove(raw)
+        about_modules = unless_it_fails(lambda: scopes.add_to(data, whole_us))
         low, high = kineto.clock_offset(data, anchors)
         if low is not None and (low > 0 or high < 0):
             kineto.shift(data, -(low + high) // 2)
@@ -89,11 +106,15 @@ def trace(torch):
             print("viridian: PyTorch's profiler saw no kernels: `viridian doctor` says why; `viridian record --torch "
                   "--events` times operators without CUPTI", file=sys.stderr)
         data["viridianClock"] = {"trace_ahead_ns": [low, high]}
+        if about_modules is not None:
+            with open(TARGET + ".modules", "w", encoding="utf-8") as file:
+                json.dump(about_modules, file)
         with gzip.GzipFile(TARGET, "wb", 6, mtime=0) as file:
             file.write(json.dumps(data, separators=(",", ":")).encode())
 
     prof.start()
     anchor()
+    unless_it_fails(scopes.start)
     atexit.register(finish)
     if ENDS:
         end_cleanly(finish)

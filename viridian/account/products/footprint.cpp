@@ -160,7 +160,8 @@ std::vector<Box> diagram(const Accounting& accounting, std::string_view pass) {
             box.parent = parent;
             box.energy += operation.energy->value;
             if (operation.pass == "forward") box.forward += operation.energy->value;
-            if (operation.pass == "backward") box.backward += operation.energy->value;
+            if (operation.pass == "backward" || operation.pass == "weight")
+                box.backward += operation.energy->value;
             box.composite = box.composite || i + 1 < parts.size();
         }
     }
@@ -177,9 +178,11 @@ Passes by_pass(const Accounting& accounting) {
     Passes out;
     for (const Operation& operation : accounting.operations) {
         if (!operation.energy) continue;
-        Joules& sum = operation.pass == "forward"    ? out.forward
-                      : operation.pass == "backward" ? out.backward
-                                                     : out.unknown;
+        Joules& sum = operation.pass == "forward"                                  ? out.forward
+                      : operation.pass == "backward" || operation.pass == "weight" ? out.backward
+                      : operation.pass == "recompute"                              ? out.recompute
+                      : operation.pass == "update"                                 ? out.optimizer
+                                                                                   : out.unknown;
         sum += operation.energy->value;
     }
     return out;

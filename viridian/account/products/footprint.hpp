@@ -52,7 +52,7 @@ struct Box {
 [[nodiscard]] std::vector<Box> diagram(const Accounting& accounting, std::string_view pass = "");
 
 struct Passes {
-    Joules forward, backward, unknown;
+    Joules forward, backward, recompute, optimizer, unknown;
 };
 // Returns the energy of each pass.
 [[nodiscard]] Passes by_pass(const Accounting& accounting);

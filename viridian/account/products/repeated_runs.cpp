@@ -42,7 +42,7 @@ RepeatedRuns repeated_runs(const std::vector<Accounting>& runs) {
         total.push_back(sum);
         forward.push_back(passes.forward.value);
         backward.push_back(passes.backward.value);
-        unknown.push_back(passes.unknown.value);
+        unknown.push_back((passes.unknown + passes.recompute + passes.optimizer).value);
         idle.push_back(0.0);
         for (const Device& device : run.devices) idle.back() += device.idle.value.value;
         for (const Operation& operation : run.operations) {

@@ -12,22 +12,25 @@
 namespace viridian::cli {
 
 Command account_command() {
-    return {
-        "account", "Joules per operation, layer and module, from anybody's trace and power log",
-        "viridian account --trace trace.json.gz --power power.csv", [](App app) {
-            return choose(
-                app,
-                {{"selftest", "Every sensor and method against known ground truth", "",
-                  define_account_selftest},
-                 {"diff", "Compares results or experiments: PCC, MED, stability, what changed most", "",
-                  define_account_diff},
-                 {"top", "Largest consumers over several runs, with their spread", "", define_account_top},
-                 {"epochs", "Power over the time of an epoch, averaged over all epochs", "",
-                  define_account_epochs},
-                 {"overhead", "What recording costs: a program with and without it", "",
-                  define_account_overhead}},
-                define_account_run(app));
-        }};
+    return {"account", "Joules per operation, layer and module, from anybody's trace and power log",
+            "viridian account run1 -o run1/account\n"
+            "  viridian account --trace trace.json.gz --power power.csv --by module --depth 2",
+            [](App app) {
+                return choose(
+                    app,
+                    {{"selftest", "Every sensor and method against known ground truth",
+                      "viridian account selftest --scenario calm --seeds 3", define_account_selftest},
+                     {"diff", "Compares results or experiments: PCC, MED, stability, what changed most",
+                      "viridian account diff before.json after.json", define_account_diff},
+                     {"top", "Largest consumers over several runs, with their spread",
+                      "viridian account top run1.json run2.json run3.json", define_account_top},
+                     {"epochs", "Power over the time of an epoch, averaged over all epochs",
+                      "viridian account epochs --trace run1/torch.json.gz --power run1/power.csv",
+                      define_account_epochs},
+                     {"overhead", "What recording costs: a program with and without it",
+                      "viridian account overhead --runs 5 -- python3 train.py", define_account_overhead}},
+                    define_account_run(app));
+            }};
 }
 
 Result<account::Accounting> load_accounting(const std::string& path) {

@@ -3,6 +3,7 @@
 // they share: reading results of accounting and writing answers.
 #include "viridian/account/result.hpp"
 #include "viridian/base/file.hpp"
+#include "viridian/cli/account/account_footprint.hpp"
 #include "viridian/cli/subcommands.hpp"
 
 namespace viridian::cli {
@@ -31,9 +32,9 @@ struct Experiment {
 // missing_entry (a folder without results).
 [[nodiscard]] Result<Experiment> load_experiment(const std::string& where);
 
-// Returns `result` as JSON with its products (summary, diagram, passes), and as text with the `top`
-// operations of most energy.
-[[nodiscard]] Answer account_answer(const account::Accounting& result, std::size_t top);
+// Returns `result` as JSON with its products (summary, diagram, passes, footprint), and as text with the
+// table that `grouping` asks for. Errors: those of footprint_answer.
+[[nodiscard]] Result<Answer> account_answer(const account::Accounting& result, const Grouping& grouping);
 
 // Writes the JSON of `answer` to `file`, as the user asks with `-o FILE`, and adds the names of the written
 // files to the answer's text. A name that ends in .json or .html, or has no ending, gives both the JSON and

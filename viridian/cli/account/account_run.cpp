@@ -21,7 +21,9 @@ struct AccountRunOptions {
     std::string trace, power, method = "auto", output, spill, weights, model;
     double meter_shift_ms = 0.0, max_shift_ms = 50.0;
     std::int64_t offset_ns = 0;
-    std::size_t top = 15;
+    std::optional<std::int64_t> power_offset_ns;
+    std::string recording;  // a folder that `record` wrote
+    Grouping grouping;
     std::uint64_t most_leaves = account::Options{}.most_leaves;
     bool precision = false, forecast = false;
 };
@@ -93,16 +95,6 @@ std::string device_text(const account::Device& device) {
     return text + "\n";
 }
 
-std::string table(const std::vector<account::FootprintRow>& entries, std::size_t top) {
-    std::string text =
-        fmt::format("{:>10}  {:>23}  {:>9}  {:>9}  {}\n", "joules", "[low, high]", "watts", "count", "name");
-    for (std::size_t i = 0; i < entries.size() && i < top; ++i)
-        text += fmt::format("{:>10.4g}  {:>23}  {:>9.4g}  {:>9}  {}\n", entries[i].energy.value,
-                            fmt::format("[{:.4g}, {:.4g}]", entries[i].low.value, entries[i].high.value),
-                            entries[i].watts().value, entries[i].count, entries[i].name);
-    return text;
-}
-
 Json to_json(const std::vector<account::FootprintRow>& entries) {
     Json out = Json::array();
     for (const account::FootprintRow& entry : entries)
@@ -148,16 +140,46 @@ bool may_fit(const account::Forecast& needs, bool only_forecast, Json& forecasts
     return !only_forecast && needs.bytes < available;
 }
 
-Result<Answer> run_account_run(const AccountRunOptions& options) {
+// The trace and the power log of a recording, if the user gives its folder and no others.
+Result<AccountRunOptions> with_recording(AccountRunOptions options) {
+    if (options.recording.empty()) return options;
+    const Path folder = options.recording;
+    if (!std::filesystem::is_directory(folder))
+        return fail(ErrorCode::invalid_argument,
+                    "give a folder that `viridian record` wrote, or --trace and --power",
+                    "there is no folder `{}`", options.recording);
+    if (options.power.empty()) options.power = (folder / "power.csv").string();
+    if (!options.trace.empty()) return options;
+    std::vector<std::string> traces;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        if (name == "torch.json.gz" || (name.starts_with("kernels.") && name.ends_with(".vtrace")))
+            traces.push_back(entry.path().string());
+    }
+    if (traces.empty())
+        return fail(ErrorCode::missing_entry, "record with --torch or --cupti, or give --trace",
+                    "the recording `{}` holds no trace", options.recording);
+    if (traces.size() > 1) {
+        std::ranges::sort(traces);
+        return fail(ErrorCode::invalid_argument, "choose one by --trace",
+                    "the recording `{}` holds several traces: {}", options.recording,
+                    fmt::join(traces, ", "));
+    }
+    options.trace = traces[0];
+    return options;
+}
+
+Result<Answer> run_account_run(const AccountRunOptions& given) {
+    VIRIDIAN_TRY(const AccountRunOptions options, with_recording(given));
     if (options.trace.empty() || options.power.empty())
         return fail(ErrorCode::invalid_argument, "see `viridian account --help`",
-                    "account needs --trace and --power");
+                    "account needs the folder of a recording, or --trace and --power");
     const auto method = account::method_from(options.method);
     if (!method)
         return fail(ErrorCode::invalid_argument,
                     "choose one of: auto, recency, recency-leaves, overlap, deconvolve",
                     "there is no method `{}`", options.method);
-    VIRIDIAN_TRY(const meter::PowerLog log, meter::read_power_log(options.power));
+    VIRIDIAN_TRY(const meter::PowerLog log, meter::read_power_log(options.power, options.power_offset_ns));
     account::Options how;
     how.method = *method;
     how.meter_shift = static_cast<std::int64_t>(options.meter_shift_ms * 1e6);
@@ -176,7 +198,7 @@ Result<Answer> run_account_run(const AccountRunOptions& options) {
                 "no two names of `{}` stand in this trace: no data flow is drawn", options.model));
     }
 
-    Answer answer = account_answer(result, options.top);
+    VIRIDIAN_TRY(Answer answer, account_answer(result, options.grouping));
     answer.json["forecast"] = std::move(forecasts);
     if (options.precision) {
         VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
@@ -186,9 +208,19 @@ Result<Answer> run_account_run(const AccountRunOptions& options) {
     return answer;
 }
 
+// Leaves out what a program without recomputation, or without an optimizer, has none of.
+std::string passes_text(const account::Passes& passes) {
+    if (passes.forward.value <= 0 && passes.backward.value <= 0) return "";
+    std::string text =
+        fmt::format("forward {:.6g} J, backward {:.6g} J", passes.forward.value, passes.backward.value);
+    if (passes.recompute.value > 0) text += fmt::format(", recompute {:.6g} J", passes.recompute.value);
+    if (passes.optimizer.value > 0) text += fmt::format(", optimizer {:.6g} J", passes.optimizer.value);
+    return text + fmt::format(", neither {:.6g} J\n", passes.unknown.value);
+}
+
 }  // namespace
 
-Answer account_answer(const account::Accounting& result, std::size_t top) {
+Result<Answer> account_answer(const account::Accounting& result, const Grouping& grouping) {
     Answer answer;
     answer.json = account::to_json(result);
     const auto summary = account::summarized_footprint(result);
@@ -196,16 +228,18 @@ Answer account_answer(const account::Accounting& result, std::size_t top) {
     answer.json["summary"] = to_json(summary);
     answer.json["passes"] = {{"forward", passes.forward.value},
                              {"backward", passes.backward.value},
+                             {"recompute", passes.recompute.value},
+                             {"optimizer", passes.optimizer.value},
                              {"unknown", passes.unknown.value}};
     answer.json["diagram"] = boxes(result, "");
     for (const account::Device& device : result.devices) answer.text += device_text(device);
     answer.text += fmt::format("{}; {}, {}, {} after folding repeated blocks\n", result.sharing,
                                counted(result.events, "event"),
                                counted(result.operations.size(), "operation"), summary.size());
-    if (passes.forward.value > 0 || passes.backward.value > 0)
-        answer.text += fmt::format("forward {:.6g} J, backward {:.6g} J, neither {:.6g} J\n",
-                                   passes.forward.value, passes.backward.value, passes.unknown.value);
-    answer.text += table(summary, top);
+    answer.text += passes_text(passes);
+    VIRIDIAN_TRY(const Answer rows, footprint_answer(result, grouping));
+    if (!rows.json.is_null()) answer.json["footprint"] = rows.json;
+    answer.text += rows.text;
     answer.text += result.edges.empty() ? "no data flow is known (--model M.onnx gives it)\n"
                                         : counted(result.edges.size(), "data flow") + "\n";
     for (const std::string& warning : result.warnings) answer.text += "warning: " + warning + "\n";
@@ -214,16 +248,24 @@ Answer account_answer(const account::Accounting& result, std::size_t top) {
 
 Action define_account_run(App app) {
     const auto options = std::make_shared<AccountRunOptions>();
+    app.add_option("RECORDING", options->recording,
+                   "Folder that `viridian record` wrote: its trace and power log");
     app.add_option("--trace", options->trace,
                    "Trace of any known format: PyTorch, ONNX Runtime, TensorFlow, Chrome, Viridian's own");
-    app.add_option("--power", options->power, "Power log (viridian record writes one; docs/meter.md)");
+    app.add_option(
+        "--power", options->power,
+        "Power log: of `viridian record`, nvidia-smi, dcgmi, perf stat, turbostat, ipmitool, Zeus, "
+        "CodeCarbon or Prometheus (docs/meter.md)");
     app.add_option("--method", options->method, "auto, recency, recency-leaves, overlap or deconvolve")
         .capture_default_str();
     app.add_option("-o,--output", options->output,
                    "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
-    app.add_option("--top", options->top, "Rows of the table").capture_default_str();
+    define_grouping(app, options->grouping);
+    app.add_option("--top", options->grouping.top, "Rows of the table").capture_default_str();
     app.add_option("--offset", options->offset_ns,
                    "Nanoseconds added to the trace's times (Unix time of its zero)");
+    app.add_option("--power-offset", options->power_offset_ns,
+                   "Nanoseconds added to the power log's times (Unix time of its zero)");
     app.add_option("--meter-shift", options->meter_shift_ms, "Known lag of the meter, milliseconds");
     app.add_option("--max-shift", options->max_shift_ms,
                    "deconvolve searches shifts up to this, milliseconds")

@@ -1,8 +1,11 @@
 // `viridian account top RUN...`
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "viridian/account/products/repeated_runs.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/account/account.hpp"
 
 namespace viridian::cli {
@@ -17,6 +20,20 @@ struct AccountTopOptions {
 Json energy_json(const account::Spread& joules, const Provenance& provenance) {
     return to_json(Energy{Joules(joules.mean), Joules(joules.mean - joules.deviation),
                           Joules(joules.mean + joules.deviation), provenance});
+}
+
+// The part of the names of the larger result that the other has too.
+double names_in_common(const account::Accounting& a, const account::Accounting& b) {
+    const auto names_of_run = [](const account::Accounting& run) {
+        std::set<std::string> names;
+        for (const account::Operation& operation : run.operations) names.insert(operation.name);
+        return names;
+    };
+    const std::set<std::string> one = names_of_run(a), other = names_of_run(b);
+    const auto shared =
+        std::ranges::count_if(one, [&](const std::string& name) { return other.contains(name); });
+    return static_cast<double>(shared) /
+           static_cast<double>(std::max({one.size(), other.size(), std::size_t{1}}));
 }
 
 Result<Answer> run_account_top(const AccountTopOptions& options) {
@@ -39,12 +56,19 @@ Result<Answer> run_account_top(const AccountTopOptions& options) {
                    {"entries", Json::array()},
                    {"warnings", Json::array()}};
     if (runs.size() < account::enough_runs)
-        answer.json["warnings"].push_back(fmt::format("{} runs: the spread of fewer than {} says little",
-                                                      runs.size(), account::enough_runs));
-    answer.text = fmt::format(
-        "{:.6g} ± {:.2g} J over {} runs ({}); forward {:.6g}, backward {:.6g}, neither {:.6g} J\n",
-        got.total.mean, got.total.deviation, runs.size(), got.provenance.text(), got.forward.mean,
-        got.backward.mean, got.unknown.mean);
+        answer.json["warnings"].push_back(fmt::format("{}: the spread of fewer than {} says little",
+                                                      counted(runs.size(), "run"), account::enough_runs));
+    for (std::size_t i = 1; i < runs.size(); ++i)
+        if (const double common = names_in_common(runs[0], runs[i]); common < 0.5) {
+            answer.json["warnings"].push_back(fmt::format(
+                "`{}` and `{}` have {:.0f} % of their names in common: they look like different programs",
+                runs[0].trace, runs[i].trace, 100.0 * common));
+            break;
+        }
+    answer.text =
+        fmt::format("{:.6g} ± {:.2g} J over {} ({}); forward {:.6g}, backward {:.6g}, neither {:.6g} J\n",
+                    got.total.mean, got.total.deviation, counted(runs.size(), "run"), got.provenance.text(),
+                    got.forward.mean, got.backward.mean, got.unknown.mean);
     answer.text += fmt::format("{:>10} {:>9}  {:>9} {:>8}  {:>4}  {}\n", "joules", "± sd", "watts", "± sd",
                                "runs", "name");
     for (std::size_t i = 0; i < got.entries.size() && i < options.top; ++i) {

@@ -13,6 +13,7 @@
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/model/model_tensors.hpp"
 #include "viridian/cli/model/run_account.hpp"
+#include "viridian/cli/model/run_trace.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/graph/evaluate.hpp"
@@ -53,14 +54,6 @@ Json output_json(const graph::Graph& graph, const std::vector<graph::Tensor>& ou
                         {"first", std::move(first)}});
     }
     return list;
-}
-
-// In the format that the name asks for (docs/trace.md).
-Result<void> write_trace(const RunOptions& options, const optimize::PlannedModel& planned,
-                         const std::vector<graph::Tensor>& inputs) {
-    VIRIDIAN_TRY(const trace::OutputFormat format, trace::format_of_name(options.trace));
-    VIRIDIAN_TRY(const auto events, optimize::record_runs(planned, inputs, options.traced_runs));
-    return trace::write_as(*events, options.trace, format);
 }
 
 // Into the folder, when there is one; what --json says of them.
@@ -205,7 +198,8 @@ Result<Answer> run_run(const RunOptions& options) {
     VIRIDIAN_TRY(result["outputs"],
                  outputs_json(options, planned.graph, first_step.empty() ? subjects[0].outputs : first_step));
     if (!options.trace.empty()) {
-        VIRIDIAN_TRY(write_trace(options, planned, inputs));
+        VIRIDIAN_TRY(
+            write_run_trace(planned, inputs, options.traced_runs, options.model.meter, options.trace));
         result["trace"] = options.trace;
     }
     std::string accounted;

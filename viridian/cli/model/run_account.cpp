@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "viridian/account/account.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/account/account.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/meter/log/power_log.hpp"
@@ -21,8 +22,9 @@ constexpr double most_events = 4e6;
 
 }  // namespace
 
-Result<Answer> account_runs(const optimize::PlannedModel& planned, const std::vector<graph::Tensor>& inputs,
-                            double seconds, const std::string& meter, const std::string& file) {
+Result<MeteredRuns> metered_runs(const optimize::PlannedModel& planned,
+                                 const std::vector<graph::Tensor>& inputs, int runs,
+                                 const std::string& meter) {
     std::vector<meter::Meter> meters;
     if (meter.empty()) {
         VIRIDIAN_TRY(meters, meter::open_all(meter_paths()));
@@ -30,9 +32,6 @@ Result<Answer> account_runs(const optimize::PlannedModel& planned, const std::ve
         VIRIDIAN_TRY(meter::Meter one, meter::open(meter, meter_paths()));
         meters.push_back(std::move(one));
     }
-    const double steps = static_cast<double>(std::max<std::size_t>(planned.plan.steps.size(), 1));
-    const int runs = static_cast<int>(std::clamp(std::ceil(least_seconds / std::max(seconds, 1e-6)), 10.0,
-                                                 std::max(10.0, most_events / steps)));
     VIRIDIAN_TRY(const TemporaryFile log_file, TemporaryFile::make());
     VIRIDIAN_TRY(meter::PowerLogWriter writer, meter::PowerLogWriter::create(log_file.path()));
     for (const meter::Meter& one : meters)
@@ -59,13 +58,21 @@ Result<Answer> account_runs(const optimize::PlannedModel& planned, const std::ve
             kept = recorded.error();
     }
     if (kept.ok()) kept = writer.flush();
-    Result<meter::PowerLog> log =
-        kept.ok() ? meter::read_power_log(log_file.path()) : Result<meter::PowerLog>(kept.error());
-    VIRIDIAN_TRY(const meter::PowerLog power, std::move(log));
-    VIRIDIAN_TRY(account::Accounting result, account::account(*events, power));
-    result.trace = fmt::format("{} runs", runs);
+    VIRIDIAN_TRY(std::move(kept));
+    VIRIDIAN_TRY(meter::PowerLog power, meter::read_power_log(log_file.path()));
+    return MeteredRuns{std::move(events), std::move(power)};
+}
+
+Result<Answer> account_runs(const optimize::PlannedModel& planned, const std::vector<graph::Tensor>& inputs,
+                            double seconds, const std::string& meter, const std::string& file) {
+    const double steps = static_cast<double>(std::max<std::size_t>(planned.plan.steps.size(), 1));
+    const int runs = static_cast<int>(std::clamp(std::ceil(least_seconds / std::max(seconds, 1e-6)), 10.0,
+                                                 std::max(10.0, most_events / steps)));
+    VIRIDIAN_TRY(const MeteredRuns metered, metered_runs(planned, inputs, runs, meter));
+    VIRIDIAN_TRY(account::Accounting result, account::account(*metered.events, metered.power));
+    result.trace = counted(runs, "run");
     result.power = "this run";
-    Answer answer = account_answer(result, 15);
+    VIRIDIAN_TRY(Answer answer, account_answer(result, {}));
     VIRIDIAN_TRY(keep_answer(answer, file));
     return answer;
 }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* cupti_library = "libviridian_cupti.so";
 constexpr const char* torch_file = "torch.json.gz";
+constexpr const char* modules_file = "torch.json.gz.modules";  // what the program's modules cost to time
 constexpr const char* raw_prefix = "cupti.raw.";
 constexpr const char* stop_file = "cupti.stop";
 
@@ -72,6 +73,21 @@ Result<Json> pack(const Path& raw, const Path& target) {
                 {"lost", source->about().lost_events}};
 }
 
+// PyTorch's trace, and what torch_site said about the program's modules.
+Json torch_trace(const Path& folder, std::vector<std::string>& warnings) {
+    Json trace = {{"file", torch_file}};
+    std::error_code fault;
+    if (const Result<std::string> text = read_file(folder / modules_file, 1 << 16); text.ok())
+        if (Result<Json> modules = parse_json(*text, modules_file); modules.ok() && modules->is_object()) {
+            if (const std::uint64_t unseen = modules->value("unseen", std::uint64_t{0}); unseen > 0)
+                warnings.push_back(fmt::format(
+                    "{} calls of modules ran in threads that PyTorch's profiler does not see", unseen));
+            trace["modules"] = std::move(*modules);
+        }
+    std::filesystem::remove(folder / modules_file, fault);
+    return trace;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> traced_environment(const Tracing& tracing, const Path& folder) {
@@ -120,7 +136,7 @@ Result<Json> collect_traces(const Tracing& tracing, const Path& folder, bool sto
     std::error_code fault;
     if (tracing.torch) {
         if (std::filesystem::exists(folder / torch_file, fault))
-            traces.push_back({{"file", torch_file}});
+            traces.push_back(torch_trace(folder, warnings));
         else
             warnings.emplace_back(
                 stopped
@@ -159,7 +175,7 @@ void remove_traces(const Path& folder) {
     std::vector<Path> old = raw_files(folder);
     for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
         const std::string name = entry.path().filename().string();
-        if (name == torch_file || name == stop_file ||
+        if (name == torch_file || name == modules_file || name == stop_file ||
             (name.starts_with("kernels.") && name.ends_with(".vtrace")))
             old.push_back(entry.path());
     }

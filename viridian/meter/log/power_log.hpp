@@ -48,11 +48,15 @@ struct PowerLog {
     [[nodiscard]] const Series* find(std::string_view device, Scope scope, Kind kind) const;
 };
 
-// Reads a log from the file `path`, which may be gzipped, or from `text`. Errors: malformed (with the line's
-// number; a cut last line is a warning), file_not_found, file_unreadable, limit_exceeded. More than 1 % of
-// readings out of order is malformed; fewer are dropped and counted.
-[[nodiscard]] Result<PowerLog> read_power_log(const Path& path);
-[[nodiscard]] Result<PowerLog> parse_power_log(std::string_view text, std::string_view name);
+// Reads a log from the file `path`, which may be gzipped, or from `text`: ours, or one of another program
+// (viridian/meter/foreign). `offset_ns` is added to all times. Errors: malformed (with the line's number; a
+// cut last line is a warning), invalid_argument (another program's log does not tell its times),
+// file_not_found, file_unreadable, limit_exceeded. More than 1 % of readings out of order is malformed; fewer
+// are dropped and counted.
+[[nodiscard]] Result<PowerLog> read_power_log(const Path& path,
+                                              std::optional<std::int64_t> offset_ns = std::nullopt);
+[[nodiscard]] Result<PowerLog> parse_power_log(std::string_view text, std::string_view name,
+                                               std::optional<std::int64_t> offset_ns = std::nullopt);
 
 // Writes whole lines only. When the disk is full it cuts the file after the last whole line and every later
 // `add` repeats the error: what was written stays readable.

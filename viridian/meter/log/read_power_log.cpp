@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "viridian/meter/foreign/foreign_log.hpp"
 #include "viridian/meter/log/gunzip.hpp"
 #include "viridian/meter/log/power_log.hpp"
 
@@ -43,6 +44,17 @@ std::vector<std::string_view> words(std::string_view text) {
     return parts;
 }
 
+// The first line that is no metadata is our header.
+bool is_ours(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = trim(text.substr(0, end));
+        if (!line.empty() && line.front() != '#') return line == power_log_header;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return false;
+}
+
 class Reader {
   public:
     Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
@@ -60,21 +72,27 @@ class Reader {
                 VIRIDIAN_TRY(metadata(trim(line.substr(1))));
             } else if (!header) {
                 if (line != power_log_header)
-                    return malformed(fmt::format("should be the header `{}`", power_log_header));
+                    return no_header(fmt::format("should be the header `{}`", power_log_header));
                 header = true;
             } else if (Result<void> row = reading(line); !row.ok()) {
                 if (whole) return std::move(row).error();
                 warn("the last line is cut", 1);
             }
         }
-        if (!header) return malformed(fmt::format("comes before any header `{}`", power_log_header));
+        if (!header) return no_header(fmt::format("comes before any header `{}`", power_log_header));
         return finish();
     }
 
   private:
-    Error malformed(std::string_view what) const {
-        return fail(ErrorCode::malformed, "see the power log format in docs/meter.md",
-                    "`{}` is not a power log: line {} {}", name_, line_, what);
+    Error no_header(std::string_view what) const {
+        return malformed(what,
+                         "give a power log of ours, or of nvidia-smi, dcgmi, perf stat, turbostat, ipmitool, "
+                         "Zeus, CodeCarbon or Prometheus (docs/meter.md)");
+    }
+    Error malformed(std::string_view what,
+                    std::string_view next_step = "see the power log format in docs/meter.md") const {
+        return fail(ErrorCode::malformed, std::string(next_step), "`{}` is not a power log: line {} {}",
+                    name_, line_, what);
     }
 
     void warn(std::string_view what, std::uint64_t count) {
@@ -195,16 +213,22 @@ const Series* PowerLog::find(std::string_view device, Scope scope, Kind kind) co
     return nullptr;
 }
 
-Result<PowerLog> parse_power_log(std::string_view text, std::string_view name) {
-    return Reader(text, name).read();
+Result<PowerLog> parse_power_log(std::string_view text, std::string_view name,
+                                 std::optional<std::int64_t> offset_ns) {
+    if (const ForeignFormat* const format = is_ours(text) ? nullptr : foreign_format_of(text))
+        return format->read({text, name, offset_ns});
+    VIRIDIAN_TRY(PowerLog log, Reader(text, name).read());
+    for (Series& series : log.series)
+        for (Reading& reading : series.readings) reading.time_ns += offset_ns.value_or(0);
+    return log;
 }
 
-Result<PowerLog> read_power_log(const Path& path) {
+Result<PowerLog> read_power_log(const Path& path, std::optional<std::int64_t> offset_ns) {
     VIRIDIAN_TRY(std::string text, read_file(path));
     if (is_gzip(text)) {
         VIRIDIAN_TRY(text, gunzip(text, path.string()));
     }
-    return parse_power_log(text, path.string());
+    return parse_power_log(text, path.string(), offset_ns);
 }
 
 }  // namespace viridian::meter

@@ -88,7 +88,7 @@ Result<void> Resolver::take(const Raw& raw) {
     event.start = plus(raw.start, offset_);
     event.end = plus(raw.end, offset_);
     event.correlation = raw.correlation;
-    event.sequence = raw.sequence;
+    event.sequence = std::max<std::int64_t>(raw.sequence, -1);
     event.value = raw.value;
     event.name = raw.name;
     event.type = raw.type;
@@ -101,6 +101,9 @@ Result<void> Resolver::take(const Raw& raw) {
 
     const Nest::Open* const parent = nest_.enter(event, slack_);
     if (event.kind == Kind::operation && raw.pass == Pass::backward) VIRIDIAN_TRY(backward(raw, event));
+    const bool repeats =
+        parent != nullptr && (parent->pass == Pass::backward || parent->pass == Pass::recompute);
+    if (repeats && raw.pass == Pass::forward) event.pass = Pass::recompute;
     path_of(raw, parent, event);
     if (event.kind == Kind::operation) {
         const bool makes_gradient =
@@ -200,7 +203,15 @@ void Resolver::own(Event& event, const Link& link) {
 }
 
 Result<void> Resolver::backward(const Raw& raw, Event& event) {
-    if (raw.sequence < 0 || event.forward != 0) return {};
+    if (raw.sequence == Raw::follows) {
+        if (event.forward != 0) return {};
+        if (const auto found = last_backward_.find(event.lane); found != last_backward_.end()) {
+            event.forward = found->second.instance;
+            event.scope = found->second.scope;
+        }
+        return {};
+    }
+    if (raw.sequence < 0) return {};  // what encloses it may know the forward operator
     std::optional<Link> link;
     if (const auto known = forward_lane_.find(raw.forward_thread); known != forward_lane_.end()) {
         VIRIDIAN_TRY(link, forwards_.find(sequence_key(known->second, raw.sequence)));
@@ -219,6 +230,7 @@ Result<void> Resolver::backward(const Raw& raw, Event& event) {
     if (!link) return {};
     event.forward = link->instance;
     event.scope = link->scope;
+    last_backward_[event.lane] = *link;
     return {};
 }
 

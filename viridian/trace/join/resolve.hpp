@@ -3,7 +3,8 @@
 // qualified names and joins them. It finds the operator that launched an accelerator's work by the
 // correlation number, else by the operator's external number, else by a flow. It finds the forward operator
 // of a backward operator by forward thread and sequence number; the backward operator takes its scope. The
-// resolver takes one pass. Its joins are tables that spill to disk.
+// resolver takes one pass. A module that is called inside backward work is computed again. Its joins are
+// tables that spill to disk.
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -60,6 +61,7 @@ class Resolver {
     JoinTable<Link> launches_, externals_, forwards_, flows_;
     std::unordered_map<std::uint32_t, LaneId> forward_lane_;  // by the profiler's thread number
     std::vector<LaneId> forward_lanes_;
+    std::unordered_map<LaneId, Link> last_backward_;  // forward operator of the lane's last backward node
     // Work that came before its launch, by correlation number.
     std::unordered_map<std::uint64_t, std::vector<InstanceId>> waiting_;
     std::vector<Event> pending_;

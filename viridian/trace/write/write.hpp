@@ -29,6 +29,8 @@ struct JsonExtras {
     std::vector<CounterTrack> tracks;
     // Returns the microjoules of an event, which are shown if they are not negative. May be empty.
     std::function<double(const Event&)> microjoules{};
+    // Returns further arguments of an event, as names and values. May be empty.
+    std::function<std::vector<std::pair<std::string, std::string>>(const Event&)> arguments{};
 };
 
 // Return sinks that write events to `out` as they come.

@@ -119,6 +119,13 @@ class JsonSink : public Sink {
         if (external != 0) fmt::format_to(out, R"(,"External id":{})", external);
         if (event.correlation != 0) fmt::format_to(out, R"(,"correlation":{})", event.correlation);
         if (event.sequence >= 0) fmt::format_to(out, R"(,"Sequence number":{})", event.sequence);
+        if (extras_.arguments)
+            for (const auto& [name, value] : extras_.arguments(event)) {
+                rows += ',';
+                append_escaped(rows, name);
+                rows += ':';
+                append_escaped(rows, value);
+            }
         if (extras_.microjoules) {
             if (const double energy = extras_.microjoules(event); energy >= 0.0)
                 fmt::format_to(out, R"(,"energy_uj":{:.3f})", energy);

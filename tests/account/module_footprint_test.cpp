@@ -1,0 +1,123 @@
+// Energy by module, class and operator.
+#include "viridian/account/products/module_footprint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "viridian/base/json.hpp"
+
+namespace viridian::account {
+namespace {
+
+using testing::ElementsAre;
+
+Operation operation(std::string name, std::string type, std::string pass, double joules) {
+    Operation one;
+    one.name = std::move(name);
+    one.type = std::move(type);
+    one.pass = std::move(pass);
+    one.count = 2;
+    one.seconds = Seconds(1);
+    one.energy = Energy{Joules(joules), Joules(joules / 2), Joules(2 * joules), {}};
+    return one;
+}
+
+// A network of a stem and two blocks, one of them checkpointed, a loss, and an optimizer.
+Accounting trained() {
+    const std::string node = "autograd::engine::evaluate_function: ConvolutionBackward0";
+    Accounting out;
+    out.modules = {{"Net", "Net", 5},
+                   {"Net/stem", "Conv2d", 5},
+                   {"Net/blocks/0", "Block", 5},
+                   {"Net/blocks/0/conv", "Conv2d", 5},
+                   {"Net/blocks/0/skip", "Identity", 5},
+                   {"Net/blocks/1", "Block", 5, 5},
+                   {"Net/blocks/1/conv", "Conv2d", 5, 5},
+                   {"Loss", "Loss", 5}};
+    out.operations = {operation("Net/aten::mean", "aten::mean", "forward", 1),
+                      operation("Net/stem/aten::conv2d/aten::mkldnn", "aten::mkldnn", "forward", 2),
+                      operation("Net/stem/" + node, node, "backward", 4),
+                      operation("Net/blocks/0/aten::add", "aten::add", "forward", 8),
+                      operation("Net/blocks/0/conv/aten::mkldnn", "aten::mkldnn", "forward", 16),
+                      operation("Net/blocks/1/conv/aten::mkldnn", "aten::mkldnn", "forward", 32),
+                      operation("Net/blocks/1/conv/aten::mkldnn", "aten::mkldnn", "recompute", 64),
+                      operation("Loss/aten::nll_loss", "aten::nll_loss", "forward", 128),
+                      operation("Optimizer.step#SGD.step/aten::add", "aten::add", "update", 256),
+                      operation("aten::randn", "aten::randn", "", 512),
+                      operation("Network/aten::zeros", "aten::zeros", "forward", 1024)};
+    out.operations.push_back(out.operations[0]);
+    out.operations.back().energy.reset();  // of a device without a meter
+    return out;
+}
+
+std::vector<std::string> lines(const std::vector<GroupRow>& rows) {
+    std::vector<std::string> out;
+    double total = 0.0;
+    for (const GroupRow& row : rows) {
+        out.push_back(fmt::format("{} {} {}{} J x{}", row.name, row.type, row.own ? "itself " : "",
+                                  row.energy.value, row.calls));
+        const PassJoules& passes = row.passes;
+        EXPECT_DOUBLE_EQ(
+            row.energy.value,
+            (passes.forward + passes.backward + passes.recompute + passes.optimizer + passes.unknown).value);
+        EXPECT_DOUBLE_EQ(row.low.value, row.energy.value / 2);
+        EXPECT_DOUBLE_EQ(row.high.value, row.energy.value * 2);
+        total += row.energy.value;
+    }
+    EXPECT_DOUBLE_EQ(total, 2047.0);  // no joule is lost or counted twice
+    return out;
+}
+
+TEST(ModuleFootprint, EveryJouleIsInTheInnermostModule) {
+    const auto rows = module_footprint(trained(), GroupBy::module);
+    EXPECT_THAT(lines(rows),
+                ElementsAre("(outside modules)  1536 J x0", "(optimizer)  256 J x0", "Loss Loss 128 J x5",
+                            "blocks.1.conv Conv2d 96 J x10", "blocks.0.conv Conv2d 16 J x5",
+                            "blocks.0 Block itself 8 J x5", "stem Conv2d 6 J x5", "Net Net itself 1 J x5",
+                            "blocks.0.skip Identity 0 J x5"));
+    EXPECT_DOUBLE_EQ(rows[3].passes.recompute.value, 64.0);
+    EXPECT_DOUBLE_EQ(rows[6].passes.backward.value, 4.0);
+}
+
+TEST(ModuleFootprint, ModulesBelowTheDepthAreInTheModuleAbove) {
+    EXPECT_THAT(lines(module_footprint(trained(), GroupBy::module, 1)),
+                ElementsAre("(outside modules)  1536 J x0", "(optimizer)  256 J x0", "Loss Loss 128 J x5",
+                            "blocks.1 Block 96 J x10", "blocks.0 Block 24 J x5", "stem Conv2d 6 J x5",
+                            "Net Net itself 1 J x5"));
+    EXPECT_THAT(lines(module_footprint(trained(), GroupBy::module, 0)),
+                ElementsAre("(outside modules)  1536 J x0", "(optimizer)  256 J x0", "Loss Loss 128 J x5",
+                            "Net Net 127 J x5"));
+}
+
+TEST(ModuleFootprint, TwoModelsKeepTheirNames) {
+    Accounting both = trained();
+    both.modules.push_back({"Critic", "Net", 5});
+    both.modules.push_back({"Critic/stem", "Conv2d", 5});
+    const auto rows = lines(module_footprint(both, GroupBy::module));
+    EXPECT_THAT(rows, testing::Contains("Net.stem Conv2d 6 J x5"));
+    EXPECT_THAT(rows, testing::Contains("Critic.stem Conv2d 0 J x5"));
+}
+
+TEST(ModuleFootprint, ByClassAndByOperator) {
+    EXPECT_THAT(lines(module_footprint(trained(), GroupBy::type)),
+                ElementsAre("(outside modules)  1536 J x0", "(optimizer)  256 J x0", "Loss Loss 128 J x5",
+                            "Conv2d Conv2d 118 J x20", "Block Block 8 J x15", "Net Net 1 J x5"));
+    EXPECT_THAT(lines(module_footprint(trained(), GroupBy::op)),
+                ElementsAre("aten::zeros  1024 J x2", "aten::randn  512 J x2", "aten::add  264 J x4",
+                            "aten::nll_loss  128 J x2", "aten::mkldnn  114 J x8",
+                            "ConvolutionBackward0  4 J x2", "aten::mean  1 J x2"));
+}
+
+TEST(ModuleFootprint, ModulesSurviveTheResultFile) {
+    const Accounting before = trained();
+    const auto after = accounting_from_json(to_json(before), "test");
+    ASSERT_TRUE(after.ok()) << after.error().text();
+    ASSERT_EQ(after->modules.size(), before.modules.size());
+    EXPECT_EQ(after->modules[5].name, "Net/blocks/1");
+    EXPECT_EQ(after->modules[5].type, "Block");
+    EXPECT_EQ(after->modules[5].calls, 5U);
+    EXPECT_EQ(after->modules[5].recomputed, 5U);
+}
+
+}  // namespace
+}  // namespace viridian::account
