@@ -162,7 +162,7 @@ Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
     for (std::size_t i = 0; i < measured.size(); ++i) {
         std::vector<double> alone;
         for (const Seconds step : measured[i].steps) alone.push_back(step.value);
-        ran.push_back({measured[i].ran, measured[i].disturbed, {}, {}, std::move(alone)});
+        ran.push_back({measured[i].ran, measured[i].lost, {}, {}, std::move(alone)});
     }
     return ran;
 }
