@@ -55,6 +55,7 @@ graph::Graph convolution_and_softmax() {
 struct Bench {
     TwoThreads device;
     cost::Database database = *cost::Database::temporary();
+    cost::IdlePower idle = cost::IdlePower::whole;
 
     Optimized optimize(const std::string& objective, bool frontier = false) {
         OptimizeOptions options;
@@ -62,8 +63,8 @@ struct Bench {
         options.method = search::OuterMethod::none;
         options.proofs = 1;
         options.frontier = frontier;
-        auto costs =
-            MeasuredCosts::open(device, database, {.meter = "model"}, "f32", tries_fewer_threads(options));
+        auto costs = MeasuredCosts::open(device, database, {.meter = "model", .idle = idle}, "f32",
+                                         tries_fewer_threads(options));
         EXPECT_TRUE(costs.ok()) << costs.error().text();
         Listener listener;
         auto result = optimize::optimize(convolution_and_softmax(), **costs, &device, options, listener);
@@ -101,6 +102,22 @@ TEST(FewerThreads, WhereNothingGainsTheWholePlanRunsOnOne) {
     EXPECT_EQ(lean.optimized.planned.plan.threads, 1);
     EXPECT_DOUBLE_EQ(busy_threads(lean.optimized.planned), 1);
     EXPECT_THAT(text(lean), testing::HasSubstr("the whole plan on 1 of 2"));
+}
+
+// If the work answers for the processors that it keeps busy, one thread takes as many joules as two if it
+// takes twice as long.
+TEST(FewerThreads, ATieGoesToTheFasterPlan) {
+    Bench bench;
+    bench.idle = cost::IdlePower::share;
+    bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.9;
+    const Optimized lean = bench.optimize("energy");
+    EXPECT_DOUBLE_EQ(busy_threads(lean.optimized.planned), 1);
+    Bench tied;
+    tied.idle = cost::IdlePower::share;
+    tied.device.speedup_of_softmax = tied.device.speedup_of_others = 1.99;
+    const Optimized fast = tied.optimize("energy");
+    EXPECT_DOUBLE_EQ(busy_threads(fast.optimized.planned), 2);
+    EXPECT_LT(fast.optimized.planned.totals.seconds, 0.6 * lean.optimized.planned.totals.seconds);
 }
 
 // Both ends of the frontier, and what lies between.

@@ -165,7 +165,7 @@ TEST(Optimize, TheRatioIsOfWhatTheObjectiveMinimises) {
     const Provenance meter{Provenance::Kind::measured, "powercap"};
     const auto set = [&](Side& side, double seconds, double spread, double joules) {
         side.measured->seconds = {seconds, seconds, seconds - spread, seconds + spread, 9};
-        side.measured->disturbed = 0;
+        side.measured->lost = 0;
         side.measured->energy = {Joules(joules), Joules(joules), Joules(joules), meter};
     };
     set(result->baseline, 1, 0.1, 10);
@@ -179,8 +179,8 @@ TEST(Optimize, TheRatioIsOfWhatTheObjectiveMinimises) {
     EXPECT_DOUBLE_EQ(result->gain().value, 2);
     EXPECT_THAT(text(*result), Not(HasSubstr("no gain")));
     EXPECT_THAT(text(*result), Not(HasSubstr("other processes")));
-    result->baseline.measured->disturbed = 0.43;
-    EXPECT_THAT(text(*result), HasSubstr("other processes took a processor during 43 % of the runs"));
+    result->baseline.measured->lost = 0.43;
+    EXPECT_THAT(text(*result), HasSubstr("other processes took 43 % of the runs' time"));
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ void bring_to_present(PlannedModel& planned, const profile::Drift& drift,
 
 // A Measurement is what the runs of one plan took.
 struct Measurement {
-    Summary seconds;                   // of whole runs
-    double disturbed = 0;              // share of the runs during which a thread lost its processor
-    Energy energy;                     // of one run
+    Summary seconds;  // of whole runs
+    double lost = 0;  // share of the runs' time that other processes took (profile::TimeSlice)
+    Energy energy;    // of one run
     std::vector<double> step_seconds;  // medians of recorded runs, by step of the plan
     std::vector<double> alone;         // seconds of each step, timed by itself in turn with the runs
 

@@ -23,7 +23,7 @@ Json side_json(const Side& side) {
     json["timed_alone"] = {{"seconds", measured.kernels().value}};
     json["ran"] = {{"seconds", measured.seconds.median}, {"minimum", measured.seconds.minimum},
                    {"low", measured.seconds.low},        {"high", measured.seconds.high},
-                   {"runs", measured.seconds.count},     {"disturbed", measured.disturbed},
+                   {"runs", measured.seconds.count},     {"lost_share", measured.lost},
                    {"joules", to_json(measured.energy)}};
     json["memory_bytes"] = side.planned.executable->memory().value;
     return json;

@@ -9,7 +9,7 @@
 namespace viridian::optimize {
 namespace {
 
-constexpr double much_disturbed = 0.1;  // share of the runs
+constexpr double much_lost = 0.1;  // share of the runs' time
 
 // What was proven, and no more.
 std::string proof_text(const ProvenPlan& proven) {
@@ -116,14 +116,11 @@ std::string estimate_text(const Energy& energy) {
 
 std::string notes_text(const Optimized& result) {
     std::string out;
-    const double disturbed =
-        std::max(result.baseline.measured->disturbed, result.optimized.measured->disturbed);
-    if (disturbed > much_disturbed)
+    const double lost = std::max(result.baseline.measured->lost, result.optimized.measured->lost);
+    if (lost > much_lost)
         out += fmt::format(
-            "  warning  other processes took a processor during {:.0f} % of the runs: measure again on a "
-            "quiet "
-            "machine\n",
-            100 * disturbed);
+            "  warning  other processes took {:.0f} % of the runs' time: measure again on a quiet machine\n",
+            100 * lost);
     if (!result.gain().is_gain())
         out += fmt::format(
             "  note     no gain is shown: the ratio of what the objective minimises is {:.2f} "

@@ -76,8 +76,8 @@ class Interleaving {
         for (const Summary& ran : summarize_slices(slices)) {
             std::vector<execute::TimedRun> all;
             for (auto& some : usual(steps_[results.size()])) std::ranges::move(some, std::back_inserter(all));
-            const double disturbed = slices[results.size()].disturbed_share();
-            results.push_back({ran, disturbed, middle_steps(std::move(all))});
+            const double lost = slices[results.size()].lost_share();
+            results.push_back({ran, lost, middle_steps(std::move(all))});
         }
         return results;
     }

@@ -22,7 +22,7 @@ struct InterleavedProtocol {
 // An InterleavedResult holds the times of one plan.
 struct InterleavedResult {
     Summary ran;                            // seconds of whole runs
-    double disturbed = 0;                   // share of those runs that other processes disturbed
+    double lost = 0;                        // share of their time that other processes took
     std::vector<Seconds> steps;             // of each of the plan's steps, timed alone
     [[nodiscard]] Seconds kernels() const;  // their sum
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "viridian/base/system/preemptions.hpp"
 
@@ -29,9 +30,13 @@ std::vector<double> TimeSlice::all() const {
     return both;
 }
 
-double TimeSlice::disturbed_share() const {
-    const std::size_t runs = undisturbed.size() + disturbed.size();
-    return runs == 0 ? 0 : static_cast<double>(disturbed.size()) / static_cast<double>(runs);
+double TimeSlice::lost_share() const {
+    if (disturbed.empty()) return 0;
+    const double usual = undisturbed.empty() ? std::ranges::min(disturbed) : summarize(undisturbed).median;
+    double lost = 0;
+    for (const double seconds : disturbed) lost += std::max(0.0, seconds - usual);
+    const std::vector<double> runs = all();
+    return lost / std::accumulate(runs.begin(), runs.end(), 0.0);
 }
 
 Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone) {

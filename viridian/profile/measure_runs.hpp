@@ -29,8 +29,10 @@ struct TimeSlice {
     void add(const TimeSlice& more);
     // Returns the seconds of all runs, undisturbed and disturbed.
     [[nodiscard]] std::vector<double> all() const;
-    // Returns the share of the runs that were disturbed, from 0 to 1.
-    [[nodiscard]] double disturbed_share() const;
+    // Returns the share of the time of all runs, from 0 to 1, that disturbed ones took beyond the median of
+    // the undisturbed ones. A run of which a disturbance took little counts for little. Without undisturbed
+    // runs the shortest one stands for their median.
+    [[nodiscard]] double lost_share() const;
 };
 
 // Runs the subject for `at_least` seconds, and at least twice. The first run meets the caches as another

@@ -49,14 +49,12 @@ class Overlap {
     std::size_t at_ = 0;  // the current segment
     Nanoseconds now_ = INT64_MIN;
     Exact spent_ = 0;            // energy of the current segment that is given out
-    bool edges_ = false;         // a leaf entered or left inside the current segment
     Exact level_ = 0;            // W(now)
     Exact carry_ = 0;            // remainder of the last division
     std::uint64_t weights_ = 0;  // k(now)
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> free_, active_;
     std::vector<Detail> details_;
-    bool started_ = false;
     Exact idle_begin_ = 0;  // the meter's integral when the last leaf left
     // What no leaf received since then: it is idle if another leaf comes, unattributed if not.
     struct Pending {
@@ -69,6 +67,8 @@ class Overlap {
     std::size_t idle_touched_ = SIZE_MAX;    // last segment that idleness touched
     std::size_t before_touched_ = SIZE_MAX;  // the segment in which the first leaf entered
     Attribution out_;
+    bool started_ = false;
+    bool edges_ = false;  // a leaf entered or left inside the current segment
 };
 
 }  // namespace viridian::account

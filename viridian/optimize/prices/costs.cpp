@@ -81,7 +81,7 @@ Result<void> MeasuredCosts::calibrate() {
 
 Result<std::optional<PriceForecast>> MeasuredCosts::forecast(const std::vector<graph::Graph>& graphs) {
     VIRIDIAN_TRY(PriceForecast forecast, PriceForecast::make(graphs, all_prices(), options_.protocol));
-    return std::optional(std::move(forecast));
+    return std::optional(forecast);
 }
 
 Result<std::size_t> MeasuredCosts::confirm(const graph::Graph& graph,
