@@ -16,6 +16,7 @@
 #include "viridian/train/log/event_file.hpp"
 #include "viridian/train/log/line_log.hpp"
 #include "viridian/train/log/progress.hpp"
+#include "viridian/train/metric/metric.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -174,13 +175,16 @@ Result<Answer> run_train(TrainOptions options) {
     TerminalListener listener;
     std::optional<train::LineLog> log;
     std::optional<train::EventFile> events;
-    if (!options.log.empty()) VIRIDIAN_TRY(log, train::LineLog::open(options.log, std::nullopt));
+    if (!options.log.empty()) {
+        VIRIDIAN_TRY(log, train::LineLog::open(options.log, std::nullopt));
+    }
     const auto wall = [] {
         return Seconds(
             std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
     };
-    if (!options.tensorboard.empty())
+    if (!options.tensorboard.empty()) {
         VIRIDIAN_TRY(events, train::EventFile::create(options.tensorboard, wall()));
+    }
     std::optional<Error> failure;  // of a log, which must not lose the run
     const auto on_step = [&](const train::StepRecord& record) {
         listener.progress(train::progress_line(record));

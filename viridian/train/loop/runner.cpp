@@ -43,8 +43,9 @@ const graph::Tensor* Runner::output(std::string_view name) const {
 Result<std::map<std::string, graph::Tensor>> Runner::states() const {
     std::map<std::string, graph::Tensor> all;
     const std::vector<graph::State>& states = ready_.graph.states();
-    for (std::size_t i = 0; i < states.size(); ++i)
+    for (std::size_t i = 0; i < states.size(); ++i) {
         VIRIDIAN_TRY(all[ready_.graph.value(states[i].before).name], ready_.executable->state(i));
+    }
     return all;
 }
 

@@ -132,11 +132,12 @@ class Trainer {
         VIRIDIAN_TRY(training_, data::Batches::make(task_.samples, inputs_, options_.batches));
         for (const graph::State& state : runner->graph().states())
             if (state.role == graph::StateRole::parameter)
-                result_.parameters += element_count(runner->graph().value(state.before).type.dims()).value();
+                result_.parameters += graph::element_count(runner->graph().value(state.before).type.dims()).value();
         if (task_.evaluation.count() > 0) VIRIDIAN_TRY(open_evaluation());
-        if (options_.checkpoints)
+        if (options_.checkpoints) {
             VIRIDIAN_TRY(folder_,
                          CheckpointFolder::open(options_.checkpoints->folder, options_.checkpoints->keep));
+        }
         return {};
     }
 
@@ -270,7 +271,9 @@ class Trainer {
                                   .ignored_label = options_.step.loss.ignored_label};
             for (Metric& metric : metrics_) VIRIDIAN_TRY(metric.add(*predictions, labels->second, counted));
         }
-        for (const Metric& metric : metrics_) VIRIDIAN_TRY(record.metrics[metric.name()], metric.value());
+        for (const Metric& metric : metrics_) {
+            VIRIDIAN_TRY(record.metrics[metric.name()], metric.value());
+        }
         return {};
     }
 
