@@ -117,7 +117,7 @@ TEST(Step, FrozenParametersStayConstants) {
     EXPECT_THAT(step->frozen, ElementsAre("a", "b"));
     ASSERT_EQ(step->parameters.size(), 1U);
     EXPECT_EQ(step->parameters[0].name, "c");
-    EXPECT_THAT(step->parameters[0].moments, ElementsAre("c.mean", "c.square"));
+    EXPECT_THAT(step->parameters[0].moments, ElementsAre("c.moment1", "c.moment2"));
     options.parameters = {{"d*", true}};
     const auto refused = training_step(two_layers(random), options);
     ASSERT_FALSE(refused.ok());

@@ -15,6 +15,7 @@ Command account_command();
 Command meter_command();
 Command serve_command();
 Command gradient_command();
+Command train_command();
 Command pipeline_command();
 Command inspect_command();
 Command trace_command();
@@ -42,6 +43,7 @@ std::vector<CommandGroup> command_groups() {
         }},
         {"Train", {
             gradient_command(),
+            train_command(),
             pipeline_command(),
         }},
         {"Look into files", {

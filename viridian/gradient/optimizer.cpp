@@ -122,17 +122,14 @@ Result<OptimizerKind> parse_optimizer(std::string_view name) {
 }
 
 std::vector<std::string> moments_of(const OptimizerOptions& options) {
-    switch (options.kind) {
-        case OptimizerKind::none:
-            return {};
-        case OptimizerKind::sgd:
-            return options.momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"velocity"};
-        case OptimizerKind::rmsprop:
-            return options.momentum == 0 ? std::vector<std::string>{"square"}
-                                         : std::vector<std::string>{"square", "velocity"};
-        default:
-            return {"mean", "square"};
-    }
+    const std::size_t extra = options.momentum == 0 ? 0 : 1;
+    std::size_t count = 2;
+    if (options.kind == OptimizerKind::none) count = 0;
+    if (options.kind == OptimizerKind::sgd) count = extra;
+    if (options.kind == OptimizerKind::rmsprop) count = 1 + extra;
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("moment{}", i));
+    return names;
 }
 
 Update add_update(const OptimizerOptions& options, double decay, Term parameter, Term gradient,

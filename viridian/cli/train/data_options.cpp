@@ -1,0 +1,97 @@
+#include "viridian/cli/train/data_options.hpp"
+
+#include <algorithm>
+
+namespace viridian::cli {
+namespace {
+
+constexpr std::string_view label_names[] = {"labels", "label", "y", "targets", "target", "class"};
+
+std::vector<std::string> columns_of(const data::Dataset& samples) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < samples.columns(); ++i) names.push_back(samples.column(i).name);
+    return names;
+}
+
+// The column of an input that no option maps; empty if there is none.
+std::string column_for(const std::string& input, const std::vector<std::string>& columns,
+                       const std::vector<std::string>& taken, std::size_t others) {
+    if (std::ranges::find(columns, input) != columns.end()) return input;
+    if (input == "labels") {
+        for (const std::string_view name : label_names)
+            if (std::ranges::find(columns, name) != columns.end()) return std::string(name);
+        return "";
+    }
+    std::vector<std::string> left;
+    for (const std::string& column : columns)
+        if (std::ranges::find(taken, column) == taken.end() &&
+            std::ranges::find(label_names, column) == std::end(label_names))
+            left.push_back(column);
+    return others == 1 && left.size() == 1 ? left[0] : "";
+}
+
+}  // namespace
+
+void add_data_options(App app, DataChoice& choice) {
+    app.add_option("--data", choice.path,
+                   "Samples: .npz, .npy, IDX, CSV, a text file, a folder of arrays (docs/data.md)")
+        .required();
+    app.add_option("--eval", choice.evaluation, "Samples for evaluation, as --data");
+    app.add_option("--eval-share", choice.evaluation_share, "Share of --data that is kept for evaluation")
+        .check(in_range(0.0, 0.9));
+    app.add_option("--input", choice.inputs, "INPUT=COLUMN: which column an input takes");
+    app.add_option("--label-column", choice.open.csv.label, "CSV: the column of the labels");
+    app.add_option("--context", choice.open.text.context, "Text: characters that the network sees at once")
+        .check(positive_number())
+        .capture_default_str();
+    app.add_flag("--bytes", choice.text_bytes, "Text: train on bytes instead of characters");
+    app.add_option("--scale", choice.scale, "Multiplies the input's numbers, as in 0.00392 for bytes");
+    app.add_option("--mean", choice.mean, "Subtracted after --scale; one number, or one for each channel")
+        .delimiter(',');
+    app.add_option("--std", choice.deviation, "Divides after --mean; one number, or one for each channel")
+        .delimiter(',');
+    app.add_option("--flip", choice.flip, "Probability of mirroring an image").check(in_range(0.0, 1.0));
+    app.add_option("--crop", choice.crop, "Zeros around an image before a part of its size is cut out")
+        .check(in_range<std::int64_t>(0, 1 << 16));
+}
+
+Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::Dataset& samples,
+                                         const std::vector<data::ModelInput>& inputs, std::uint64_t seed) {
+    const std::vector<std::string> columns = columns_of(samples);
+    std::map<std::string, std::string> given;
+    std::vector<std::string> taken;
+    for (const std::string& text : choice.inputs) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+            return fail(ErrorCode::invalid_argument, "write --input images=x",
+                        "`{}` does not say which column an input takes", text);
+        given[text.substr(0, equals)] = text.substr(equals + 1);
+        taken.push_back(text.substr(equals + 1));
+    }
+    const auto others = static_cast<std::size_t>(std::ranges::count_if(
+        inputs, [&](const auto& input) { return input.name != "labels" && !given.contains(input.name); }));
+    data::BatchOptions options;
+    options.seed = seed;
+    for (const data::ModelInput& input : inputs) {
+        data::InputOptions one;
+        one.input = input.name;
+        one.column =
+            given.contains(input.name) ? given[input.name] : column_for(input.name, columns, taken, others);
+        if (one.column.empty())
+            return fail(ErrorCode::missing_entry,
+                        fmt::format("name its column with --input {}=COLUMN; {} has {}", input.name,
+                                    samples.name(), fmt::join(columns, ", ")),
+                        "no column of the data is meant for the input `{}`", input.name);
+        if (is_floating(input.type.element) && input.name != "labels") {
+            one.scale = choice.scale;
+            one.mean = choice.mean;
+            one.deviation = choice.deviation;
+            one.flip = choice.flip;
+            one.crop = choice.crop;
+        }
+        options.inputs.push_back(std::move(one));
+    }
+    return options;
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,75 @@
+#include "viridian/gradient/evaluation.hpp"
+
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::gradient {
+namespace {
+
+// Sets nodes that behave differently in training to inference.
+void infer_only(Graph& graph) {
+    for (const NodeId id : graph.nodes()) {
+        Node node = graph.node(id);
+        if (node.op == op::BatchNormalization && node.integer("training_mode", 0) != 0) {
+            node.attributes.erase("training_mode");
+            node.outputs.resize(1);
+            graph.set_node(id, std::move(node));
+        } else if (node.op == op::Dropout && node.input(2) != ValueId::none) {
+            node.inputs.resize(2);
+            graph.set_node(id, std::move(node));
+        }
+    }
+}
+
+std::map<std::string, ValueId, std::less<>> constants_of(const Graph& graph) {
+    std::map<std::string, ValueId, std::less<>> constants;
+    for (std::size_t i = 0; i < graph.value_count(); ++i) {
+        const auto id = static_cast<ValueId>(i);
+        if (graph.constant(id) != nullptr) constants[graph.value(id).name] = id;
+    }
+    return constants;
+}
+
+Result<ValueId> find(const std::map<std::string, ValueId, std::less<>>& constants, const std::string& name) {
+    const auto found = constants.find(name);
+    if (found == constants.end())
+        return fail(ErrorCode::missing_entry, "give the network that was trained",
+                    "the network has no parameter `{}`", name);
+    return found->second;
+}
+
+}  // namespace
+
+Result<Graph> evaluation_graph(const Graph& forward, const Step& step) {
+    Graph graph = forward;
+    infer_only(graph);
+    const auto constants = constants_of(graph);
+    const auto keep = [&](const std::string& name, graph::StateRole role) -> Result<void> {
+        VIRIDIAN_TRY(const ValueId id, find(constants, name));
+        graph.make_state(id, role);
+        graph.set_after(id, id);
+        return {};
+    };
+    for (const Trained& parameter : step.parameters)
+        VIRIDIAN_TRY(keep(parameter.name, graph::StateRole::parameter));
+    for (const std::string& name : step.statistics) VIRIDIAN_TRY(keep(name, graph::StateRole::statistic));
+    VIRIDIAN_TRY(infer_types(graph));
+    return graph;
+}
+
+Result<Graph> with_weights(const Graph& forward, const std::map<std::string, Tensor>& weights) {
+    Graph graph = forward;
+    infer_only(graph);
+    const auto constants = constants_of(graph);
+    for (const auto& [name, tensor] : weights) {
+        VIRIDIAN_TRY(const ValueId id, find(constants, name));
+        if (graph.value(id).type != tensor.tensor_type())
+            return fail(ErrorCode::mismatch, "give weights of this network",
+                        "parameter `{}` is {}, its new value is {}", name, text(graph.value(id).type),
+                        text(tensor.tensor_type()));
+        graph.make_constant(id, tensor);
+    }
+    VIRIDIAN_TRY(infer_types(graph));
+    return graph;
+}
+
+}  // namespace viridian::gradient

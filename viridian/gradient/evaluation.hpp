@@ -1,0 +1,21 @@
+#pragma once
+// Makes the networks that belong to a training step: the one that evaluates, and the one with new weights.
+#include <map>
+#include <string>
+
+#include "viridian/gradient/step.hpp"
+
+namespace viridian::gradient {
+
+// Returns `forward` as it infers: normalisations use their running statistics, Dropout does nothing. The
+// trained parameters and the statistics of `step` are states of it under the same names, which stay as they
+// are, so that they can be set without making the graph anew. Errors: missing_entry if `forward` lacks one of
+// them.
+[[nodiscard]] Result<graph::Graph> evaluation_graph(const graph::Graph& forward, const Step& step);
+
+// Returns `forward` with the constants named in `weights` replaced, as it infers. Errors: missing_entry (no
+// such constant), mismatch (a tensor of another type).
+[[nodiscard]] Result<graph::Graph> with_weights(const graph::Graph& forward,
+                                                const std::map<std::string, graph::Tensor>& weights);
+
+}  // namespace viridian::gradient

@@ -1,0 +1,36 @@
+#pragma once
+// A Runner runs a graph with states again and again, on inputs that are given by name.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "viridian/train/loop/train.hpp"
+
+namespace viridian::train {
+
+class Runner {
+  public:
+    // Errors: those of output_tensors().
+    [[nodiscard]] static Result<Runner> make(Ready ready);
+
+    // Runs once. Inputs of the graph that `inputs` does not name are an error, others are ignored. The result
+    // is valid until the next run.
+    Result<const std::vector<graph::Tensor>*> run(const std::map<std::string, graph::Tensor>& inputs);
+
+    [[nodiscard]] const graph::Graph& graph() const { return ready_.graph; }
+    [[nodiscard]] bool takes(std::string_view input) const;
+    // Returns the output of this name; null if there is none.
+    [[nodiscard]] const graph::Tensor* output(std::string_view name) const;
+
+    // These read and write all states, by name. Names that the graph lacks are ignored.
+    [[nodiscard]] Result<std::map<std::string, graph::Tensor>> states() const;
+    Result<void> set_states(const std::map<std::string, graph::Tensor>& states);
+
+  private:
+    explicit Runner(Ready ready) : ready_(std::move(ready)) {}
+
+    Ready ready_;
+    std::vector<graph::Tensor> inputs_, outputs_;
+};
+
+}  // namespace viridian::train

@@ -1,0 +1,81 @@
+#pragma once
+// Trains a network: reads samples, runs the training step, evaluates, keeps checkpoints.
+#include <functional>
+#include <memory>
+
+#include "viridian/base/listener.hpp"
+#include "viridian/data/batches.hpp"
+#include "viridian/execute/device.hpp"
+#include "viridian/gradient/step.hpp"
+#include "viridian/train/checkpoint/folder.hpp"
+#include "viridian/train/log/step_record.hpp"
+#include "viridian/train/schedule/schedule.hpp"
+
+namespace viridian::train {
+
+// A Ready graph can run. `graph` is the one that the executable computes: it may be simplified.
+struct Ready {
+    graph::Graph graph;
+    std::shared_ptr<execute::Executable> executable;
+};
+
+// A Task is what is trained, on what, and where.
+struct Task {
+    // Returns the network for batches of this size. The first axis of each input is the batch.
+    std::function<Result<graph::Graph>(std::int64_t batch)> network;
+    std::function<Result<Ready>(graph::Graph graph)> prepare;
+    data::Dataset samples;
+    data::Subset training, evaluation;  // of the samples, unless evaluation has a dataset of its own
+    std::optional<data::Dataset> evaluation_samples;
+};
+
+// CheckpointOptions say where a run keeps what it needs in order to go on.
+struct CheckpointOptions {
+    Path folder;
+    Keep keep;
+    std::int64_t every = 0;  // steps between two; 0: after every epoch
+    bool resume = false;     // go on from the newest one, if there is one
+};
+
+struct RunOptions {
+    gradient::StepOptions step;
+    data::BatchOptions batches;
+    double rate = 1e-3;
+    Schedule schedule;
+    std::int64_t epochs = 1;
+    std::int64_t batch = 32;
+    std::uint64_t seed = 0;
+    bool shuffle = true;
+    std::vector<std::string> metrics;  // of evaluations: "top-1"
+    std::optional<CheckpointOptions> checkpoints;
+    std::map<std::string, std::string> written;  // the options as typed, which a resumed run must repeat
+};
+
+// What an epoch came to.
+struct EpochRecord {
+    std::int64_t epoch = 0;  // from 1
+    double loss = 0;         // mean over the samples, each as it was when it was trained on
+    Seconds seconds;         // of training, without evaluation
+    std::int64_t samples = 0;
+    std::map<std::string, double> metrics;  // of the evaluation after it
+};
+
+struct TrainResult {
+    std::vector<EpochRecord> epochs;  // of this process; a resumed run has those that followed
+    std::int64_t steps = 0;           // finished, those before a resumption included
+    std::int64_t parameters = 0;      // elements that were trained
+    std::optional<Path> resumed_from;
+    std::map<std::string, graph::Tensor> weights;  // trained parameters and statistics, by the model's names
+    bool cancelled = false;                        // the listener ended the run; its last state is kept
+};
+
+// Hears of every step. It is called on the thread that trains.
+using OnStep = std::function<void(const StepRecord&)>;
+
+// Trains. Errors: those of training_step(), of the task's functions, of reading data, of checkpoints;
+// malformed if the loss is no finite number, with the first tensor of the states that is not; the last
+// checkpoint is then the last good one.
+[[nodiscard]] Result<TrainResult> train(const Task& task, const RunOptions& options, Listener& listener,
+                                        const OnStep& on_step = {});
+
+}  // namespace viridian::train
