@@ -10,7 +10,6 @@ set(VIRIDIAN_ROOMS
     "data     : graph"
     "onnx     : graph data"
     "zoo      : graph"
-    "gradient : graph"
     "rewrite  : graph"
     "gradient : graph rewrite"
     "plan     : graph"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "viridian/gradient/differentiate.hpp"
+#include "viridian/gradient/dropout.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 
@@ -38,6 +39,8 @@ class StepMaker {
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
         keep_statistics();
+        count_steps();
+        VIRIDIAN_TRY(draw_masks());
         for (const Parameter& parameter : trained) graph.set_after(parameter.value, parameter.value);
         VIRIDIAN_TRY(rewrite::simplify(graph));  // parameters are no constants now, so all of them stay
         const std::vector<ValueId> predictions = graph.outputs();
@@ -79,6 +82,27 @@ class StepMaker {
         }
     }
 
+    void count_steps() {
+        Graph& graph = step_.graph;
+        count_ = graph.add_state(std::string(count_state), Tensor::scalar(std::int64_t{0}),
+                                 graph::StateRole::counter);
+        b.at(nullptr, graph::Phase::update);
+        graph.set_after(count_, (b.value(count_) + 1).id);
+    }
+
+    // Dropout draws from the seed, the step and the number of the sample.
+    Result<void> draw_masks() {
+        Graph& graph = step_.graph;
+        const graph::TensorType number{ElementType::i64, graph::Shape{}};
+        Graph drawn = graph;
+        const MaskInputs inputs{.seed = drawn.add_input(std::string(seed_input), number),
+                                .step = count_,
+                                .first_sample = drawn.add_input(std::string(first_sample_input), number)};
+        VIRIDIAN_TRY(const std::int64_t dropouts, expand_dropouts(drawn, inputs));
+        if (dropouts > 0) graph = std::move(drawn);
+        return {};
+    }
+
     Result<std::vector<ValueId>> differentiate_loss(const Loss& loss, const std::vector<Parameter>& trained) {
         Graph& graph = step_.graph;
         Seed seed{loss.of, loss.gradient};
@@ -108,10 +132,7 @@ class StepMaker {
         Term rate, count;
         if (updates) {
             rate = b.value(graph.add_input(std::string(rate_input), {element, graph::Shape{}}));
-            const ValueId before = graph.add_state(std::string(count_state), Tensor::scalar(std::int64_t{0}),
-                                                   graph::StateRole::counter);
-            graph.set_after(before, (b.value(before) + 1).id);
-            count = cast(b.value(before), element);
+            count = cast(b.value(count_), element);
         }
         const Term factor = clip(gradients, element, outputs);
         for (std::size_t i = 0; i < trained.size(); ++i) {
@@ -170,6 +191,7 @@ class StepMaker {
     const StepOptions& options_;
     Step step_;
     Builder b;
+    ValueId count_ = ValueId::none;
 };
 
 }  // namespace

@@ -33,6 +33,10 @@ struct Step {
 // Names of what a step adds. The learning rate is an input, a scalar of type f32 (f64 in a network of f64).
 inline constexpr std::string_view rate_input = "viridian.rate";
 inline constexpr std::string_view count_state = "viridian.step";
+// A network with Dropout in training mode has two more inputs, i64 scalars: the seed of the run, and the
+// number of the batch's first sample.
+inline constexpr std::string_view seed_input = "viridian.seed";
+inline constexpr std::string_view first_sample_input = "viridian.first_sample";
 inline constexpr std::string_view norm_output = "gradient_norm";
 inline constexpr std::string_view loss_output = "loss";
 

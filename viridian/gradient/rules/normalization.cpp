@@ -57,8 +57,13 @@ LayerParts layer_parts(Term g, Term x, Term average, Term inverse) {
 Terms layer_rule(Site& s) {
     const std::int64_t rank = s.rank(s.x()), axis = Site::axis(s.integer("axis", -1), rank);
     const Dims axes = axes_between(axis, rank);
-    const Term average = s.output(1, "mean"), inverse = s.output(2, "inverse_deviation");
     const Attributes attributes = {{"axis", axis}};
+    // ONNX has the two outputs in f32 at most: too coarse for a network in f64.
+    const bool coarse = s.b.element(s.x()) == ElementType::f64 && !s.g(1) && !s.g(2);
+    const Term average = coarse ? mean(s.x(), axes) : s.output(1, "mean");
+    const Term inverse = coarse
+                             ? inverse_deviation(mean(square(s.x() - average), axes), s.real("epsilon", 1e-5))
+                             : s.output(2, "inverse_deviation");
     Term dx = layer_statistics_gradient(s, average, inverse, axes);
     if (!s.g()) return {dx};
     if (s.wants(0)) {

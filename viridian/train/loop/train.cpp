@@ -132,7 +132,8 @@ class Trainer {
         VIRIDIAN_TRY(training_, data::Batches::make(task_.samples, inputs_, options_.batches));
         for (const graph::State& state : runner->graph().states())
             if (state.role == graph::StateRole::parameter)
-                result_.parameters += graph::element_count(runner->graph().value(state.before).type.dims()).value();
+                result_.parameters +=
+                    graph::element_count(runner->graph().value(state.before).type.dims()).value();
         if (task_.evaluation.count() > 0) VIRIDIAN_TRY(open_evaluation());
         if (options_.checkpoints) {
             VIRIDIAN_TRY(folder_,
@@ -187,8 +188,8 @@ class Trainer {
         for (const graph::ValueId id : runner->graph().inputs()) {
             const graph::Value& value = runner->graph().value(id);
             if (value.name == gradient::rate_input) inputs[value.name] = scalar_of(value.type.element, now);
-            if (value.name == "viridian.first_sample") inputs[value.name] = graph::Tensor::scalar(first);
-            if (value.name == "viridian.seed")
+            if (value.name == gradient::first_sample_input) inputs[value.name] = graph::Tensor::scalar(first);
+            if (value.name == gradient::seed_input)
                 inputs[value.name] = graph::Tensor::scalar(static_cast<std::int64_t>(options_.seed));
         }
         VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner->run(inputs));
