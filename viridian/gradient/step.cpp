@@ -39,7 +39,6 @@ class StepMaker {
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
         keep_statistics();
-        count_steps();
         VIRIDIAN_TRY(draw_masks());
         for (const Parameter& parameter : trained) graph.set_after(parameter.value, parameter.value);
         VIRIDIAN_TRY(rewrite::simplify(graph));  // parameters are no constants now, so all of them stay
@@ -82,8 +81,10 @@ class StepMaker {
         }
     }
 
+    // Adds the state that counts steps, if it is not there yet.
     void count_steps() {
         Graph& graph = step_.graph;
+        if (count_ != ValueId::none) return;
         count_ = graph.add_state(std::string(count_state), Tensor::scalar(std::int64_t{0}),
                                  graph::StateRole::counter);
         b.at(nullptr, graph::Phase::update);
@@ -93,13 +94,17 @@ class StepMaker {
     // Dropout draws from the seed, the step and the number of the sample.
     Result<void> draw_masks() {
         Graph& graph = step_.graph;
+        const auto draws = [&](NodeId id) {
+            const Node& node = graph.node(id);
+            return node.op == op::Dropout && node.input(2) != ValueId::none;
+        };
+        if (std::ranges::none_of(graph.nodes(), draws)) return {};
+        count_steps();
         const graph::TensorType number{ElementType::i64, graph::Shape{}};
-        Graph drawn = graph;
-        const MaskInputs inputs{.seed = drawn.add_input(std::string(seed_input), number),
+        const MaskInputs inputs{.seed = graph.add_input(std::string(seed_input), number),
                                 .step = count_,
-                                .first_sample = drawn.add_input(std::string(first_sample_input), number)};
-        VIRIDIAN_TRY(const std::int64_t dropouts, expand_dropouts(drawn, inputs));
-        if (dropouts > 0) graph = std::move(drawn);
+                                .first_sample = graph.add_input(std::string(first_sample_input), number)};
+        VIRIDIAN_TRY(expand_dropouts(graph, inputs));
         return {};
     }
 
@@ -132,6 +137,7 @@ class StepMaker {
         Term rate, count;
         if (updates) {
             rate = b.value(graph.add_input(std::string(rate_input), {element, graph::Shape{}}));
+            count_steps();
             count = cast(b.value(count_), element);
         }
         const Term factor = clip(gradients, element, outputs);
