@@ -1,16 +1,17 @@
-// rooms: train
+// rooms: train gradient
 // Texts of options of a training run: schedules, patterns, weight decays, metrics, drawings; and its log. Any
 // text is a value that can be used, or an error.
 #include <cmath>
 #include <cstddef>
 
+#include "viridian/gradient/parameters/decay.hpp"
+#include "viridian/gradient/parameters/pattern.hpp"
 #include "viridian/train/log/line_log.hpp"
 #include "viridian/train/metric/metric.hpp"
 #include "viridian/train/schedule/schedule.hpp"
-#include "viridian/train/weights/decay.hpp"
 #include "viridian/train/weights/initialise.hpp"
-#include "viridian/train/weights/pattern.hpp"
 
+using namespace viridian::gradient;
 using namespace viridian::train;
 
 namespace {

@@ -11,16 +11,6 @@
 namespace viridian::gradient {
 namespace {
 
-// Whether a parameter decays: as a rule all with at least two axes, which leaves out biases and the scales of
-// normalisations.
-Result<bool> decays(const graph::Graph& graph, const Parameter& parameter,
-                    const std::vector<Choice>& choices) {
-    bool decays = graph.value(parameter.value).type.shape->size() >= 2;
-    for (const Choice& choice : choices)
-        if (matches(choice.pattern, parameter.name)) decays = choice.train;
-    return decays;
-}
-
 class StepMaker {
   public:
     StepMaker(const graph::Graph& forward, const StepOptions& options) : options_(options), b(step_.graph) {
@@ -154,8 +144,9 @@ class StepMaker {
     void update_one(const Parameter& parameter, ValueId gradient, Term rate, Term count, Term factor) {
         Graph& graph = step_.graph;
         const Term w = b.value(parameter.value);
-        const bool decay = *decays(graph, parameter, options_.decays);
-        Trained& trained = step_.parameters.emplace_back(Trained{parameter.name, decay, {}});
+        const Decay decay = decay_of(parameter.name, b.rank(w), options_.optimizer.decay, options_.decays);
+        Trained& trained =
+            step_.parameters.emplace_back(Trained{parameter.name, decay.value, decay.reason, {}});
         std::vector<Term> moments;
         for (const std::string& name : moments_of(options_.optimizer)) {
             const std::string full = parameter.name + "." + name;
@@ -164,9 +155,9 @@ class StepMaker {
             moments.push_back(b.value(state));
             trained.moments.push_back(graph.value(state).name);
         }
-        const Update made = add_update(options_.optimizer, decay ? options_.optimizer.decay : 0, w,
-                                       b.value(gradient), moments, cast(rate, b.element(w)),
-                                       cast(count, b.element(w)), cast(factor, b.element(w)));
+        const Update made =
+            add_update(options_.optimizer, decay.value, w, b.value(gradient), moments,
+                       cast(rate, b.element(w)), cast(count, b.element(w)), cast(factor, b.element(w)));
         graph.set_after(parameter.value, made.parameter.id);
         for (std::size_t k = 0; k < moments.size(); ++k) graph.set_after(moments[k].id, made.moments[k].id);
     }

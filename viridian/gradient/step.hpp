@@ -3,23 +3,25 @@
 // updates. Parameters, moments, running statistics and the count of steps are states of it.
 #include "viridian/gradient/loss.hpp"
 #include "viridian/gradient/optimizer.hpp"
-#include "viridian/gradient/parameters.hpp"
+#include "viridian/gradient/parameters/decay.hpp"
+#include "viridian/gradient/parameters/find.hpp"
 
 namespace viridian::gradient {
 
 struct StepOptions {
     LossOptions loss;
     OptimizerOptions optimizer;
-    std::vector<Choice> parameters;  // which parameters are trained
-    std::vector<Choice> decays;      // which decay; by default those of at least two axes
-    double clip_norm = 0;            // largest L2 norm of all gradients together; 0: not clipped
-    bool gradient_outputs = false;   // each gradient is an output `NAME.gradient`
+    std::vector<TrainRule> parameters;  // which parameters are trained
+    std::vector<DecayRule> decays;      // instead of the optimiser's, by name
+    double clip_norm = 0;               // largest L2 norm of all gradients together; 0: not clipped
+    bool gradient_outputs = false;      // each gradient is an output `NAME.gradient`
 };
 
 // A Trained parameter, with the names under which the step knows what belongs to it.
 struct Trained {
     std::string name;
-    bool decays = false;
+    double decay = 0;
+    std::string decay_reason = {};     // why, if it is not the optimiser's
     std::vector<std::string> moments;  // names of states
 };
 

@@ -44,7 +44,7 @@ Answer describe(const GradientOptions& options, const gradient::Step& step) {
                    {"outputs", Json::object()}};
     for (const gradient::Trained& trained : step.parameters)
         answer.json["parameters"].push_back(
-            {{"name", trained.name}, {"decays", trained.decays}, {"moments", trained.moments}});
+            {{"name", trained.name}, {"decay", trained.decay}, {"moments", trained.moments}});
     answer.text = fmt::format("wrote {}: {} nodes (", options.output, graph.nodes().size());
     for (const graph::Phase phase :
          {graph::Phase::forward, graph::Phase::backward, graph::Phase::weight, graph::Phase::update}) {

@@ -34,9 +34,10 @@ void add_step_options(App app, StepChoice& choice) {
         .capture_default_str();
     app.add_option("--epsilon", choice.epsilon, "Added to divisors (1e-8; lamb 1e-6)")
         .check(positive_number());
-    app.add_option("--weight-decay", step.optimizer.decay, "Of parameters with at least two axes")
+    app.add_option("--weight-decay", step.optimizer.decay,
+                   "Of matrices and filters, not of biases and normalisations")
         .capture_default_str();
-    app.add_option("--no-decay", choice.no_decay, "Parameters that do not decay either: 'embedding*'");
+    app.add_option("--decay-of", choice.decays, "PATTERN=DECAY: the decay of these parameters: 'embed*=0'");
     app.add_option("--clip", step.clip_norm, "Largest norm of all gradients together (default: not clipped)")
         .check(positive_number());
     app.add_option("--freeze", choice.freeze, "Parameters that are not trained: 'layer?.*'");
@@ -52,7 +53,10 @@ Result<gradient::StepOptions> step_options(const StepChoice& choice) {
     if (choice.epsilon > 0) options.optimizer.epsilon = choice.epsilon;
     for (const std::string& pattern : choice.freeze) options.parameters.push_back({pattern, false});
     for (const std::string& pattern : choice.train) options.parameters.push_back({pattern, true});
-    for (const std::string& pattern : choice.no_decay) options.decays.push_back({pattern, false});
+    for (const std::string& text : choice.decays) {
+        VIRIDIAN_TRY(gradient::DecayRule rule, gradient::parse_decay_rule(text));
+        options.decays.push_back(std::move(rule));
+    }
     return options;
 }
 

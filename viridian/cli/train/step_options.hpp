@@ -15,7 +15,7 @@ struct StepChoice {
     double epsilon = 0;           // 0: the optimiser's default
     std::vector<std::string> freeze;
     std::vector<std::string> train;
-    std::vector<std::string> no_decay;
+    std::vector<std::string> decays;  // PATTERN=DECAY
 };
 
 // Adds the options to a command; their values are stored in `choice`, which must outlive parsing.

@@ -1,4 +1,4 @@
-#include "viridian/gradient/parameters.hpp"
+#include "viridian/gradient/parameters/find.hpp"
 
 #include <algorithm>
 
@@ -81,49 +81,9 @@ class Finder {
     graph::Uses uses_;
 };
 
-Result<void> apply_choices(std::vector<Parameter>& parameters, const std::vector<Choice>& choices) {
-    for (const Choice& choice : choices) {
-        bool found = false;
-        for (Parameter& parameter : parameters)
-            if (matches(choice.pattern, parameter.name)) {
-                parameter.trained = choice.train;
-                found = true;
-            }
-        if (found) continue;
-        std::vector<std::string> names;
-        for (const Parameter& parameter : parameters)
-            if (names.size() < 12) names.push_back(parameter.name);
-        return fail(ErrorCode::missing_entry,
-                    fmt::format("the network has {} parameters: {}{}", parameters.size(),
-                                fmt::join(names, ", "), names.size() < parameters.size() ? ", …" : ""),
-                    "`{}` matches no parameter", choice.pattern);
-    }
-    return {};
-}
-
 }  // namespace
 
-bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t p = 0, n = 0, star = std::string_view::npos, back = 0;
-    while (n < name.size()) {
-        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-            ++p;
-            ++n;
-        } else if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            back = n;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            n = ++back;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
-}
-
-Result<std::vector<Parameter>> find_parameters(const Graph& graph, const std::vector<Choice>& choices) {
+Result<std::vector<Parameter>> find_parameters(const Graph& graph, std::span<const TrainRule> rules) {
     const Finder finder(graph);
     VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
     std::vector<Parameter> parameters;
@@ -137,7 +97,10 @@ Result<std::vector<Parameter>> find_parameters(const Graph& graph, const std::ve
             const bool whole = tensor->count() > 1 && !is_mask(*tensor);
             if (finder.trained(input, whole)) parameters.push_back({input, graph.value(input).name, true});
         }
-    VIRIDIAN_TRY(apply_choices(parameters, choices));
+    std::vector<std::string> names;
+    for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+    VIRIDIAN_TRY(const std::vector<bool> chosen, trained(names, rules));
+    for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].trained = chosen[i];
     return parameters;
 }
 

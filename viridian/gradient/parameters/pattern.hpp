@@ -9,7 +9,7 @@
 
 #include "viridian/base/result.hpp"
 
-namespace viridian::train {
+namespace viridian::gradient {
 
 // Checks that every set of `pattern` is closed. Errors: invalid_argument, also for an empty pattern.
 [[nodiscard]] Result<void> check_pattern(std::string_view pattern);
@@ -29,4 +29,4 @@ struct TrainRule {
 [[nodiscard]] Result<std::vector<bool>> trained(std::span<const std::string> names,
                                                 std::span<const TrainRule> rules);
 
-}  // namespace viridian::train
+}  // namespace viridian::gradient

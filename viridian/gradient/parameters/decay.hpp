@@ -8,7 +8,7 @@
 
 #include "viridian/base/result.hpp"
 
-namespace viridian::train {
+namespace viridian::gradient {
 
 // A DecayRule is one `PATTERN=DECAY`: the decay of all parameters whose name the pattern matches.
 struct DecayRule {
@@ -29,4 +29,4 @@ struct Decay {
 [[nodiscard]] Decay decay_of(std::string_view name, std::int64_t rank, double usual,
                              std::span<const DecayRule> rules);
 
-}  // namespace viridian::train
+}  // namespace viridian::gradient

@@ -1,8 +1,8 @@
-#include "viridian/train/weights/pattern.hpp"
+#include "viridian/gradient/parameters/pattern.hpp"
 
 #include <algorithm>
 
-namespace viridian::train {
+namespace viridian::gradient {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
@@ -100,4 +100,4 @@ Result<std::vector<bool>> trained(std::span<const std::string> names, std::span<
     return result;
 }
 
-}  // namespace viridian::train
+}  // namespace viridian::gradient

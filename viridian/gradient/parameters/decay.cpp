@@ -1,4 +1,4 @@
-#include "viridian/train/weights/decay.hpp"
+#include "viridian/gradient/parameters/decay.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "viridian/train/weights/pattern.hpp"
+#include "viridian/gradient/parameters/pattern.hpp"
 
-namespace viridian::train {
+namespace viridian::gradient {
 namespace {
 
 // Returns the parts of a name in lower case: "Model/LayerNorm.weight" has model, layernorm, weight.
@@ -72,4 +72,4 @@ Decay decay_of(std::string_view name, std::int64_t rank, double usual, std::span
     return {usual, fmt::format("it has {} dimensions", rank)};
 }
 
-}  // namespace viridian::train
+}  // namespace viridian::gradient
