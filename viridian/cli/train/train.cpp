@@ -123,7 +123,8 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
                     "--resume needs the checkpoints of the run");
     }
     // The inputs of the step tell which columns are needed.
-    VIRIDIAN_TRY(const graph::Graph forward, task.network(std::min(run.batch, task.training.count())));
+    const std::int64_t batch = task.fixed_batch ? run.batch : std::min(run.batch, task.training.count());
+    VIRIDIAN_TRY(const graph::Graph forward, task.network(batch));
     VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, run.step));
     std::vector<data::ModelInput> inputs;
     for (const graph::ValueId id : step.graph.inputs())
@@ -167,10 +168,24 @@ Answer describe(const TrainOptions& options, const train::TrainResult& result) {
     return answer;
 }
 
+// The batch that the model's inputs have as a number; nothing if it is free.
+Result<std::optional<std::int64_t>> fixed_batch(const TrainOptions& options) {
+    VIRIDIAN_TRY(const graph::Graph graph, onnx::load(options.model.model));
+    if (graph.inputs().empty()) return std::optional<std::int64_t>();
+    const graph::TensorType& type = graph.value(graph.inputs()[0]).type;
+    if (!type.shape || type.shape->empty() || !(*type.shape)[0].known()) return std::optional<std::int64_t>();
+    return std::optional((*type.shape)[0].value());
+}
+
 Result<Answer> run_train(TrainOptions options) {
     VIRIDIAN_TRY(check_writable(options.output));
-    if (options.model.batch == 0) options.model.batch = 32;
-    VIRIDIAN_TRY(const train::Task task, task_of(options));
+    VIRIDIAN_TRY(const std::optional<std::int64_t> fixed, fixed_batch(options));
+    if (fixed && options.model.batch != 0 && options.model.batch != *fixed)
+        return fail(ErrorCode::mismatch, "export the model with a free batch, or leave --batch out",
+                    "the model takes batches of {}, and --batch asks for {}", *fixed, options.model.batch);
+    if (options.model.batch == 0) options.model.batch = fixed.value_or(32);
+    VIRIDIAN_TRY(train::Task task, task_of(options));
+    task.fixed_batch = fixed.has_value();
     VIRIDIAN_TRY(const train::RunOptions run, run_options(options, task));
     TerminalListener listener;
     std::optional<train::LineLog> log;

@@ -40,16 +40,23 @@ graph::Tensor scalar_of(graph::ElementType type, double value) {
     return graph::Tensor::scalar(static_cast<float>(value));
 }
 
-// Which samples of a subset make an evaluation's batches, in order.
-std::vector<data::Draw> evaluation_draws(const data::Subset& subset, std::int64_t batch) {
-    std::vector<data::Draw> draws;
+// A batch of an evaluation: its samples, of which the first `counted` count.
+struct Portion {
+    data::Draw draw;
+    std::int64_t counted = 0;
+};
+
+// Divides a subset into batches, in order. If `full`, the last one is filled up with its last sample.
+std::vector<Portion> portions_of(const data::Subset& subset, std::int64_t batch, bool full) {
+    std::vector<Portion> portions;
     for (std::int64_t first = 0; first < subset.count(); first += batch) {
-        data::Draw& draw = draws.emplace_back();
-        draw.first = first;
-        for (std::int64_t i = first; i < std::min(first + batch, subset.count()); ++i)
-            draw.samples.push_back(subset.at(i));
+        Portion& portion = portions.emplace_back();
+        portion.draw.first = first;
+        portion.counted = std::min(batch, subset.count() - first);
+        for (std::int64_t i = 0; i < (full ? batch : portion.counted); ++i)
+            portion.draw.samples.push_back(subset.at(first + std::min(i, portion.counted - 1)));
     }
-    return draws;
+    return portions;
 }
 
 // One graph made ready for each size of batch that occurs: the whole batch, and the last one of an epoch. The
@@ -122,10 +129,16 @@ class Trainer {
 
   private:
     Result<void> open() {
-        data::SamplerOptions sampling{.from = task_.training,
-                                      .batch = std::min(options_.batch, task_.training.count()),
-                                      .seed = options_.seed,
-                                      .shuffle = options_.shuffle};
+        data::SamplerOptions sampling{
+            .from = task_.training,
+            .batch = task_.fixed_batch ? options_.batch : std::min(options_.batch, task_.training.count()),
+            .seed = options_.seed,
+            .shuffle = options_.shuffle,
+            .drop_last = task_.fixed_batch};
+        if (task_.training.count() < sampling.batch)
+            return fail(ErrorCode::mismatch, "give more samples, or export the model with a free batch",
+                        "the network takes batches of {} and there are {} samples to train on",
+                        sampling.batch, task_.training.count());
         VIRIDIAN_TRY(sampler_, data::Sampler::make(sampling));
         VIRIDIAN_TRY(Runner* const runner, steps_.at(sampling.batch));
         inputs_ = data_inputs(runner->graph());
@@ -257,7 +270,8 @@ class Trainer {
     Result<void> evaluate(EpochRecord& record) {
         VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
         for (Metric& metric : metrics_) metric.reset();
-        for (const data::Draw& draw : evaluation_draws(task_.evaluation, options_.batch)) {
+        for (const Portion& portion : portions_of(task_.evaluation, options_.batch, task_.fixed_batch)) {
+            const data::Draw& draw = portion.draw;
             VIRIDIAN_TRY(Runner* const runner,
                          evaluations_.at(static_cast<std::int64_t>(draw.samples.size())));
             VIRIDIAN_TRY(runner->set_states(states));
@@ -268,7 +282,8 @@ class Trainer {
             const auto labels = inputs.find("labels");
             if (predictions == nullptr || labels == inputs.end()) continue;
             const bool last_axis = predictions->rank() == 3 && !options_.step.loss.class_axis;
-            const Counted counted{.class_axis = options_.step.loss.class_axis.value_or(last_axis ? -1 : 1),
+            const Counted counted{.samples = portion.counted,
+                                  .class_axis = options_.step.loss.class_axis.value_or(last_axis ? -1 : 1),
                                   .ignored_label = options_.step.loss.ignored_label};
             for (Metric& metric : metrics_) VIRIDIAN_TRY(metric.add(*predictions, labels->second, counted));
         }

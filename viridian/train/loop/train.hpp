@@ -23,6 +23,9 @@ struct Ready {
 struct Task {
     // Returns the network for batches of this size. The first axis of each input is the batch.
     std::function<Result<graph::Graph>(std::int64_t batch)> network;
+    // The network takes no other batch than RunOptions::batch. The last, smaller batch of an epoch is then
+    // left out, and that of an evaluation is filled up with samples that do not count.
+    bool fixed_batch = false;
     std::function<Result<Ready>(graph::Graph graph)> prepare;
     data::Dataset samples;
     data::Subset training, evaluation;  // of the samples, unless evaluation has a dataset of its own
