@@ -48,9 +48,10 @@ void change_plane(const Pixel* from, Pixel* to, ImageShape shape, const ImageCha
 ImageChange draw_change(std::uint64_t seed, std::int64_t epoch, std::int64_t sample, double flip,
                         std::int64_t padding) {
     const auto number = static_cast<std::uint64_t>(sample);
-    const auto words = philox4x32({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32U),
-                               static_cast<std::uint32_t>(epoch), image_purpose},
-                              philox_key(seed));
+    const auto words =
+        philox4x32({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32U),
+                    static_cast<std::uint32_t>(epoch), image_purpose},
+                   philox_key(seed));
     const auto places = static_cast<std::uint32_t>(2 * padding + 1);
     return {philox_uniform(words[0]) < flip, philox_below(words[1], places), philox_below(words[2], places)};
 }

@@ -26,8 +26,8 @@ Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t s
     high_mask_ = (std::uint64_t{1} << (bits - low_bits_)) - 1;
     for (std::uint32_t i = 0; i < keys_.size(); i += 2) {
         const auto words = philox4x32({i, static_cast<std::uint32_t>(stream),
-                                   static_cast<std::uint32_t>(stream >> 32U), permutation_purpose},
-                                  philox_key(seed));
+                                       static_cast<std::uint32_t>(stream >> 32U), permutation_purpose},
+                                      philox_key(seed));
         keys_[i] = std::uint64_t{words[0]} << 32U | words[1];
         keys_[i + 1] = std::uint64_t{words[2]} << 32U | words[3];
     }

@@ -13,8 +13,8 @@ std::string_view name_of(Kind kind) {
 
 namespace {
 
-constexpr std::array<std::string_view, pass_count> pass_names = {"", "forward", "backward", "weight",
-                                                                 "update", "recompute"};
+constexpr std::array<std::string_view, pass_count> pass_names = {"",       "forward", "backward",
+                                                                 "weight", "update",  "recompute"};
 
 }  // namespace
 

@@ -134,6 +134,12 @@ std::string outputs_text(const Json& list) {
     return text;
 }
 
+Json states_json(const optimize::PlannedModel& planned) {
+    return {{"count", planned.executable->state_count()},
+            {"bytes", planned.plan.state_bytes},
+            {"bytes_copied_a_run", planned.executable->copied_into_states().value}};
+}
+
 Result<Answer> run_run(const RunOptions& options) {
     VIRIDIAN_TRY(check_used(options));
     const auto started = std::chrono::steady_clock::now();
@@ -166,9 +172,7 @@ Result<Answer> run_run(const RunOptions& options) {
     std::vector<graph::Tensor> first_step;
     if (planned.executable->state_count() > 0) {
         VIRIDIAN_TRY(first_step, execute::run_from(*planned.executable, planned.graph, inputs));
-        result["states"] = {{"count", planned.executable->state_count()},
-                            {"bytes", planned.plan.state_bytes},
-                            {"bytes_copied_a_run", planned.executable->copied_into_states().value}};
+        result["states"] = states_json(planned);
     }
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
     std::vector<profile::Subject> subjects = {{planned.executable.get(), inputs, std::move(outputs)}};

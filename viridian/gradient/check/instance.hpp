@@ -47,7 +47,8 @@ class Instance {
     [[nodiscard]] T pick(std::initializer_list<T> choices) {
         return choices.begin()[random_.below(choices.size())];
     }
-    // Draws `rank` extents between 1 and `most`, or now and then 3 for each, so that exchanged axes still fit.
+    // Draws `rank` extents between 1 and `most`, or now and then 3 for each, so that exchanged axes still
+    // fit.
     [[nodiscard]] Dims extents(std::int64_t rank, std::int64_t most = 5);
     // Draws dims that broadcast to `dims`: some axes are 1, and leading axes may be missing.
     [[nodiscard]] Dims broadcast_of(const Dims& dims);
