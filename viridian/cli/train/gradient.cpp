@@ -19,7 +19,7 @@ struct GradientOptions {
 std::int64_t elements(const graph::Graph& graph, graph::StateRole role) {
     std::int64_t count = 0;
     for (const graph::State& state : graph.states())
-        if (state.role == role) count += element_count(graph.value(state.before).type.dims()).value();
+        if (state.role == role) count += graph::element_count(graph.value(state.before).type.dims()).value();
     return count;
 }
 
