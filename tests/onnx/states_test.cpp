@@ -4,6 +4,7 @@
 
 #include "tests/support/training_step.hpp"
 #include "viridian/graph/evaluate.hpp"
+#include "viridian/graph/types_of.hpp"
 #include "viridian/graph/verify.hpp"
 #include "viridian/onnx/onnx.hpp"
 
@@ -191,6 +192,44 @@ TEST(OnnxStates, DamagedMetadataIsOneClearSentence) {
     EXPECT_NE(cut.error().message.find("the state `b1` is f32[11], its first value is f32[10]"),
               std::string::npos)
         << cut.error().message;
+}
+
+// What is read of a damaged step has new values of the states' types, and survives being written.
+TEST(OnnxStates, TenThousandMutationsOfAStep) {
+    const std::string step = *serialize(tests::training_step({2, 3, 4, 1}));
+    const std::size_t list = step.find("viridian.states");
+    Random random(23);
+    int read = 0, with_states = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        std::string bytes = step;
+        for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
+            const bool in_list = random.chance(0.5);
+            const std::size_t from = in_list ? list : 0;
+            const std::size_t at = from + random.below(bytes.size() - from);
+            const char drawn = random.chance(0.5) ? static_cast<char>(random.below(256))
+                                                  : step[list + random.below(step.size() - list)];
+            bytes[at] = drawn;
+        }
+        const auto graph = parse(bytes, "mutated");
+        if (!graph.ok()) {
+            ASSERT_EQ(graph.error().kind(), ErrorKind::user) << graph.error().message;
+            continue;
+        }
+        ++read;
+        with_states += graph->states().empty() ? 0 : 1;
+        for (const State& state : graph->states()) {
+            ASSERT_NE(state.after, ValueId::none);
+            ASSERT_TRUE(graph::may_agree(graph->value(state.before).type, graph->value(state.after).type));
+        }
+        const auto written = serialize(*graph);
+        if (!written.ok()) continue;
+        const auto again = parse(*written, "again");
+        if (again.ok()) {
+            ASSERT_EQ(again->states().size(), graph->states().size());
+        }
+    }
+    EXPECT_GT(read, 300);
+    EXPECT_GT(with_states, 100);
 }
 
 class Notes final : public Listener {

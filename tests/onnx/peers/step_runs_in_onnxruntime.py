@@ -15,6 +15,8 @@ import onnxruntime
 
 from support import close, tool
 
+onnxruntime.set_default_logger_severity(4)
+
 
 def main(binary):
     with tempfile.TemporaryDirectory() as folder:
