@@ -14,5 +14,13 @@ namespace viridian::gradient {
 [[nodiscard]] std::vector<Rule> normalization_rules();
 [[nodiscard]] std::vector<Rule> local_normalization_rules();
 [[nodiscard]] std::vector<Rule> batch_norm_rules();
+[[nodiscard]] std::vector<Rule> activation_rules();
+[[nodiscard]] std::vector<Rule> movement_rules();
+[[nodiscard]] std::vector<Rule> padding_rules();
+[[nodiscard]] std::vector<Rule> gather_rules();
+[[nodiscard]] std::vector<Rule> reduction_rules();
+[[nodiscard]] std::vector<Rule> loss_rules();
+[[nodiscard]] std::vector<Rule> dropout_rules();
+[[nodiscard]] std::vector<Rule> rotary_rules();
 
 }  // namespace viridian::gradient
