@@ -1,1 +1,1 @@
-target_link_libraries(${target} PRIVATE viridian_onnx)
+target_link_libraries(${target} PRIVATE viridian_onnx viridian_rewrite)
