@@ -7,7 +7,8 @@ set(VIRIDIAN_ROOMS
     "graph    :"
     "meter    :"
     "trace    :"
-    "onnx     : graph"
+    "data     : graph"
+    "onnx     : graph data"
     "zoo      : graph"
     "rewrite  : graph"
     "plan     : graph"
@@ -15,15 +16,15 @@ set(VIRIDIAN_ROOMS
     "serve    : meter"
     "cost     : graph plan"
     "execute  : graph plan trace"
-    "prove    : graph onnx plan execute"
+    "prove    : graph data onnx plan execute"
     "profile  : graph plan execute meter cost"
     "search   : graph plan cost rewrite"
     "pipeline : graph plan cost"
     "optimize : graph onnx rewrite plan cost execute prove profile search trace"
     "session  : graph onnx rewrite plan cost execute prove profile search trace optimize"
     "report   :"
-    "api      : graph meter trace onnx rewrite plan account cost execute prove profile search pipeline optimize session report"
-    "cli      : base graph meter trace onnx zoo rewrite plan account cost execute prove profile search pipeline optimize session report serve"
+    "api      : graph data meter trace onnx rewrite plan account cost execute prove profile search pipeline optimize session report"
+    "cli      : base graph data meter trace onnx zoo rewrite plan account cost execute prove profile search pipeline optimize session report serve"
 )
 
 # A room's library holds every .cpp below its folder. A room may add vendor libraries, generated sources and

@@ -13,7 +13,8 @@ function(viridian_print_left_out)
     endforeach()
 endfunction()
 
-# tests/<room>/*_test.cpp become one executable per room, every TEST a ctest entry labelled with the room.
+# tests/<room>/*_test.cpp become one executable per room, every TEST a ctest entry labelled with the room. tests/data holds
+# the inputs of tests, so the tests of room `data` are in tests/data_room.
 function(viridian_tests)
     find_package(GTest)
     if(NOT TARGET GTest::gtest OR NOT TARGET GTest::gmock_main)
@@ -23,8 +24,9 @@ function(viridian_tests)
     include(GoogleTest)
     viridian_test_precompiled_header()
     file(GLOB rooms CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/*")
-    foreach(room IN LISTS rooms)
-        set(folder "${PROJECT_SOURCE_DIR}/tests/${room}")
+    foreach(name IN LISTS rooms)
+        set(folder "${PROJECT_SOURCE_DIR}/tests/${name}")
+        string(REGEX REPLACE "_room$" "" room "${name}")
         file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
         if(sources)
             set(target viridian_${room}_tests)

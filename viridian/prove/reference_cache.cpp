@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "viridian/base/hash.hpp"
-#include "viridian/onnx/tensors/tensor_file.hpp"
+#include "viridian/data/npy.hpp"
 #include "viridian/prove/proof.hpp"
 
 namespace viridian::prove {
@@ -57,7 +57,7 @@ std::optional<std::vector<Tensor>> ReferenceCache::find(const Path& file) const 
     while (!bytes.empty()) {
         const std::uint64_t size = take_number(bytes);
         if (size == 0 || size > bytes.size()) return std::nullopt;
-        auto tensor = onnx::parse_npy(bytes.substr(0, size), file.string());
+        auto tensor = data::parse_npy(bytes.substr(0, size), file.string());
         if (!tensor.ok()) return std::nullopt;
         outputs.push_back(std::move(*tensor));
         bytes.remove_prefix(size);
@@ -70,7 +70,7 @@ std::optional<std::vector<Tensor>> ReferenceCache::find(const Path& file) const 
 void ReferenceCache::keep(const Path& file, const std::vector<Tensor>& outputs) const {
     std::string payload;
     for (const Tensor& output : outputs) {
-        const Result<std::string> bytes = onnx::npy_bytes(output);
+        const Result<std::string> bytes = data::npy_bytes(output);
         if (!bytes.ok()) return;  // a type that the format lacks
         payload += as_bytes(bytes->size()) + *bytes;
         if (payload.size() > most_ / 4) return;

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "viridian/data/npy.hpp"
 #include "viridian/onnx/tensors/tensor_proto.hpp"
 
 namespace viridian::onnx {
@@ -34,14 +35,14 @@ Result<NamedTensor> read_tensor_file(const Path& path) {
     if (extension != ".npy" && extension != ".pb") return unknown_extension(path);
     VIRIDIAN_TRY(const std::string bytes, read_file(path));
     if (extension == ".pb") return parse_tensor_proto(bytes, path.string());
-    VIRIDIAN_TRY(graph::Tensor tensor, parse_npy(bytes, path.string()));
+    VIRIDIAN_TRY(graph::Tensor tensor, data::parse_npy(bytes, path.string()));
     return NamedTensor{"", std::move(tensor)};
 }
 
 Result<void> write_tensor_file(const Path& path, const NamedTensor& tensor) {
     const std::string extension = path.extension().string();
     if (extension == ".npy") {
-        VIRIDIAN_TRY(const std::string bytes, npy_bytes(tensor.tensor));
+        VIRIDIAN_TRY(const std::string bytes, data::npy_bytes(tensor.tensor));
         return write_file(path, bytes);
     }
     if (extension != ".pb") return unknown_extension(path);

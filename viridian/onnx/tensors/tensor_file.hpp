@@ -1,5 +1,5 @@
 #pragma once
-// Reads and writes single tensors: NumPy's .npy (format versions 1 to 3) and ONNX's .pb (one TensorProto).
+// Reads and writes single tensors: NumPy's .npy (viridian/data/npy.hpp) and ONNX's .pb (one TensorProto).
 #include "viridian/base/file.hpp"
 #include "viridian/graph/tensor.hpp"
 
@@ -16,10 +16,7 @@ struct NamedTensor {
 [[nodiscard]] Result<NamedTensor> read_tensor_file(const Path& path);
 [[nodiscard]] Result<void> write_tensor_file(const Path& path, const NamedTensor& tensor);
 
-// These read and make the bytes of such a file; `name` stands for it in errors. Errors: malformed,
-// unsupported.
-[[nodiscard]] Result<graph::Tensor> parse_npy(std::string_view bytes, std::string_view name);
-[[nodiscard]] Result<std::string> npy_bytes(const graph::Tensor& tensor);
+// Reads the bytes of a .pb file; `name` stands for it in errors. Errors: malformed, unsupported.
 [[nodiscard]] Result<NamedTensor> parse_tensor_proto(std::string_view bytes, std::string_view name);
 
 }  // namespace viridian::onnx

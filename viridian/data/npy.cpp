@@ -1,18 +1,16 @@
-// NumPy's .npy: "\x93NUMPY", version, header length, a Python dictionary literal with descr, fortran_order
-// and shape, then the elements (numpy.lib.format).
+#include "viridian/data/npy.hpp"
+
 #include <charconv>
 #include <cstring>
 #include <optional>
 
-#include "viridian/onnx/tensors/tensor_file.hpp"
-
-namespace viridian::onnx {
+namespace viridian::data {
 namespace {
 
 using graph::ElementType;
 using graph::Tensor;
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 constexpr std::pair<std::string_view, ElementType> npy_types[] = {
     {"<f8", ElementType::f64}, {"<f4", ElementType::f32}, {"<f2", ElementType::f16},
     {"<i8", ElementType::i64}, {"<i4", ElementType::i32}, {"<i2", ElementType::i16},
@@ -48,6 +46,11 @@ std::optional<graph::Dims> parse_shape(std::string_view text) {
     return dims;
 }
 
+Error bad_npy(std::string_view name, std::string_view what) {
+    return fail(ErrorCode::malformed, "save the array again with numpy.save",
+                "`{}` is not a readable .npy file: {}", name, what);
+}
+
 // Column-major elements, put in row-major order.
 Tensor transposed(const Tensor& columns) {
     Tensor rows(columns.type(), columns.dims());
@@ -70,44 +73,50 @@ Tensor transposed(const Tensor& columns) {
 
 }  // namespace
 
-Result<Tensor> parse_npy(std::string_view bytes, std::string_view name) {
-    const auto malformed = [&](std::string_view what) {
-        return fail(ErrorCode::malformed, "save the array again with numpy.save",
-                    "`{}` is not a readable .npy file: {}", name, what);
-    };
-    if (bytes.substr(0, magic.size()) != magic || bytes.size() < 12)
-        return malformed("it does not begin as one");
+bool is_npy(std::string_view bytes) { return bytes.starts_with(npy_magic); }
+
+Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name) {
+    if (!is_npy(bytes) || bytes.size() < 12) return bad_npy(name, "it does not begin as one");
     const bool first_version = bytes[6] == 1;
     std::size_t length = 0;
     for (std::size_t i = 0; i < (first_version ? 2U : 4U); ++i)
         length |= static_cast<std::size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
     const std::size_t start = first_version ? 10 : 12;
-    if (bytes.size() - start < length) return malformed("its header is cut off");
+    if (length > npy_longest_header) return bad_npy(name, "its header is too long");
+    if (bytes.size() - start < length) return bad_npy(name, "its header is cut off");
     const std::string_view header = bytes.substr(start, length);
-    const std::string_view data = bytes.substr(start + length);
 
     const std::string_view written = entry(header, "descr");
     std::string descr(written.substr(0, written.size() < 5 ? 0 : 5));
     if (descr.size() < 5 || (descr[0] != '\'' && descr[0] != '"'))
-        return malformed("it has structured elements, or none");
+        return bad_npy(name, "it has structured elements, or none");
     descr = descr.substr(1, 3);
     if (descr[0] == '=') descr[0] = '<';
-    ElementType type = ElementType::undefined;
+    NpyHeader result;
     for (const auto& [text, known] : npy_types)
-        if (text == descr) type = known;
-    if (type == ElementType::undefined)
+        if (text == descr) result.type = known;
+    if (result.type == ElementType::undefined)
         return fail(ErrorCode::unsupported, "convert the array to a plain numeric type",
                     "`{}` has elements of type `{}`", name, descr);
     const auto dims = parse_shape(entry(header, "shape"));
-    if (!dims) return malformed("its shape is not a tuple of numbers");
-    const auto count = graph::element_count(*dims);
-    if (!count.ok()) return malformed(count.error().message);
-    if (data.size() != static_cast<std::size_t>(*count * graph::size_of(type)))
-        return malformed(fmt::format("it needs {} bytes of elements and has {}",
-                                     *count * graph::size_of(type), data.size()));
-    Tensor tensor(type, *dims);
+    if (!dims) return bad_npy(name, "its shape is not a tuple of numbers");
+    result.dims = *dims;
+    if (const auto count = graph::element_count(result.dims); !count.ok())
+        return bad_npy(name, count.error().message);
+    result.column_major = entry(header, "fortran_order").starts_with("True");
+    result.start = start + length;
+    return result;
+}
+
+Result<Tensor> parse_npy(std::string_view bytes, std::string_view name) {
+    VIRIDIAN_TRY(const NpyHeader header, parse_npy_header(bytes, name));
+    const std::string_view data = bytes.substr(header.start);
+    const std::int64_t needed = *graph::element_count(header.dims) * graph::size_of(header.type);
+    if (data.size() != static_cast<std::size_t>(needed))
+        return bad_npy(name, fmt::format("it needs {} bytes of elements and has {}", needed, data.size()));
+    Tensor tensor(header.type, header.dims);
     if (!data.empty()) std::memcpy(tensor.mutable_bytes(), data.data(), data.size());
-    return entry(header, "fortran_order").starts_with("True") ? transposed(tensor) : tensor;
+    return header.column_major ? transposed(tensor) : tensor;
 }
 
 Result<std::string> npy_bytes(const Tensor& tensor) {
@@ -123,7 +132,7 @@ Result<std::string> npy_bytes(const Tensor& tensor) {
         fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
     header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 11, ' ');
     header += '\n';
-    std::string bytes = std::string(magic) + '\x01' + '\0';
+    std::string bytes = std::string(npy_magic) + '\x01' + '\0';
     bytes += static_cast<char>(header.size() & 0xffU);
     bytes += static_cast<char>(header.size() >> 8U);
     bytes += header;
@@ -132,4 +141,4 @@ Result<std::string> npy_bytes(const Tensor& tensor) {
     return bytes;
 }
 
-}  // namespace viridian::onnx
+}  // namespace viridian::data
