@@ -137,13 +137,66 @@ TEST(Calibration, ABatchDuringWhichTheMachineChangesIsTimedAgain) {
 
     Bench bench;
     bench.device.slow = 3;
-    bench.device.until = 3;  // two probes, one timing, then it is fast
+    bench.device.until = 5;  // two looks at two probes, one timing, then it is fast
     OnDemand changing = bench.costs();
     EXPECT_DOUBLE_EQ(bench.price(changing).value, usual.value);
     EXPECT_GT(bench.device.timings, timings);
     OnDemand again = bench.costs();
     ASSERT_TRUE(again.calibrate().ok());
     EXPECT_DOUBLE_EQ(bench.price(again).value, usual.value);
+}
+
+TEST(Calibration, ALookThatIsDisturbedChangesNoPrice) {
+    Bench calm;
+    OnDemand costs = calm.costs();
+    const Seconds usual = calm.price(costs);
+
+    Bench bench;
+    bench.device.slow = 3;
+    bench.device.until = 2;  // one look
+    OnDemandOptions options;
+    options.probe_every = Seconds(1000);  // no look after the price
+    OnDemand disturbed(bench.device, bench.database, bench.energy, options);
+    EXPECT_DOUBLE_EQ(bench.price(disturbed).value, usual.value);
+    OnDemand later = bench.costs();
+    ASSERT_TRUE(later.calibrate().ok());
+    EXPECT_NEAR(bench.price(later).value, usual.value, 1e-9 * usual.value);
+}
+
+TEST(Calibration, TheMiddleOfTwoProbeTimes) {
+    EXPECT_EQ(between(probes(1, 4), {}), probes(1, 4));
+    EXPECT_EQ(between({}, probes(1, 4)), probes(1, 4));
+    EXPECT_NEAR(between(probes(1, 4), probes(4, 1)).arithmetic.value, 2, 1e-12);
+    EXPECT_NEAR(between(probes(1, 4), probes(4, 1)).memory.value, 2, 1e-12);
+}
+
+// The five occasions of a price that a disturbance reached lie far apart.
+TEST(Calibration, APriceWhoseOccasionsDisagreeIsReplacedOnce) {
+    Bench bench;
+    OnDemand costs = bench.costs();
+    const Seconds usual = bench.price(costs);
+    const auto priced = costs.source().choices(bench.graph, bench.region);
+    const std::vector<plan::AssignedRegion> doubtful = {{bench.region, priced->front().choice}};
+    cost::Key key{plan::signature(bench.graph, bench.region),
+                  priced->front().choice.key(),
+                  bench.device.fingerprint(),
+                  bench.device.library(),
+                  bench.device.threads(),
+                  0,
+                  bench.energy.key()};
+    std::optional<cost::Entry> entry;
+    for (int protocol = 1; !entry && protocol < 100; ++protocol) {
+        key.protocol = protocol;
+        entry = *bench.database.get(key);
+    }
+    ASSERT_TRUE(entry);
+    entry->looks = 5;
+    entry->low = usual * 0.5;
+    entry->high = entry->median = usual;
+    ASSERT_TRUE(bench.database.put(key, *entry).ok());
+    OnDemand again = bench.costs();
+    EXPECT_EQ(*again.confirm(bench.graph, doubtful), 1U);
+    EXPECT_EQ(*again.confirm(bench.graph, doubtful), 0U);
 }
 
 TEST(Calibration, APriceOfAnotherStateIsReplacedWhenItIsConfirmed) {

@@ -33,6 +33,9 @@ struct TimingProtocol {
     // `cached_weights` is true if the weights of the network fit into the last-level cache together, so
     // that a kernel finds its own there.
     bool cached_weights = false;
+    // If true, the threads do not write the inputs anew before each run: nothing then passes from core to
+    // core in a run, as little does in a long computation on data that stay where they are.
+    bool inputs_stay = false;
 };
 
 // A Timing holds the times of `count` runs: the median with its 95 % interval, and the scratch of the

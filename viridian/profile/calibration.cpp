@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "viridian/base/statistics.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::profile {
@@ -13,6 +14,10 @@ constexpr std::int64_t side = 256;  // of the matrices: three of 256 KiB
 constexpr double probe_flop = 2.0 * side * side * side;
 const graph::Dims probe_tensor = {1, 64, 56, 56};
 constexpr double probe_bytes = 2.0 * 4 * 64 * 56 * 56;
+// How often a byte that a kernel reads or writes passes between the cores, relative to the conversion: both
+// read the same inputs, and some kernels have intermediate results. Fitted to the kernels of four networks in
+// two states of one machine (benchmarks/results/drift.md).
+constexpr double passes = 2;
 
 // No constants: the weights of kernels come from main memory when they are timed.
 Result<graph::Graph> product() {
@@ -43,7 +48,10 @@ Work Work::of(const graph::Dims& dims, const plan::Format& from, const plan::For
 Calibration::Calibration(execute::Device& device) : device_(device) {}
 
 Result<void> Calibration::look() {
-    const execute::TimingProtocol protocol = {0.01, Seconds(8e-3), 9, true};
+    const execute::TimingProtocol protocol = {
+        .precision = 0.01, .budget = Seconds(8e-3), .at_least = 9, .cached_weights = true};
+    execute::TimingProtocol staying = protocol;
+    staying.inputs_stay = true;
     if (!arithmetic_) {
         VIRIDIAN_TRY(graph::Graph graph, product());
         plan::Region region = plan::make_region(graph, graph::uses(graph), {graph.nodes().front()});
@@ -53,7 +61,7 @@ Result<void> Calibration::look() {
     }
     if (!arithmetic_->choice) return {};
     VIRIDIAN_TRY(const execute::Timing arithmetic,
-                 device_.time(arithmetic_->graph, arithmetic_->region, *arithmetic_->choice, protocol));
+                 device_.time(arithmetic_->graph, arithmetic_->region, *arithmetic_->choice, staying));
     const plan::Format plain{plan::plain(probe_tensor.size()), graph::ElementType::f32, {}};
     const plan::Format blocked{plan::channels_last(probe_tensor.size()), graph::ElementType::f32, {}};
     VIRIDIAN_TRY(const execute::Timing memory,
@@ -64,30 +72,37 @@ Result<void> Calibration::look() {
 
 Result<void> Calibration::settle() {
     constexpr std::size_t least_looks = 5, most_looks = 20;
-    constexpr std::ptrdiff_t enough = 3;
-    constexpr double agreement = 0.04;
-    std::vector<cost::ProbeTimes> looks;
-    cost::ProbeTimes least{Seconds(1e30), Seconds(1e30)};
-    while (looks.size() < most_looks) {
+    constexpr double agreement = 0.04, enough = 0.75;
+    std::vector<double> arithmetic, memory;
+    while (arithmetic.size() < most_looks) {
         VIRIDIAN_TRY(look());
         if (!last_.known()) return {};
-        looks.push_back(last_);
-        least = {std::min(least.arithmetic, last_.arithmetic), std::min(least.memory, last_.memory)};
-        const auto agree = std::ranges::count_if(
-            looks, [&](const cost::ProbeTimes& seen) { return alike(seen, least, agreement); });
-        if (looks.size() >= least_looks && agree >= enough) break;
+        arithmetic.push_back(last_.arithmetic.value);
+        memory.push_back(last_.memory.value);
+        last_ = {Seconds(summarize(arithmetic).median), Seconds(summarize(memory).median)};
+        double agree = 0;
+        for (std::size_t i = 0; i < arithmetic.size(); ++i)
+            agree += alike({Seconds(arithmetic[i]), Seconds(memory[i])}, last_, agreement) ? 1 : 0;
+        const auto looks = static_cast<double>(arithmetic.size());
+        if (arithmetic.size() >= least_looks && agree >= enough * looks) break;
     }
-    last_ = least;
     return {};
 }
 
 double Drift::factor(const Work& work) const {
     if (!then.known() || !now.known() || then == now) return 1;
     const double arithmetic = work.flop / probe_flop * then.arithmetic.value;
-    const double memory = work.bytes / probe_bytes * then.memory.value;
+    const double memory = passes * work.bytes / probe_bytes * then.memory.value;
     const double share = arithmetic + memory > 0 ? memory / (arithmetic + memory) : 0.5;
     return std::clamp((1 - share) * (now.arithmetic / then.arithmetic) + share * (now.memory / then.memory),
                       1 / limit, limit);
+}
+
+cost::ProbeTimes between(const cost::ProbeTimes& a, const cost::ProbeTimes& b) {
+    if (!a.known()) return b;
+    if (!b.known()) return a;
+    const auto middle = [](Seconds x, Seconds y) { return Seconds(std::sqrt(x.value * y.value)); };
+    return {middle(a.arithmetic, b.arithmetic), middle(a.memory, b.memory)};
 }
 
 bool alike(const cost::ProbeTimes& a, const cost::ProbeTimes& b, double share) {

@@ -2,9 +2,10 @@
 // A Calibration relates prices that were timed at different times. A virtual machine's processors and memory
 // are not equally fast all day: a neighbour takes bandwidth, the hypervisor moves a processor to another core
 // complex, two processors share a core. Two probe kernels are therefore timed with every batch of prices and
-// again before a plan is judged: a matrix product whose operands stay in the caches, and a conversion of a
-// tensor that another thread wrote. A price is then the sum of a part that follows the first probe and a part
-// that follows the second one.
+// again before a plan is judged: a matrix product whose operands stay where they are, so that nothing but the
+// cores' arithmetic decides, and a conversion of a tensor that another thread wrote, which passes from core
+// to core. A price is then the sum of a part that follows the first probe and a part that follows the second
+// one.
 #include "viridian/cost/entry.hpp"
 #include "viridian/execute/device.hpp"
 
@@ -40,9 +41,10 @@ class Calibration {
     // Times both probes, for about 15 ms. Errors: those of timing. A device without a kernel for a probe has
     // probe times of zero, and its prices are never changed.
     Result<void> look();
-    // Looks several times and keeps the least of each probe, so that what disturbs a look for some
-    // milliseconds is not taken for the state of the machine. Ends when three looks agree with the least
-    // within a few percent, after a third of a second at the latest. Errors: those of look().
+    // Looks several times and keeps the median of each probe, so that what disturbs a look for some
+    // milliseconds is not taken for the state of the machine. It is a median because prices are: against the
+    // least look every price would seem to be of a slower machine. Ends when three in four looks agree with
+    // the medians within a few percent, after a third of a second at the latest. Errors: those of look().
     Result<void> settle();
     // Returns what was found last; zeros before.
     [[nodiscard]] const cost::ProbeTimes& last() const { return last_; }
@@ -58,6 +60,9 @@ class Calibration {
     std::optional<Arithmetic> arithmetic_;
     cost::ProbeTimes last_;
 };
+
+// Returns the middle of two probe times, in proportion; the other one if one is not known.
+[[nodiscard]] cost::ProbeTimes between(const cost::ProbeTimes& a, const cost::ProbeTimes& b);
 
 // Returns whether the machine was about as fast at both probe times: neither probe changed by more than
 // `share` of itself. Unknown times are like any.

@@ -10,6 +10,7 @@ constexpr int rounds = 4;
 constexpr double share_of_budget = 1.0 / 6;  // of one choice, in each round
 constexpr std::int64_t at_least = 3;         // timings of one choice, in each round
 constexpr double other_spell = 0.25;         // change of a probe, beyond which a price is timed anew
+constexpr double apart = 1.5;                // occasions of a price; farther ones are timed anew, once
 
 // What one choice took on several occasions. The middle one is the estimate, and all of them span its
 // interval, so that an occasion that something else disturbed moves neither far.
@@ -61,7 +62,8 @@ Result<std::size_t> OnDemand::confirm(const graph::Graph& graph,
         const std::string subject = plan::signature(graph, contender.region);
         VIRIDIAN_TRY(auto entry, database_.get(key(subject, contender.choice.key())));
         if (!entry || !is_complete(*entry)) continue;
-        const bool of_this_state = alike(entry->probes, state, other_spell);
+        const bool agree = entry->looks != rounds + 1 || entry->high <= apart * entry->low;
+        const bool of_this_state = agree && alike(entry->probes, state, other_spell);
         if (of_this_state && entry->looks > 1 && (!energy_.meter || entry->energy_looks > 1)) continue;
         const Work work = Work::of(graph, contender.region);
         list.push_back({&contender, subject, work, *std::move(entry), {}});

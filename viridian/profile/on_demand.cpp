@@ -9,8 +9,8 @@ namespace {
 
 // Raise when the way kernels are timed or priced changes, either to a number neither had: with weights from
 // memory, and from the last-level cache.
-constexpr int protocol_version = 10;
-constexpr int cached_protocol_version = 11;
+constexpr int protocol_version = 12;
+constexpr int cached_protocol_version = 13;
 
 bool is_reference(const plan::Choice& choice) {
     return choice.variant.algorithm == plan::Algorithm::reference;

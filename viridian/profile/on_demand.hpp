@@ -136,11 +136,14 @@ class OnDemand {
     // Returns the price of a complete entry, as it is now, for a kernel that does `work`. Without a meter its
     // joules are those of the model, for a kernel that moves `dram` bytes from and to memory.
     [[nodiscard]] cost::Price price_of(const cost::Entry& entry, const Work& work, Bytes dram) const;
-    // Times the probes, unless they were timed a moment ago.
+    // Times the probes, unless they were timed a moment ago. A first look, and one that says that the machine
+    // changed, count if the next one says the same: one that something disturbed would change every price
+    // after it.
     Result<void> look();
     // Calls `time`, which times a batch of prices. Calls it again if the machine became faster or slower
-    // meanwhile, so that all of them are of one state; a few times at most.
-    Result<void> in_one_state(const std::function<Result<void>()>& time);
+    // meanwhile, so that all of them are of one state; a few times at most. Returns the probe times in the
+    // middle between those before and those after the last call.
+    Result<cost::ProbeTimes> in_one_state(const std::function<Result<void>()>& time);
     [[nodiscard]] Bytes dram(const graph::Graph& graph, const plan::Region& region,
                              const plan::Choice& choice) const;
     void forget();  // the prices met so far, which the database has

@@ -30,19 +30,27 @@ Result<void> OnDemand::look() {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - looked_).count() <
         options_.probe_every.value)
         return {};
+    constexpr int most_looks = 5;
+    cost::ProbeTimes seen = calibration_.last();
     VIRIDIAN_TRY(calibration_.look());
+    for (int looks = 1; looks < most_looks && calibration_.last().known(); ++looks) {
+        if (seen.known() && alike(seen, calibration_.last(), other_state)) break;
+        seen = calibration_.last();
+        VIRIDIAN_TRY(calibration_.look());
+    }
     looked_ = std::chrono::steady_clock::now();
     return {};
 }
 
-Result<void> OnDemand::in_one_state(const std::function<Result<void>()>& time) {
+Result<cost::ProbeTimes> OnDemand::in_one_state(const std::function<Result<void>()>& time) {
     constexpr int most_attempts = 3;
     for (int attempt = 1;; ++attempt) {
         VIRIDIAN_TRY(look());
         const cost::ProbeTimes before = calibration_.last();
         VIRIDIAN_TRY(time());
         VIRIDIAN_TRY(look());
-        if (attempt == most_attempts || alike(before, calibration_.last(), other_state)) return {};
+        if (attempt == most_attempts || alike(before, calibration_.last(), other_state))
+            return between(before, calibration_.last());
     }
 }
 
@@ -53,13 +61,14 @@ Result<cost::Entry> OnDemand::timed(const graph::Graph& graph, const plan::Regio
     const plan::Region timed_region = permissive(region);
     VIRIDIAN_TRY(const plan::Choice own, own_choice(graph, timed_region, choice));
     execute::Timing timing;
-    VIRIDIAN_TRY(in_one_state([&]() -> Result<void> {
+    const auto time_once = [&]() -> Result<void> {
         VIRIDIAN_TRY(timing, device_.time(graph, timed_region, own, protocol));
         return {};
-    }));
+    };
+    VIRIDIAN_TRY(const cost::ProbeTimes probes, in_one_state(time_once));
     count_measuring(start);
     cost::Entry entry = to_entry(timing);
-    entry.probes = calibration_.last();
+    entry.probes = probes;
     return entry;
 }
 
@@ -134,11 +143,10 @@ Result<cost::Entry> OnDemand::priced_conversion(const graph::Dims& dims, const p
         VIRIDIAN_TRY(const execute::Timing timing,
                      device_.time_conversion(dims, from, to, options_.protocol));
         entry = to_entry(timing);
-        entry->probes = calibration_.last();
         return {};
     };
     if (!entry) {
-        VIRIDIAN_TRY(in_one_state(time));
+        VIRIDIAN_TRY(entry->probes, in_one_state(time));
     }
     if (energy_.meter) {
         const auto repeat = [&](Seconds at_least, const execute::Window& window) {

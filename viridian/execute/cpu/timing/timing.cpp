@@ -152,7 +152,7 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
     for (;;) {
         stand.turn_weights();
         seat().crew->end_rest();
-        write_activations();
+        if (runs == 0 || !protocol.inputs_stay) write_activations();
         const std::int64_t before = preemptions();
         const auto start = TimingClock::now();
         stand.run();
