@@ -104,6 +104,38 @@ std::vector<Draft> spread(std::vector<Draft> drafts, std::size_t wanted) {
     return chosen;
 }
 
+// Prices every plan as it is just before the first of them runs, and runs them in turn. If the probes tell
+// another state of the machine after the runs, nothing can be said of either: both are repeated, a few times
+// at most.
+Result<std::vector<profile::InterleavedResult>> run_in_one_state(
+    const graph::Graph& graph, execute::Device& device, optimize::MeasuredCosts& costs,
+    std::vector<Candidate>& candidates, std::vector<profile::InterleavedPlan>& plans) {
+    constexpr int most_attempts = 4;
+    constexpr double other_state = 0.15;
+    profile::InterleavedProtocol protocol;
+    protocol.runs.rounds = 11;
+    const cost::PriceSource source = costs.source();
+    for (int attempt = 1;; ++attempt) {
+        VIRIDIAN_TRY(costs.calibrate());
+        for (Candidate& candidate : candidates) {
+            VIRIDIAN_TRY(candidate.draft.predicted, price(graph, candidate.draft.plan, source));
+        }
+        VIRIDIAN_TRY(auto measured, profile::measure_interleaved(device, plans, protocol));
+        VIRIDIAN_TRY(const profile::Drift drift, costs.drift());
+        const bool same = profile::alike(drift.then, drift.now, other_state);
+        const bool last = attempt == most_attempts;
+        fmt::print(
+            "  probes before and after the runs: product {:.1f} and {:.1f} us, conversion {:.1f} and {:.1f} "
+            "us{}\n",
+            1e6 * drift.then.arithmetic.value, 1e6 * drift.now.arithmetic.value,
+            1e6 * drift.then.memory.value, 1e6 * drift.now.memory.value,
+            same   ? ""
+            : last ? ": the machine did not keep one state"
+                   : ": repeated");
+        if (same || last) return measured;
+    }
+}
+
 Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
     VIRIDIAN_TRY(const graph::Graph graph, session::load_model(options));
     VIRIDIAN_TRY(const auto device, session::open_device(options));
@@ -134,31 +166,7 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
         plans.push_back(
             {&graph, &candidate.draft.plan, {candidate.executable.get(), inputs, std::move(outputs)}});
     }
-    profile::InterleavedProtocol protocol;
-    protocol.runs.rounds = 11;
-    // Prices of every plan as they are just before the first of them runs. If the probes tell another state
-    // of the machine after the runs, nothing can be said of either: both are repeated, a few times at most.
-    std::vector<profile::InterleavedResult> measured;
-    constexpr int most_attempts = 4;
-    constexpr double other_state = 0.15;
-    for (int attempt = 1; attempt <= most_attempts; ++attempt) {
-        VIRIDIAN_TRY(costs->calibrate());
-        for (Candidate& candidate : candidates) {
-            VIRIDIAN_TRY(candidate.draft.predicted, price(graph, candidate.draft.plan, source));
-        }
-        VIRIDIAN_TRY(measured, profile::measure_interleaved(*device, plans, protocol));
-        VIRIDIAN_TRY(const profile::Drift drift, costs->drift());
-        const bool same = profile::alike(drift.then, drift.now, other_state);
-        fmt::print(
-            "  probes before and after the runs: product {:.1f} and {:.1f} us, conversion {:.1f} and {:.1f} "
-            "us{}\n",
-            1e6 * drift.then.arithmetic.value, 1e6 * drift.now.arithmetic.value,
-            1e6 * drift.then.memory.value, 1e6 * drift.now.memory.value,
-            same                      ? ""
-            : attempt < most_attempts ? ": repeated"
-                                      : ": the machine did not keep one state");
-        if (same) break;
-    }
+    VIRIDIAN_TRY(const auto measured, run_in_one_state(graph, *device, *costs, candidates, plans));
     for (std::size_t i = 0; i < measured.size(); ++i) {
         candidates[i].kernels = measured[i].kernels().value;
         candidates[i].ran = measured[i].ran;

@@ -190,10 +190,10 @@ trace::Collected traced(const SyntheticProgram& program) {
 }
 
 // Programs whose power follows from what runs, in every combination of sensors, streams, drift, jitter and
-// gaps of the sampler: nearly all are fitted, and each fit balances.
+// gaps of the sampler: nearly all are fitted whose kinds have watts of their own, and each fit balances.
 TEST(Conservation, FitsGiveTheMetersJoulesAndNoOther) {
     Random random(43);
-    int fitted = 0;
+    int fitted = 0, right = 0;
     constexpr int rounds = 60;
     for (int round = 0; round < rounds; ++round) {
         Scenario scenario = calm();
@@ -227,7 +227,10 @@ TEST(Conservation, FitsGiveTheMetersJoulesAndNoOther) {
             account(*source, log, {.method = Method::deconvolve, .search = {.widest = Seconds(0.006)}});
         ASSERT_TRUE(got.ok()) << got.error().text();
         const Device& device = got->devices[0];
-        fitted += device.method == "deconvolve" ? 1 : 0;
+        if (scenario.ramp == 0 && scenario.drift.value == 0) {  // else power follows from more than what runs
+            ++right;
+            fitted += device.method == "deconvolve" ? 1 : 0;
+        }
         double owned = 0.0;
         for (const Operation& operation : got->operations) owned += operation.energy->value.value;
         EXPECT_NEAR(
@@ -239,7 +242,8 @@ TEST(Conservation, FitsGiveTheMetersJoulesAndNoOther) {
             EXPECT_GE(figure->high, figure->value) << round;
         }
     }
-    EXPECT_GE(fitted, rounds * 9 / 10);
+    EXPECT_GE(right, rounds / 4);
+    EXPECT_GE(fitted, right * 9 / 10);
 }
 
 // A sampler that was starved: what was drawn meanwhile is known, whose it was is not, and that is said.

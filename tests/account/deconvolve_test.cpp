@@ -100,6 +100,17 @@ TEST(Deconvolve, DriftJitterAndTwoStreams) {
     EXPECT_LT(std::abs(joules(got.fitted.attribution.imbalance()).value), 1e-6);
 }
 
+// A governor and a temperature move power for seconds, and no kind of operation explains it.
+TEST(Deconvolve, TheGateRefusesAModelThatIsWrong) {
+    Scenario scenario = unmodelled();
+    scenario.duration = Seconds(30);
+    const Outcome got = outcome_of(scenario, sensor_models()[1]);
+    EXPECT_FALSE(got.fitted.trusted) << got.fitted.verdict;
+    EXPECT_NE(got.fitted.verdict.find("goes the same way for seconds"), std::string::npos)
+        << got.fitted.verdict;
+    EXPECT_NE(got.fitted.next.find("fix the clock"), std::string::npos) << got.fitted.next;
+}
+
 TEST(Deconvolve, TheGateRefusesWhatItCannotKnow) {
     Scenario noisy = short_run(10, 4);  // operations drown in noise
     noisy.noise = Watts(2000);

@@ -16,7 +16,7 @@ const graph::Dims probe_tensor = {1, 64, 56, 56};
 constexpr double probe_bytes = 2.0 * 4 * 64 * 56 * 56;
 // How often a byte that a kernel reads or writes passes between the cores, relative to the conversion: both
 // read the same inputs, and some kernels have intermediate results. Fitted to the kernels of four networks in
-// two states of one machine (benchmarks/results/drift.md).
+// two states of one machine (benchmarks/results/prediction.md).
 constexpr double passes = 2;
 
 // No constants: the weights of kernels come from main memory when they are timed.

@@ -1,6 +1,7 @@
 #include "viridian/account/deconvolve/fit_watts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace viridian::account {
@@ -91,19 +92,41 @@ Trimmed trim(const Design& design, std::span<const Window> windows, const Sensor
     return out;
 }
 
-// Scores of blocks of windows: intervals that hold when errors differ in size and are related nearby.
-std::vector<std::vector<double>> scores_of_blocks(const Design& design, std::span<const Window> windows,
-                                                  const Sensor& sensor, const Fit& fitted,
-                                                  std::span<const double> slope_theta) {
-    const std::size_t blocks = std::clamp<std::size_t>(windows.size() / 4, 1, 400);
-    std::vector<std::vector<double>> scores(blocks, std::vector<double>(fitted.columns.size()));
+// Scores of `count` blocks of windows: intervals that hold when errors differ in size and are related nearby.
+WattsFit::Blocks scores_of_blocks(const Design& design, std::span<const Window> windows, const Sensor& sensor,
+                                  const Fit& fitted, std::span<const double> slope_theta, std::size_t count,
+                                  std::size_t rows) {
+    WattsFit::Blocks out;
+    out.scores.assign(count, std::vector<double>(fitted.columns.size()));
     design.visit(windows, sensor, slope_theta, fitted.columns.slopes, [&](std::size_t j, const Row& row) {
         const double residual = row.watts - row.dot(fitted.theta);
-        std::vector<double>& score = scores[j * blocks / windows.size()];
+        std::vector<double>& score = out.scores[j * count / windows.size()];
         for (std::size_t i = 0; i < row.columns.size(); ++i)
             score[row.columns[i]] += row.values[i] * residual;
     });
-    return scores;
+    const auto blocks = static_cast<double>(count), windows_used = static_cast<double>(rows);
+    const auto unknowns = static_cast<double>(std::min(fitted.columns.size(), rows / 2));
+    out.correction =
+        blocks / std::max(1.0, blocks - 1.0) * windows_used / std::max(1.0, windows_used - unknowns);
+    return out;
+}
+
+// WattsFit::wander, over blocks of about two seconds.
+double wander_of(const Design& design, std::span<const Window> windows, const Sensor& sensor,
+                 const Fit& fitted, std::span<const double> slope_theta) {
+    constexpr double block_ns = 2e9;
+    const double span = static_cast<double>(windows.back().end - windows.front().end);
+    const auto blocks = static_cast<std::size_t>(std::clamp(span / block_ns, 1.0, 1e6));
+    std::vector<double> sums(blocks);
+    double squares = 0.0;
+    design.visit(windows, sensor, slope_theta, fitted.columns.slopes, [&](std::size_t j, const Row& row) {
+        const double residual = row.watts - row.dot(fitted.theta);
+        sums[j * blocks / windows.size()] += residual;
+        squares += residual * residual;
+    });
+    double related = 0.0;
+    for (const double sum : sums) related += sum * sum;
+    return squares > 0.0 ? related / squares : 1.0;
 }
 
 // A fit to the windows that it can explain: fitted and trimmed in turn until no more windows are left out.
@@ -136,12 +159,16 @@ double WattsFit::deviation_of(const std::vector<double>& weights) const {
     const std::vector<double> z = fit.posterior.solve(weights);
     double model = 0.0, robust = 0.0;
     for (std::size_t i = 0; i < z.size(); ++i) model += z[i] * weights[i];
-    for (const std::vector<double>& score : block_scores) {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < z.size(); ++i) sum += z[i] * score[i];
-        robust += sum * sum;
+    for (const Blocks& some : blocks) {
+        double scatter = 0.0;
+        for (const std::vector<double>& score : some.scores) {
+            double sum = 0.0;
+            for (std::size_t i = 0; i < z.size(); ++i) sum += z[i] * score[i];
+            scatter += sum * sum;
+        }
+        robust = std::max(robust, scatter * some.correction);
     }
-    robust = robust * block_correction + fit.noise_variance * fit.prior.quadratic(z);
+    robust += fit.noise_variance * fit.prior.quadratic(z);
     return std::sqrt(std::max({0.0, model * fit.noise_variance, robust}));
 }
 
@@ -167,11 +194,13 @@ WattsFit fit_watts(const Design& design, std::span<const Window> windows, const 
         slopes_at.assign(out.fit.theta.begin(), out.fit.theta.end() - static_cast<std::ptrdiff_t>(slopes));
     }
     out.held_out = held_out_misfit(folded, out.fit);
-    out.block_scores = scores_of_blocks(design, first.used.kept, out.sensor, out.fit, slopes_at);
-    const auto blocks = static_cast<double>(out.block_scores.size());
-    const auto count = static_cast<double>(folded.all.count);
-    const auto used = static_cast<double>(std::min(columns.size(), folded.all.count / 2));
-    out.block_correction = blocks / std::max(1.0, blocks - 1.0) * count / std::max(1.0, count - used);
+    const std::vector<Window>& used = first.used.kept;
+    constexpr std::array<std::size_t, 3> most_blocks = {400, 100, 30};
+    for (const std::size_t most : most_blocks)
+        out.blocks.push_back(scores_of_blocks(design, used, out.sensor, out.fit, slopes_at,
+                                              std::clamp<std::size_t>(used.size() / 4, 1, most),
+                                              folded.all.count));
+    out.wander = wander_of(design, used, out.sensor, out.fit, slopes_at);
     std::vector<double> along_shift(columns.size());
     along_shift[columns.slope(0)] = 1.0;
     out.sensor.shift_ns += std::clamp(out.fit.theta[columns.slope(0)], -500.0, 500.0);
