@@ -104,6 +104,7 @@ TEST(Shell, BashOffersWhatHelpLists) {
     }
     EXPECT_THAT(offered(script, {"viridian", "account", "--by", "m"}), ElementsAre("module"));
     EXPECT_THAT(offered(script, {"viridian", "--json", "pipe"}), ElementsAre("pipeline"));
+    EXPECT_THAT(offered(script, {"viridian", "account", "diff", "--js"}), ElementsAre("--json"));
     EXPECT_THAT(offered(script, {"viridian", "record", "-o", "run", "--", "--"}), testing::IsEmpty());
 }
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "viridian/cli/arguments.hpp"
+
 namespace viridian::cli {
 
 namespace {
@@ -45,9 +47,16 @@ OptionText text_of(const CLI::Option& option) {
     return out;
 }
 
+// A subcommand takes the flags that every command has (subcommands.cpp) too, though its --help does not list
+// them.
 CommandTree tree_of(const CLI::App& app) {
     CommandTree out{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
     for (const CLI::Option* option : app.get_options()) out.options.push_back(text_of(*option));
+    if (const CLI::App* above = app.get_parent(); above != nullptr && above->get_parent() != nullptr)
+        for (const CLI::Option* option : above->get_options())
+            if (const OptionText text = text_of(*option);
+                !text.names.empty() && is_for_every_command(text.names.back()))
+                out.options.push_back(text);
     for (const CLI::App* below : app.get_subcommands({})) out.below.push_back(tree_of(*below));
     return out;
 }

@@ -189,8 +189,8 @@ std::string nodes_text(const Graph& graph, const graph::DataFlow& flow) {
 std::string summary_text(const InspectOptions& options, const Graph& graph, const graph::DataFlow& flow,
                          const Tables& tables) {
     std::string text = fmt::format(
-        "{}: {} nodes, {}parameters, {} of constants, {} of activations at once\n", options.model,
-        flow.nodes.size(), quantity(static_cast<double>(flow.parameters), ""),
+        "{}: {}, {}parameters, {} of constants, {} of activations at once\n", options.model,
+        counted(flow.nodes.size(), "node"), quantity(static_cast<double>(flow.parameters), ""),
         quantity(static_cast<double>(flow.constants.value), "B"),
         flow.peak_activations ? "at most " + quantity(static_cast<double>(flow.peak_activations->value), "B")
                               : std::string("an unknown size"));

@@ -213,11 +213,12 @@ Result<Answer> run_run(const RunOptions& options) {
         result["account"] = options.account;
         accounted = account.text;
     }
-    return Answer{result, fmt::format("{}: {} a run (minimum {}, {} runs), {} kernels that take {}\n",
-                                      files.model.filename().string(), quantity(seconds[0].median, "s"),
-                                      quantity(seconds[0].minimum, "s"), seconds[0].count, steps.size(),
-                                      quantity(sum, "s")) +
-                              accounted};
+    return Answer{
+        result, fmt::format("{}: {} a run (minimum {}, {}), {} that {} {}\n", files.model.filename().string(),
+                            quantity(seconds[0].median, "s"), quantity(seconds[0].minimum, "s"),
+                            counted(seconds[0].count, "run"), counted(steps.size(), "kernel"),
+                            steps.size() == 1 ? "takes" : "take", quantity(sum, "s")) +
+                    accounted};
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ struct Raw {
     std::uint64_t order = 0;        // in the file
     std::uint64_t correlation = 0;  // of a flow: its id
     std::uint64_t external = 0;  // ties accelerator work to its operator if the launch is missing; 0 is none
-    // -1 is none; `follows`: the forward operator of a backward node is that of the node before it on its
-    // lane
+    // -1 is none; `follows`: a backward node has the scope of the node before it on its lane
     std::int64_t sequence = -1;
     static constexpr std::int64_t follows = -2;
     double value = 0.0;

@@ -149,8 +149,10 @@ void Resolver::path_of(const Raw& raw, const Nest::Open* parent, Event& event) {
                 event.path = paths.add(event.path, *part);
         }
         event.scope = event.path;
-    } else if (event.kind == Kind::operation && raw.pass == Pass::backward && event.forward != 0 &&
-               (parent == nullptr || parent->forward != event.forward)) {
+    } else if (event.kind == Kind::operation && raw.pass == Pass::backward &&
+               (raw.sequence == Raw::follows
+                    ? event.scope != 0
+                    : event.forward != 0 && (parent == nullptr || parent->forward != event.forward))) {
         event.path = paths.add(event.scope, event.name);  // under the module of its forward operator
     } else {
         qualify(event, parent, tables_.about);
@@ -204,11 +206,8 @@ void Resolver::own(Event& event, const Link& link) {
 
 Result<void> Resolver::backward(const Raw& raw, Event& event) {
     if (raw.sequence == Raw::follows) {
-        if (event.forward != 0) return {};
-        if (const auto found = last_backward_.find(event.lane); found != last_backward_.end()) {
-            event.forward = found->second.instance;
+        if (const auto found = last_backward_.find(event.lane); found != last_backward_.end())
             event.scope = found->second.scope;
-        }
         return {};
     }
     if (raw.sequence < 0) return {};  // what encloses it may know the forward operator
