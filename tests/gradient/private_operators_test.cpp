@@ -1,8 +1,10 @@
-// Operators of the domain `viridian` that gradients are made of.
+// Operators of the domain `viridian` that the gradients of convolutions, pools and normalisations are made
+// of.
 #include <gtest/gtest.h>
 
 #include "viridian/gradient/check/check.hpp"
 #include "viridian/gradient/differentiate.hpp"
+#include "viridian/gradient/rules/families.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
@@ -12,6 +14,17 @@ namespace viridian::gradient {
 namespace {
 
 using Arrays = std::vector<graph::Array<double>>;
+
+const std::vector<Rule>& heavy_rules() {
+    static const std::vector<Rule> all = [] {
+        std::vector<Rule> rules;
+        for (auto* family : {convolution_rules, pooling_rules, softmax_rules, normalization_rules,
+                             local_normalization_rules, batch_norm_rules})
+            for (Rule& rule : family()) rules.push_back(std::move(rule));
+        return rules;
+    }();
+    return all;
+}
 
 int private_nodes(const Graph& graph) {
     int count = 0;
@@ -34,7 +47,7 @@ Arrays random_inputs(const Question& question, std::uint64_t seed) {
 
 // A rule may change a forward node, as that of BatchNormalization does. What it computes must stay.
 TEST(PrivateOperators, LeaveTheForwardOutputsAsTheyWere) {
-    for (const Rule& rule : all_rules())
+    for (const Rule& rule : heavy_rules())
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
             Random random(seed);
             Instance instance(random);
@@ -59,7 +72,7 @@ TEST(PrivateOperators, LeaveTheForwardOutputsAsTheyWere) {
 
 TEST(PrivateOperators, SurviveAFileAndGiveTheSame) {
     std::map<std::string, int, std::less<>> kept;
-    for (const Rule& rule : all_rules())
+    for (const Rule& rule : heavy_rules())
         for (std::uint64_t seed = 1; seed <= 4; ++seed) {
             const Result<Question> question = ask(rule, seed);
             ASSERT_TRUE(question.ok()) << question.error().text();
@@ -93,7 +106,7 @@ TEST(PrivateOperators, SurviveAFileAndGiveTheSame) {
 TEST(PrivateOperators, GiveGradientsOfTheTypesOfTheirValues) {
     int checked = 0;
     for (const ElementType element : {ElementType::f32, ElementType::bf16, ElementType::f16})
-        for (const Rule& rule : all_rules())
+        for (const Rule& rule : heavy_rules())
             for (std::uint64_t seed = 1; seed <= 6; ++seed) {
                 Random random(seed);
                 Instance instance(random);
@@ -104,7 +117,7 @@ TEST(PrivateOperators, GiveGradientsOfTheTypesOfTheirValues) {
                     has_constants = has_constants || (value.kind == graph::ValueKind::constant &&
                                                       value.type.element == ElementType::f64);
                 }
-                if (has_constants || rule.op == op::Cast) continue;
+                if (has_constants) continue;
                 for (const ValueId input : instance.graph.inputs())
                     instance.graph.set_type(input, {element, instance.graph.value(input).type.shape});
                 if (!infer_types(instance.graph).ok()) continue;
@@ -124,7 +137,7 @@ TEST(PrivateOperators, GiveGradientsOfTheTypesOfTheirValues) {
                     ++checked;
                 }
             }
-    EXPECT_GT(checked, 500);
+    EXPECT_GT(checked, 300);
 }
 
 }  // namespace

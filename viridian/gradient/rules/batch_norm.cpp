@@ -134,8 +134,9 @@ void batch_norm_instance(Instance& i) {
     dims[0] = i.extent(3, 4);
     if (rank > 1) dims[1] = channels;
     if (rank > 2) dims[2] = i.extent(2, 3);
-    Attributes attributes = {{"epsilon", i.pick({1e-5, 0.3, 0.7})}};
-    if (i.coin()) attributes["momentum"] = i.pick({0.3, 0.75});
+    Attributes attributes;
+    if (i.coin()) attributes["epsilon"] = i.pick({0x1p-17, 0.25, 0.75});
+    if (i.coin()) attributes["momentum"] = i.pick({0.25, 0.75});
     if (training) attributes["training_mode"] = std::int64_t{1};
     const Dims each = {channels};
     const Terms inputs = {i.input(dims, {.low = -2, .margin = 0.15, .distinct = true}), i.input(each),

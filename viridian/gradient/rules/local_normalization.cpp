@@ -1,6 +1,4 @@
 // LRN, LpNormalization and MeanVarianceNormalization: normalisations without learnt weights.
-#include <cmath>
-
 #include "viridian/gradient/rules/families.hpp"
 #include "viridian/gradient/rules/statistics.hpp"
 
@@ -52,7 +50,7 @@ Terms lrn_rule(Site& s) {
 void lrn_instance(Instance& i) {
     Dims dims = i.extents(i.extent(2, 4), 3);
     dims[1] = i.extent(1, 6);
-    Attributes attributes = {{"size", i.extent(1, 6)}, {"alpha", i.pick({0.1, 0.5, 2.0})}};
+    Attributes attributes = {{"size", i.extent(1, 6)}, {"alpha", i.pick({0.125, 0.5, 2.0})}};
     if (i.coin()) attributes["beta"] = i.pick({0.5, 1.5});
     if (i.coin()) attributes["bias"] = i.pick({0.5, 2.0});
     i.apply(op::LRN, {i.input(dims)}, attributes);
