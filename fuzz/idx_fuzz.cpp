@@ -1,0 +1,15 @@
+// rooms: data graph
+// Any bytes as an IDX file, plain or compressed, and as .npy, which is read sample by sample.
+#include "fuzz/read_samples.hpp"
+#include "viridian/data/open.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+    using namespace viridian;
+    const std::string bytes(reinterpret_cast<const char*>(data), size);
+    data::OpenOptions options;
+    for (const data::Format format : {data::Format::idx, data::Format::npy}) {
+        options.format = format;
+        read_samples(data::open_bytes(data::ByteSource::of(bytes, "fuzz"), options));
+    }
+    return 0;
+}
