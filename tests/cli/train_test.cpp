@@ -158,6 +158,10 @@ TEST_F(TrainCommand, ErrorsNameTheNextStep) {
     const Outcome resume = run({"-o", folder_ + "a.onnx", "--resume"});
     EXPECT_EQ(resume.code, 1);
     EXPECT_THAT(resume.err, HasSubstr("--checkpoints"));
+    ASSERT_EQ(run({"-o", folder_ + "a.onnx", "--checkpoints", folder_ + "points"}).code, 0);
+    const Outcome used = run({"-o", folder_ + "a.onnx", "--checkpoints", folder_ + "points"});
+    EXPECT_EQ(used.code, 1);
+    EXPECT_THAT(used.err, HasSubstr("holds the checkpoints of an earlier run"));
 }
 
 }  // namespace

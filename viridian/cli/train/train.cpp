@@ -117,6 +117,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
             VIRIDIAN_TRY(const train::Metric first, train::parse_metric(run.metrics[0]));
             keep.lower_is_better = first.lower_is_better();
         }
+        if (!options.resume && !train::checkpoints_in(options.checkpoints).empty())
+            return fail(ErrorCode::invalid_argument, "go on from it with --resume, or name an empty folder",
+                        "{} holds the checkpoints of an earlier run", options.checkpoints);
         run.checkpoints = train::CheckpointOptions{options.checkpoints, keep, options.every, options.resume};
     } else if (options.resume) {
         return fail(ErrorCode::invalid_argument, "name the folder with --checkpoints FOLDER",
