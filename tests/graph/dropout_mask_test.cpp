@@ -159,7 +159,8 @@ TEST(DropoutMask, NumbersThatDifferGiveMasksThatAreIndependent) {
 TEST(DropoutMask, InfersItsShape) {
     Graph g;
     const TensorType number{ElementType::i64, Shape{}};
-    const ValueId seed = g.add_input("seed", number), x = g.add_input("x", {ElementType::f32, Shape{Dimension("N"), 3}});
+    const ValueId seed = g.add_input("seed", number),
+                  x = g.add_input("x", {ElementType::f32, Shape{Dimension("N"), 3}});
     const ValueId ratio = g.add_constant("ratio", Tensor::scalar(0.1F));
     const ValueId shape = g.add(op::Shape, {x});
     const ValueId mask = g.add(op::DropoutMask, {seed, seed, seed, ratio, shape});
