@@ -12,7 +12,7 @@ namespace viridian::account {
 
 // The intervals are bounds that hold for every attribution. `low` is the energy of the segments that a part
 // filled alone, `high` the energy of all segments that it touched.
-class Overlap {
+class Overlap {  // NOLINT(clang-analyzer-optin.performance.Padding): one object for each device
   public:
     // `curve` is the device's power; it must outlive this object.
     explicit Overlap(const PowerCurve& curve);

@@ -101,7 +101,7 @@ Result<std::unique_ptr<Crew>> Crew::start(int threads, std::span<const int> cpus
 
 Crew::~Crew() {
     if (stayed_behind()) {
-        static_cast<void>(workers_.release());  // nobody can join them
+        [[maybe_unused]] const auto* left_behind = workers_.release();  // nobody can join them
         return;
     }
     ends_.store(true);
