@@ -79,6 +79,7 @@ class Maker {
             keep(id, other, "operands exchanged");
         }
         for (const auto& [key, value] : node.attributes) turn(id, key, value);
+        if (node.op == op::Expand) return;  // another extent gives another type, or broadcasts as before
         for (std::size_t i = 1; i < node.inputs.size(); ++i) shift(id, i);
     }
 
