@@ -80,6 +80,7 @@ class Maker {
             keep(id, other, "operands exchanged");
         }
         for (const auto& [key, value] : node.attributes) turn(id, key, value);
+        if (node.op == op::Expand) return;  // another extent gives another type, or broadcasts as before
         for (std::size_t i = 1; i < node.inputs.size(); ++i) shift(id, i);
     }
 
@@ -104,6 +105,11 @@ class Maker {
             other.attributes[key] = *real + 1;
         } else if (const auto* list = std::get_if<Dims>(&value)) {
             if (list->size() < 2) return;
+            // The extents of a convolution fix these, except along axes of one cell, on which they do
+            // nothing.
+            if ((key == "strides" || key == "dilations") &&
+                (other.op == op::Conv || other.op == op::ConvTranspose))
+                return;
             Dims turned = *list;
             std::rotate(turned.begin(), turned.begin() + 1, turned.end());
             if (turned == *list) return;

@@ -17,6 +17,13 @@ Attributes with_group(const WindowAxes& axes, std::int64_t group) {
     return attributes;
 }
 
+// The attributes of a standard convolution, whose weights say the kernel's shape.
+Attributes standard_attributes(const WindowAxes& axes, std::int64_t group) {
+    Attributes attributes = with_group(axes, group);
+    attributes.erase("kernel_shape");
+    return attributes;
+}
+
 Term conv_grad_input(Term g, Term w, const WindowAxes& axes, std::int64_t group) {
     return g.builder->call(
         op::ConvGradInput, {g, w}, with_group(axes, group),
@@ -53,7 +60,7 @@ Term weight_meaning(Term x, Term g, const WindowAxes& axes, std::int64_t group) 
     std::swap(turned.strides, turned.dilations);
     Term dw =
         x.builder->add(op::Conv, {images_as_channels(x, group), transpose(g, first_two_exchanged(rank))},
-                       with_group(turned, group));
+                       standard_attributes(turned, group));
     for (std::size_t axis = 0; axis < axes.count(); ++axis)  // windows over cells that the kernel never meets
         dw = slice(dw, static_cast<std::int64_t>(axis) + 2, 0, axes.kernel[axis]);
     return transpose(dw, first_two_exchanged(rank));
@@ -102,7 +109,7 @@ Terms conv_transpose_rule(Site& s) {
     const WindowAxes axes = transposed_windows(s);
     Term dx;
     if (s.wants(0)) {
-        dx = s.b.add(op::Conv, {s.g(), s.x(1)}, with_group(axes, group));
+        dx = s.b.add(op::Conv, {s.g(), s.x(1)}, standard_attributes(axes, group));
         for (std::size_t axis = 0; axis < axes.count(); ++axis)  // windows behind the last
             dx = slice(dx, static_cast<std::int64_t>(axis) + 2, 0, axes.narrow[axis]);
     }

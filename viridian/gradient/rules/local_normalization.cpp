@@ -65,7 +65,7 @@ Terms lp_normalization_rule(Site& s) {
     const Term norm = euclidean ? sqrt(sum(square(x), axis)) : sum(apply(op::Abs, x), axis);
     const Term direction = euclidean ? s.y() : apply(op::Sign, x);
     const Term dx = s.g() - direction * sum(s.g() * s.y(), axis);
-    return {where(norm > 0, dx / where(norm > 0, norm, 1), 0)};
+    return {where(norm > 0, dx / norm, 0)};
 }
 
 void lp_normalization_instance(Instance& i) {
@@ -73,7 +73,11 @@ void lp_normalization_instance(Instance& i) {
     Attributes attributes;
     if (i.coin()) attributes["axis"] = i.extent(-rank, rank - 1);
     if (i.coin()) attributes["p"] = i.extent(1, 2);
-    i.apply(op::LpNormalization, {i.input(i.extents(rank), {.kinks = {0}, .margin = 0.3})}, attributes);
+    i.apply(
+        op::LpNormalization,
+        {i.input(i.extents(rank), i.coin() ? Domain{.kinks = {0}, .margin = 0.3}
+                                           : Domain{.low = -0.4, .high = 0.4, .kinks = {0}, .margin = 0.2})},
+        attributes);
 }
 
 // --- MeanVarianceNormalization: y = c / d with c = x - mean, d = deviation + 1e-9
@@ -84,9 +88,9 @@ Terms mean_variance_rule(Site& s) {
         axes.push_back(Site::axis(axis, s.rank(s.x())));
     const Term g = s.g(), c = s.x() - mean(s.x(), axes);
     const Term deviation = sqrt(mean(square(c), axes));
-    const Term d = deviation + 1e-9, safe = where(deviation > 0, deviation, 1);
-    const Term along = c * (mean(g * c, axes) / (safe * square(d)));
-    return {(g - mean(g, axes)) / d - along};
+    const Term d = deviation + 1e-9;
+    const Term along = where(deviation > 0, mean(g * c, axes) / (deviation * square(d)), 0);
+    return {(g - mean(g, axes)) / d - c * along};
 }
 
 void mean_variance_instance(Instance& i) {

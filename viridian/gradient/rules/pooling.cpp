@@ -116,8 +116,8 @@ Term power_below(Term x, std::int64_t p) {
 // g · y^(1-p), and 0 where y is 0
 Term norm_share(Site& s, std::int64_t p) {
     if (p == 1) return s.g();
-    const Term y = s.y(), safe = where(y > 0, y, 1);
-    const Term power = p == 2 ? safe : s.b.add(op::Pow, {safe, s.b.number(static_cast<double>(p - 1), y)});
+    const Term y = s.y();
+    const Term power = p == 2 ? y : s.b.add(op::Pow, {y, s.b.number(static_cast<double>(p - 1), y)});
     return where(y > 0, s.g() / power, 0);
 }
 
@@ -162,6 +162,9 @@ auto pool_instance(graph::KnownOperator op, const Domain& domain) {
         if (op == op::AveragePool && i.coin()) windows.attributes["count_include_pad"] = std::int64_t{1};
         if (op == op::LpPool) windows.attributes["p"] = i.extent(1, 4);
         Dims dims = {i.extent(1, 3), i.extent(1, 3)};
+        if (i.coin() &&
+            std::ranges::all_of(windows.wide, [&](auto n) { return n == windows.wide[0] && n < 5; }))
+            dims = {windows.wide[0], windows.wide[0]};  // so that exchanged axes fit
         dims.insert(dims.end(), windows.wide.begin(), windows.wide.end());
         i.apply(op, {i.input(dims, domain)}, windows.attributes);
     };
@@ -171,7 +174,13 @@ auto global_instance(graph::KnownOperator op, const Domain& domain) {
     return [=](Instance& i) {
         Attributes attributes;
         if (op == op::GlobalLpPool) attributes["p"] = i.extent(1, 4);
-        i.apply(op, {i.input(i.extents(i.extent(2, 5), 4), domain)}, attributes);
+        Dims dims = i.extents(i.extent(2, 5), 4);
+        if (op != op::GlobalMaxPool || dims.size() == 2 || i.coin())
+            return void(i.apply(op, {i.input(dims, domain)}, attributes));
+        // Every cell twice, so that two attain the maximum.
+        dims.back() = 1;
+        const Term twice = i.b.constant(Tensor::of<double>(ElementType::f64, {2}, std::vector<double>{0, 0}));
+        i.apply(op, {i.input(dims, domain) + twice}, attributes);
     };
 }
 

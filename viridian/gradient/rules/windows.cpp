@@ -73,6 +73,7 @@ WindowAxes windows_of(const Site& site, const Dims& kernel, const Dims& wide, co
 
 Term spread_windows(Term x, Term weights, const WindowAxes& axes, std::int64_t group) {
     Attributes attributes = axes.attributes();
+    attributes.erase("kernel_shape");  // the weights say it
     attributes["group"] = group;
     attributes["output_padding"] = axes.beyond();
     return x.builder->add(op::ConvTranspose, {x, weights}, std::move(attributes));
