@@ -1,6 +1,6 @@
 // rooms: data graph
-// Any bytes as an IDX file, plain or compressed, and as .npy, which is read sample by sample. A .npy file that
-// reads well as a whole comes back after writing.
+// Any bytes as an IDX file, plain or compressed, and as .npy, which is read sample by sample. A .npy file
+// that reads well as a whole comes back after writing.
 #include "fuzz/read_samples.hpp"
 #include "viridian/data/npy.hpp"
 #include "viridian/data/open.hpp"
