@@ -32,8 +32,9 @@ struct InputOptions {
     // out of it.
     double flip = 0;
     std::int64_t crop = 0;
-    // Rows whose length varies get this value up to the length of the longest of the batch, or up to the
-    // dimension of the input, if it is known; without it `ignored`, or else 0.
+    // Rows whose length varies are filled up with this value: to the dimension of the input if it is known,
+    // otherwise to the length of the longest row of the batch. Without it they are filled up with `ignored`,
+    // or else with 0.
     std::optional<double> pad = {};
     bool truncate = false;  // cut rows that are longer than the input; otherwise they are an error
     // The input holds labels below this number; 0: any values. `ignored` is allowed too.

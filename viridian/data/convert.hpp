@@ -12,9 +12,9 @@ struct Normalise {
     [[nodiscard]] bool changes_nothing() const;
 };
 
-// True if elements of `from` may become `to`: every number a floating one; integers and booleans another type
-// of integer that holds the value. Floating numbers do not become integers, and integers do not become
-// booleans.
+// Returns whether elements of type `from` may become `to`. Every number may become a floating one. Integers
+// and booleans may become integers of another type, which must hold the value. Floating numbers do not become
+// integers, and integers do not become booleans.
 [[nodiscard]] bool convertible(graph::ElementType from, graph::ElementType to);
 
 // Returns the samples [n, channels, ...] in the type `to`, which must be convertible; only floating numbers

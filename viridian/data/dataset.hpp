@@ -54,7 +54,7 @@ class Dataset {
     // If the lengths vary, the first of the column's dimensions is the longest of these samples, and zeros
     // follow the end of the others. Errors: invalid_argument (no such sample), file_unreadable, malformed.
     [[nodiscard]] Result<graph::Tensor> read(std::size_t column, SampleList samples) const;
-    // Returns the first dimension of each sample: of all the same if the lengths do not vary.
+    // Returns the first dimension of each sample. If the lengths do not vary, all are equal.
     [[nodiscard]] Result<std::vector<std::int64_t>> lengths(std::size_t column, SampleList samples) const;
     // Returns the dataset with these columns only, in this order. Errors: missing_entry.
     [[nodiscard]] Result<Dataset> select(const std::vector<std::string>& names) const;

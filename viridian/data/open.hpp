@@ -1,6 +1,6 @@
 #pragma once
-// Opens a file or folder as a dataset. The content decides which format it is; the extension only where
-// content cannot (.csv, .tsv, .txt). docs/data.md shows each format with an example.
+// Opens a file or folder as a dataset. The content decides which format it is. Only if it cannot, the
+// extension decides (.csv, .tsv, .txt). docs/data.md shows each format with an example.
 //
 // | format          | read at random from                | held in memory                              |
 // |-----------------|------------------------------------|---------------------------------------------|

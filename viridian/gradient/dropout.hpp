@@ -7,8 +7,8 @@
 namespace viridian::gradient {
 
 // MaskInputs are the values of the graph from which all its masks follow, i64 scalars: the seed of the run,
-// the number of the step, and the number of the batch's first sample within the step. Axis 0 of what is
-// dropped counts samples.
+// the number of the training step, and the number of the batch's first sample, which differs between the
+// micro-batches and replicas of a training step. Axis 0 of the tensor that is dropped counts samples.
 struct MaskInputs {
     graph::ValueId seed, step, first_sample;
 };
@@ -20,10 +20,10 @@ struct MaskInputs {
 [[nodiscard]] Result<void> expand_dropout(graph::Graph& graph, graph::NodeId id, const MaskInputs& inputs,
                                           std::int64_t stream);
 
-// Does so for every Dropout of `graph` in training mode and returns how many there were. Their streams are
-// 0, 1, 2, … in the order of the nodes' ids. Dropouts outside training mode stay; rewrites remove them.
-// Errors: unsupported (a training mode is not a constant; a Dropout in training mode stands in the body of an
-// If, Loop or Scan).
+// Calls expand_dropout() for every Dropout of `graph` in training mode and returns how many there were. Their
+// streams are 0, 1, 2, … in the order of the nodes' ids. Dropouts outside training mode stay; rewrites remove
+// them. Errors: unsupported (a training mode is not a constant; a Dropout in training mode stands in the body
+// of an If, Loop or Scan).
 [[nodiscard]] Result<std::int64_t> expand_dropouts(graph::Graph& graph, const MaskInputs& inputs);
 
 }  // namespace viridian::gradient

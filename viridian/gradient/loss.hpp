@@ -8,7 +8,7 @@
 
 namespace viridian::gradient {
 
-// A LossKind says how outputs are compared with what the data says.
+// A LossKind says how the loss is computed from an output, and what else it reads.
 enum class LossKind : std::uint8_t {
     cross_entropy,            // logits against class indices (softmax inside)
     negative_log_likelihood,  // log-probabilities against class indices

@@ -69,18 +69,19 @@ struct Rule {
     std::function<void(Instance& instance)> instance = nullptr;
 };
 
-// Returns the rule of the node's operator, or null.
+// Returns the rule of an operator, or null.
 [[nodiscard]] const Rule* find_rule(const graph::Operator& op);
 // Returns every rule, family by family.
 [[nodiscard]] const std::vector<Rule>& all_rules();
 
-// Returns why an operator that has no rule can never have one here, or that the gradient is zero everywhere
-// it exists; nothing if nothing is known.
+// A NoGradient says why an operator has no rule: nothing is lost, because its gradient is zero wherever it
+// exists, or it cannot be differentiated here.
 struct NoGradient {
     std::string_view op;
     bool zero;                // no gradient flows, and nothing is lost: Shape, Equal, Floor
     std::string_view reason;  // follows "because"
 };
+// Returns the reason that is listed for the operator, or null.
 [[nodiscard]] const NoGradient* find_no_gradient(const graph::Operator& op);
 
 }  // namespace viridian::gradient

@@ -12,7 +12,7 @@ struct StepOptions {
     LossOptions loss;
     OptimizerOptions optimizer;
     std::vector<TrainRule> parameters;  // which parameters are trained
-    std::vector<DecayRule> decays;      // instead of the optimiser's, by name
+    std::vector<DecayRule> decays;      // weight decay by name, instead of the optimiser's
     double clip_norm = 0;               // largest L2 norm of all gradients together; 0: not clipped
     bool gradient_outputs = false;      // each gradient is an output `NAME.gradient`
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Finds the first tensor that holds NaN or an infinity, so that a run that stops because its loss is no
-// number can say where the number was lost.
+// Finds the first tensor that holds NaN or an infinity, so that a run that stops because its loss is
+// not finite can name the tensor at fault.
 #include <optional>
 #include <span>
 

@@ -3,9 +3,8 @@
 //
 // - Files only: each file is one array, as in an .npz file. Its name without extension is its column's.
 // - Folders only: each folder is a class, and each .npy file in it is one sample of that class. The columns
-// are
-//   "data" and "label"; classes are numbered in the order of their names. Samples must have one shape, except
-//   that the first dimension of all may differ (then the column varies).
+//   are "data" and "label". Classes are numbered in the order of their names. Samples must have one shape,
+//   except that the first dimension of all may differ (then the column varies).
 // - Files only and `samples`: each .npy file is one sample, in the order of the names, in the column "data".
 //
 // The header of every file is read when the folder is opened. What stays in memory is the names of the files

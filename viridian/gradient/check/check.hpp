@@ -34,7 +34,9 @@ struct Mutant {
     Question question;
     std::string change;  // which node of its operator, and what changed: "Mul 2: Div instead"
 };
-// Returns every mutant of the nodes that compute gradients. Those that no longer have types are left out.
+// Returns the mutants of the nodes that compute gradients, also of those inside the bodies of private
+// operators. Left out are changes after which a value has no type or another one, and changes that leave the
+// gradients as they are for a reason that is known beforehand, as at a sum over axes of extent 1.
 [[nodiscard]] std::vector<Mutant> mutants(const Question& question);
 
 }  // namespace viridian::gradient

@@ -15,7 +15,8 @@ struct DecayRule {
     std::string pattern;
     double decay = 0;
 };
-// Errors: invalid_argument (no `=`, a pattern that is none, a decay that is negative or no finite number).
+// Errors: invalid_argument (no `=`, a pattern with an open set or without text, a decay that is negative
+// or not finite).
 [[nodiscard]] Result<DecayRule> parse_decay_rule(std::string_view text);
 
 // The decay of one parameter, and the sentence that says why.
@@ -23,9 +24,10 @@ struct Decay {
     double value = 0;
     std::string reason;  // "its name ends in `bias`"
 };
-// Returns the decay of the parameter `name` of `rank` dimensions: that of the last rule that matches; else
-// none if the parameter has fewer than two dimensions, if the last part of its name is bias, beta, gamma or
-// scale, or if a part says norm, bn or ln; else `usual`. Parts are what dots and slashes divide.
+// Returns the decay of the parameter `name` of `rank` dimensions. The last rule that matches the name
+// decides. Without one the decay is 0 if the parameter has fewer than two dimensions, if the last part of its
+// name is bias, beta, gamma or scale, or if a part names a normalisation (norm, bn, ln); otherwise it is
+// `usual`. Dots and slashes divide a name into parts.
 [[nodiscard]] Decay decay_of(std::string_view name, std::int64_t rank, double usual,
                              std::span<const DecayRule> rules);
 

@@ -1,4 +1,5 @@
 #pragma once
+// Chooses the element type in which gradient rules compute means and variances.
 #include "viridian/gradient/term.hpp"
 
 namespace viridian::gradient {

@@ -6,7 +6,7 @@
 
 namespace viridian::train {
 
-// Which checkpoints stay when a new one is written.
+// A Keep says which checkpoints stay when a new one is written.
 struct Keep {
     int last = 3;                 // at least 1
     bool best = true;             // also the one with the best score, if any has a score

@@ -1,6 +1,6 @@
 #pragma once
-// Writes the log of a training run as JSON lines: one object a step, with a schema field
-// (https://jsonlines.org).
+// Writes the log of a training run as JSON lines: one object for each training step, with a
+// schema field (https://jsonlines.org).
 #include <memory>
 
 #include "viridian/base/file.hpp"

@@ -40,6 +40,7 @@ struct CheckpointOptions {
     bool resume = false;     // go on from the newest one, if there is one
 };
 
+// RunOptions say how a run trains and evaluates.
 struct RunOptions {
     gradient::StepOptions step;
     data::BatchOptions batches;
@@ -54,15 +55,16 @@ struct RunOptions {
     std::map<std::string, std::string> written;  // the options as typed, which a resumed run must repeat
 };
 
-// What an epoch came to.
+// An EpochRecord says how one training epoch went.
 struct EpochRecord {
     std::int64_t epoch = 0;  // from 1
-    double loss = 0;         // mean over the samples, each as it was when it was trained on
+    double loss = 0;         // mean over the samples, each with the weights that its training step read
     Seconds seconds;         // of training, without evaluation
     std::int64_t samples = 0;
     std::map<std::string, double> metrics;  // of the evaluation after it
 };
 
+// A TrainResult is what a run leaves behind.
 struct TrainResult {
     std::vector<EpochRecord> epochs;  // of this process; a resumed run has those that followed
     std::int64_t steps = 0;           // finished, those before a resumption included
@@ -75,9 +77,9 @@ struct TrainResult {
 // Hears of every step. It is called on the thread that trains.
 using OnStep = std::function<void(const StepRecord&)>;
 
-// Trains. Errors: those of training_step(), of the task's functions, of reading data, of checkpoints;
-// malformed if the loss is no finite number, with the first tensor of the states that is not; the last
-// checkpoint is then the last good one.
+// Trains. Errors: those of training_step(), of the task's functions, of reading data and of checkpoints;
+// malformed if the loss is not finite: the error names the first state that holds such a number and the
+// newest checkpoint, which was written before.
 [[nodiscard]] Result<TrainResult> train(const Task& task, const RunOptions& options, Listener& listener,
                                         const OnStep& on_step = {});
 

@@ -18,7 +18,7 @@
 
 namespace viridian::train {
 
-// What is counted of a batch.
+// A Counted says which places of a batch count, and which dimension runs over the classes.
 struct Counted {
     // The first dimension's entries that count; the rest only fills the batch. All of them by default.
     std::int64_t samples = std::numeric_limits<std::int64_t>::max();
@@ -28,18 +28,18 @@ struct Counted {
     std::optional<std::int64_t> ignored_label{};
 };
 
-// The share of labels that are among the k classes with the highest scores. Of equal scores that of the
-// lower class is the higher one; NaN is higher than every number.
+// A TopK tallies the share of labels that are among the k classes with the highest scores. Of equal scores
+// that of the lower class is the higher one; NaN is higher than every number.
 struct TopK {
     std::int64_t k = 1;
     std::int64_t right = 0;
     std::int64_t counted = 0;
 };
 
-// The harmonic mean of precision and recall, 2·TP / (2·TP + FP + FN), and 0 if there is no positive. macro
-// is the mean over the classes that occur as label or prediction; micro adds up the counts of all classes,
-// which for one label per place is the accuracy; binary is that of class 1, from two scores or from one
-// score, which is positive above `threshold`. These are the definitions of scikit-learn's f1_score.
+// An F1 tallies the harmonic mean of precision and recall, 2·TP / (2·TP + FP + FN), and 0 if there is no
+// positive. macro is the mean over the classes that occur as label or prediction; micro adds up the counts of
+// all classes, which for one label per place is the accuracy; binary is that of class 1, from two scores or
+// from one score, which is positive above `threshold`. These are the definitions of scikit-learn's f1_score.
 struct F1 {
     enum class Mean { macro, micro, binary };
     struct Counts {
@@ -53,8 +53,8 @@ struct F1 {
     std::int64_t counted = 0;
 };
 
-// The mean of −ln p(label), where p is the softmax of the scores: as perplexity, e to that mean; as bits per
-// character, that mean divided by ln 2; or as it is.
+// A Likelihood tallies the mean of −ln p(label), where p is the softmax of the scores: as perplexity, e to
+// that mean; as bits per character, that mean divided by ln 2; or as it is.
 struct Likelihood {
     enum class Unit { perplexity, bits, nats };
     Unit unit = Unit::perplexity;
@@ -62,7 +62,7 @@ struct Likelihood {
     std::int64_t counted = 0;
 };
 
-// The mean of the squared or of the absolute differences of outputs and labels.
+// A Difference tallies the mean of the squared or of the absolute differences of outputs and labels.
 struct Difference {
     bool squared = true;
     double sum = 0;
