@@ -20,7 +20,7 @@ enum class OptimizerKind : std::uint8_t {
 // Errors: invalid_argument, with the names that there are.
 [[nodiscard]] Result<OptimizerKind> parse_optimizer(std::string_view name);
 
-// The defaults are PyTorch's.
+// The defaults are PyTorch's, except that weight decay is 0 for adamw too (PyTorch has 0.01).
 struct OptimizerOptions {
     OptimizerKind kind = OptimizerKind::adamw;
     double momentum = 0;    // sgd, rmsprop
