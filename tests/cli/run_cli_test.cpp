@@ -34,7 +34,7 @@ TEST(RunCli, AloneShowsEveryCommandInGroups) {
         std::size_t at = 0;
         for (const char* part :
              {"Usage: viridian COMMAND", "Try it:\n  doctor ", "Make a model cheaper:\n  optimize ",
-              "See the joules:\n  record ", "Plan training:\n  pipeline ", "Look into files:\n  inspect ",
+              "See the joules:\n  record ", "Train:\n  gradient ", "Look into files:\n  inspect ",
               "viridian help COMMAND"}) {
             EXPECT_NE(outcome.out.find(part, at), std::string::npos) << part << outcome.out;
             at = outcome.out.find(part, at);

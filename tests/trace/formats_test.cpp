@@ -159,7 +159,7 @@ TEST(Kineto, ModulesScopesAndLostEvents) {
 
 // What `record --torch` writes: whole paths and classes of modules. The backward pass calls a block again
 // (checkpointing) and adds a gradient to its parameter.
-TEST(Kineto, RecordedModulesTellForwardBackwardRecomputeAndOptimizer) {
+TEST(Kineto, RecordedModulesTellForwardBackwardRecomputeAndUpdate) {
     const Collected trace = read(R"j({"schemaVersion": 1, "traceEvents": [
 {"ph":"X","cat":"viridian_module","name":"Net","pid":1,"tid":1,"ts":9,"dur":92,"args":{"path":"Net"}},
 {"ph":"X","cat":"viridian_module","name":"Net","pid":1,"tid":1,"ts":10,"dur":90,"args":{"path":"Net","type":"Net"}},
@@ -199,9 +199,9 @@ TEST(Kineto, RecordedModulesTellForwardBackwardRecomputeAndOptimizer) {
                   "355000+20000 cpu:0 operation Net/body/0/" +
                   node +
                   "torch::autograd::AccumulateGrad/torch::autograd::AccumulateGrad backward\n"
-                  "400000+100000 cpu:0 scope epoch 1/Optimizer.step#SGD.step optimizer\n"
+                  "400000+100000 cpu:0 scope epoch 1/Optimizer.step#SGD.step update\n"
                   "410000+20000 cpu:0 operation epoch 1/Optimizer.step#SGD.step/aten::add_ "
-                  "optimizer\n");
+                  "update\n");
     EXPECT_EQ(trace.about.names[trace.events[3].type], "Linear");
 }
 
