@@ -1,5 +1,7 @@
 #include "viridian/gradient/evaluation.hpp"
 
+#include <algorithm>
+
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::gradient {
@@ -39,9 +41,16 @@ Result<ValueId> find(const std::map<std::string, ValueId, std::less<>>& constant
 
 }  // namespace
 
-Result<Graph> evaluation_graph(const Graph& forward, const Step& step) {
-    Graph graph = forward;
+Result<Evaluation> evaluation_of(const Graph& forward, const Step& step, const LossOptions& loss) {
+    Evaluation made{.graph = forward, .judged = {}};
+    Graph& graph = made.graph;
     infer_only(graph);
+    Graph with_loss = graph;  // ids are the same in both
+    VIRIDIAN_TRY(const Loss added, add_loss(with_loss, loss));
+    made.judged = graph.value(added.of).name;
+    std::vector<ValueId> outputs = graph.outputs();
+    if (std::ranges::find(outputs, added.of) == outputs.end()) outputs.push_back(added.of);
+    graph.set_outputs(std::move(outputs));
     const auto constants = constants_of(graph);
     const auto keep = [&](const std::string& name, graph::StateRole role) -> Result<void> {
         VIRIDIAN_TRY(const ValueId id, find(constants, name));
@@ -53,7 +62,7 @@ Result<Graph> evaluation_graph(const Graph& forward, const Step& step) {
         VIRIDIAN_TRY(keep(parameter.name, graph::StateRole::parameter));
     for (const std::string& name : step.statistics) VIRIDIAN_TRY(keep(name, graph::StateRole::statistic));
     VIRIDIAN_TRY(infer_types(graph));
-    return graph;
+    return made;
 }
 
 Result<Graph> with_weights(const Graph& forward, const std::map<std::string, Tensor>& weights) {

@@ -7,11 +7,19 @@
 
 namespace viridian::gradient {
 
-// Returns `forward` as it infers: normalisations use their running statistics, Dropout does nothing. The
+// An Evaluation is a network as it infers, with the name of the output that metrics judge: what the loss
+// compares, so the logits if the network ends in a Softmax or Sigmoid that the loss contains.
+struct Evaluation {
+    graph::Graph graph;
+    std::string judged;
+};
+
+// Returns `forward` as it infers: normalisations use their running statistics, and Dropout does nothing. The
 // trained parameters and the statistics of `step` are states of it under the same names, which stay as they
 // are, so that they can be set without making the graph anew. Errors: missing_entry if `forward` lacks one of
-// them.
-[[nodiscard]] Result<graph::Graph> evaluation_graph(const graph::Graph& forward, const Step& step);
+// them; those of add_loss().
+[[nodiscard]] Result<Evaluation> evaluation_of(const graph::Graph& forward, const Step& step,
+                                               const LossOptions& loss);
 
 // Returns `forward` with the constants named in `weights` replaced, as it infers. Errors: missing_entry (no
 // such constant), mismatch (a tensor of another type).

@@ -46,11 +46,14 @@ struct Moments {
     Term first, second, mean, root;
 };
 Moments moments(const OptimizerOptions& o, const Inputs& in, Term g) {
-    const Term t = in.count + 1;
+    // 1 - βᵗ in double: in single precision it would lose most of its digits in the first steps.
+    const Term t = cast(in.count, ElementType::f64) + 1;
     const Term first = in.m[0] * o.beta1 + g * (1 - o.beta1);
     const Term second = in.m[1] * o.beta2 + square(g) * (1 - o.beta2);
     Builder& b = *g.builder;
-    const auto unbiased = [&](double beta) { return 1 - b.add(op::Pow, {b.number(beta, t), t}); };
+    const auto unbiased = [&](double beta) {
+        return cast(1 - b.add(op::Pow, {b.number(beta, t), t}), b.element(g));
+    };
     return {first, second, first / unbiased(o.beta1), sqrt(second / unbiased(o.beta2))};
 }
 

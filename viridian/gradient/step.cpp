@@ -26,14 +26,16 @@ class StepMaker {
                 trained.push_back(parameter);
             else
                 step_.frozen.push_back(parameter.name);
+        VIRIDIAN_TRY(check_precision(trained));
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
-        keep_statistics();
+        VIRIDIAN_TRY(keep_statistics());
         VIRIDIAN_TRY(draw_masks());
         for (const Parameter& parameter : trained) graph.set_after(parameter.value, parameter.value);
         VIRIDIAN_TRY(rewrite::simplify(graph));  // parameters are no constants now, so all of them stay
         const std::vector<ValueId> predictions = graph.outputs();
         VIRIDIAN_TRY(const Loss loss, add_loss(graph, options_.loss));
+        if (loss.labels != ValueId::none) step_.labels = graph.value(loss.labels).name;
         VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, trained));
         std::vector<ValueId> outputs;
         if (loss.value != ValueId::none) {
@@ -52,15 +54,31 @@ class StepMaker {
     }
 
   private:
+    // Updates of parameters in f16 or bf16 would vanish in rounding, and the optimiser's epsilon with them.
+    Result<void> check_precision(const std::vector<Parameter>& trained) {
+        for (const Parameter& parameter : trained) {
+            const graph::Value& value = step_.graph.value(parameter.value);
+            if (value.type.element != ElementType::f32 && value.type.element != ElementType::f64)
+                return fail(ErrorCode::unsupported, "export the model in f32, or freeze it with --freeze",
+                            "parameter `{}` is {}, and only f32 and f64 are trained", value.name,
+                            text(value.type));
+        }
+        return {};
+    }
+
     // Running means and variances that a normalisation in training mode computes become states.
-    void keep_statistics() {
+    Result<void> keep_statistics() {
         Graph& graph = step_.graph;
         for (const NodeId id : graph.nodes()) {
             const Node node = graph.node(id);
             if (node.op != op::BatchNormalization || node.integer("training_mode", 0) == 0) continue;
             for (std::size_t i = 1; i <= 2; ++i) {
                 const ValueId before = node.input(i + 2);
-                if (graph.constant(before) == nullptr) continue;
+                if (graph.constant(before) == nullptr)
+                    return fail(ErrorCode::unsupported, "export the model with a tensor of its own for it",
+                                "the running statistic `{}` of node `{}` is a parameter or a statistic of "
+                                "another node too",
+                                graph.value(before).name, node.name);
                 const std::string name = graph.value(before).name;
                 ValueId after = node.output(i);
                 if (after == ValueId::none) after = graph.add_output(id, i, name + ".after");
@@ -69,6 +87,7 @@ class StepMaker {
                 step_.statistics.push_back(name);
             }
         }
+        return {};
     }
 
     // Adds the state that counts steps, if it is not there yet.
@@ -135,8 +154,10 @@ class StepMaker {
             if (gradients[i] != ValueId::none && updates)
                 update_one(trained[i], gradients[i], rate, count, factor);
             if (options_.gradient_outputs && gradients[i] != ValueId::none) {
-                graph.set_name(gradients[i], trained[i].name + ".gradient");
-                outputs.push_back(gradients[i]);
+                // A name of its own, because two parameters may have one gradient, which may be an input.
+                const ValueId named = b.add(op::Identity, {b.value(gradients[i])}).id;
+                graph.set_name(named, trained[i].name + ".gradient");
+                outputs.push_back(named);
             }
         }
     }

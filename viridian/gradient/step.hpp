@@ -30,6 +30,7 @@ struct Step {
     std::vector<Trained> parameters;
     std::vector<std::string> frozen;
     std::vector<std::string> statistics;
+    std::string labels = {};  // the input with the labels; empty if the loss has none
 };
 
 // Names of what a step adds. The learning rate is an input, a scalar of type f32 (f64 in a network of f64).

@@ -78,6 +78,9 @@ class Builder {
             plan_.inputs.push_back(buffer);
         }
         for (const graph::State& state : graph_.states()) {
+            if (!graph_.value(state.before).type.known())
+                return fail(ErrorCode::unsupported, "give its dimensions with --dim NAME=N",
+                            "the extents of the state `{}` are not known", graph_.value(state.before).name);
             VIRIDIAN_TRY(const BufferId buffer, new_buffer(state.before, boundary_format(state.before)));
             plan_.buffers[buffer].persistent = true;
             plan_.states.push_back({state.before, state.after, buffer, false});

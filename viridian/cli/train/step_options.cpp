@@ -34,9 +34,9 @@ void add_step_options(App app, StepChoice& choice) {
         .capture_default_str();
     app.add_option("--epsilon", choice.epsilon, "Added to divisors (1e-8; lamb 1e-6)")
         .check(positive_number());
-    app.add_option("--weight-decay", step.optimizer.decay,
-                   "Of matrices and filters, not of biases and normalisations")
-        .capture_default_str();
+    app.add_option("--weight-decay", choice.decay,
+                   "Of matrices and filters, not of biases and normalisations (adamw 0.01, else 0)")
+        .check(in_range(0.0, 1e6));
     app.add_option("--decay-of", choice.decays, "PATTERN=DECAY: the decay of these parameters: 'embed*=0'");
     app.add_option("--clip", step.clip_norm, "Largest norm of all gradients together (default: not clipped)")
         .check(positive_number());
@@ -50,6 +50,14 @@ Result<gradient::StepOptions> step_options(const StepChoice& choice) {
     VIRIDIAN_TRY(options.optimizer.kind, gradient::parse_optimizer(choice.optimizer));
     if (choice.class_axis != 0) options.loss.class_axis = choice.class_axis;
     if (options.optimizer.kind == gradient::OptimizerKind::lamb) options.optimizer.epsilon = 1e-6;
+    if (options.optimizer.nesterov && options.optimizer.momentum == 0)
+        return fail(ErrorCode::invalid_argument, "give one, such as --momentum 0.9",
+                    "--nesterov is a form of momentum, and there is none");
+    if (options.optimizer.beta1 >= 1 || options.optimizer.beta2 >= 1)
+        return fail(ErrorCode::invalid_argument, "give a number below 1, such as 0.999",
+                    "--beta1 and --beta2 of 1 would never take up a gradient");
+    options.optimizer.decay = options.optimizer.kind == gradient::OptimizerKind::adamw ? 0.01 : 0;
+    if (choice.decay >= 0) options.optimizer.decay = choice.decay;
     if (choice.epsilon > 0) options.optimizer.epsilon = choice.epsilon;
     for (const std::string& pattern : choice.freeze) options.parameters.push_back({pattern, false});
     for (const std::string& pattern : choice.train) options.parameters.push_back({pattern, true});

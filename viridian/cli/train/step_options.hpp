@@ -13,6 +13,7 @@ struct StepChoice {
     gradient::StepOptions step;
     std::int64_t class_axis = 0;  // 0: the loss chooses
     double epsilon = 0;           // 0: the optimiser's default
+    double decay = -1;            // weight decay; negative: the optimiser's default
     std::vector<std::string> freeze;
     std::vector<std::string> train;
     std::vector<std::string> decays;  // PATTERN=DECAY

@@ -9,6 +9,7 @@
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/cli/train/data_options.hpp"
 #include "viridian/cli/train/step_options.hpp"
+#include "viridian/data/categories.hpp"
 #include "viridian/gradient/evaluation.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/rewrite/rewrite.hpp"
@@ -42,16 +43,48 @@ struct TrainOptions {
 
 // The options that a resumed run must repeat, because its result depends on them.
 std::map<std::string, std::string> written(const TrainOptions& o) {
+    const gradient::LossOptions& loss = o.step.step.loss;
+    const gradient::OptimizerOptions& optimizer = o.step.step.optimizer;
+    const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, " ")); };
+    const auto number = [](auto value) { return fmt::format("{}", value); };
     return {{"--data", o.data.path},
-            {"--batch", std::to_string(o.model.batch)},
+            {"--eval", o.data.evaluation},
+            {"--eval-share", number(o.data.evaluation_share)},
+            {"--input", list(o.data.inputs)},
+            {"--label-column", o.data.open.csv.label},
+            {"--context", number(o.data.open.text.context)},
+            {"--bytes", number(o.data.text_bytes)},
+            {"--scale", number(o.data.scale)},
+            {"--mean", list(o.data.mean)},
+            {"--std", list(o.data.deviation)},
+            {"--flip", number(o.data.flip)},
+            {"--crop", number(o.data.crop)},
+            {"--dim", list(o.model.dimensions)},
+            {"--batch", number(o.model.batch)},
             {"--loss", o.step.loss},
+            {"--output", loss.output},
+            {"--label-smoothing", number(loss.label_smoothing)},
+            {"--ignore-label", number(loss.ignored_label)},
+            {"--class-weights", list(loss.class_weights)},
+            {"--class-axis", number(o.step.class_axis)},
+            {"--huber-delta", number(loss.delta)},
             {"--optimizer", o.step.optimizer},
-            {"--rate", fmt::format("{}", o.rate)},
+            {"--momentum", number(optimizer.momentum)},
+            {"--nesterov", number(optimizer.nesterov)},
+            {"--beta1", number(optimizer.beta1)},
+            {"--beta2", number(optimizer.beta2)},
+            {"--alpha", number(optimizer.alpha)},
+            {"--epsilon", number(o.step.epsilon)},
+            {"--weight-decay", number(o.step.decay)},
+            {"--decay-of", list(o.step.decays)},
+            {"--clip", number(o.step.step.clip_norm)},
+            {"--freeze", list(o.step.freeze)},
+            {"--train", list(o.step.train)},
+            {"--rate", number(o.rate)},
             {"--schedule", o.schedule},
-            {"--epochs", std::to_string(o.epochs)},
-            {"--seed", std::to_string(o.seed)},
-            {"--weight-decay", fmt::format("{}", o.step.step.optimizer.decay)},
-            {"--clip", fmt::format("{}", o.step.step.clip_norm)}};
+            {"--epochs", number(o.epochs)},
+            {"--seed", number(o.seed)},
+            {"--in-order", number(o.in_order)}};
 }
 
 // Makes a graph ready on the processor, with the first kernels that it offers.
@@ -96,6 +129,52 @@ Result<train::Task> task_of(const TrainOptions& options) {
     return task;
 }
 
+// The metrics of an evaluation that asks for none. A loss on logits of single numbers has no usual one.
+std::vector<std::string> usual_metrics(gradient::LossKind loss) {
+    switch (loss) {
+        case gradient::LossKind::cross_entropy:
+        case gradient::LossKind::negative_log_likelihood:
+            return {"top-1", "cross-entropy"};
+        case gradient::LossKind::mean_squared_error:
+        case gradient::LossKind::huber:
+            return {"mse"};
+        case gradient::LossKind::mean_absolute_error:
+            return {"mae"};
+        default:
+            return {};
+    }
+}
+
+Result<void> check_trains(const gradient::StepOptions& step) {
+    if (step.loss.kind == gradient::LossKind::gradient)
+        return fail(ErrorCode::invalid_argument, "choose a loss that is a number, such as --loss mse",
+                    "--loss gradient has no loss to lower");
+    if (step.optimizer.kind == gradient::OptimizerKind::none)
+        return fail(ErrorCode::invalid_argument, "choose one, such as --optimizer adamw",
+                    "--optimizer none trains nothing");
+    return {};
+}
+
+// Labels are checked against the number of classes.
+void bound_labels(const gradient::LossOptions& loss, const graph::Graph& forward, const std::string& labels,
+                  data::BatchOptions& batches) {
+    if (loss.kind != gradient::LossKind::cross_entropy &&
+        loss.kind != gradient::LossKind::negative_log_likelihood)
+        return;
+    graph::ValueId output = forward.outputs()[0];
+    for (const graph::ValueId id : forward.outputs())
+        if (forward.value(id).name == loss.output) output = id;
+    const graph::Dims dims = forward.value(output).type.dims();
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    std::int64_t axis = loss.class_axis.value_or(rank == 3 ? 2 : 1);
+    if (axis < 0) axis += rank;
+    for (data::InputOptions& input : batches.inputs)
+        if (input.input == labels && axis > 0 && axis < rank) {
+            input.classes = dims[static_cast<std::size_t>(axis)];
+            input.ignored = loss.ignored_label;
+        }
+}
+
 Result<train::RunOptions> run_options(const TrainOptions& options, const train::Task& task) {
     train::RunOptions run;
     VIRIDIAN_TRY(run.step, step_options(options.step));
@@ -134,13 +213,19 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
         if (!step.graph.value(id).name.starts_with("viridian."))
             inputs.push_back({step.graph.value(id).name, step.graph.value(id).type});
     VIRIDIAN_TRY(run.batches, batch_options(options.data, task.samples, inputs, options.seed));
+    bound_labels(run.step.loss, forward, step.labels, run.batches);
     return run;
 }
 
 // Writes the user's model with the trained weights.
-Result<void> export_model(const TrainOptions& options, const train::TrainResult& result) {
+Result<void> export_model(const TrainOptions& options, const data::Dataset& samples,
+                          const train::TrainResult& result) {
     VIRIDIAN_TRY(const graph::Graph original, onnx::load(options.model.model));
-    VIRIDIAN_TRY(const graph::Graph trained, gradient::with_weights(original, result.weights));
+    VIRIDIAN_TRY(graph::Graph trained, gradient::with_weights(original, result.weights));
+    for (std::size_t i = 0; i < samples.columns();
+         ++i)  // what the numbers of its inputs and labels stand for
+        if (const data::Column& column = samples.column(i); !column.categories.empty())
+            trained.metadata["viridian.categories." + column.name] = data::categories_text(column.categories);
     return onnx::save(trained, options.output);
 }
 
@@ -173,7 +258,8 @@ Answer describe(const TrainOptions& options, const train::TrainResult& result) {
 
 // The batch that the model's inputs have as a number; nothing if it is free.
 Result<std::optional<std::int64_t>> fixed_batch(const TrainOptions& options) {
-    VIRIDIAN_TRY(const graph::Graph graph, onnx::load(options.model.model));
+    VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model.model));
+    VIRIDIAN_TRY(session::bind_sizes(graph, options.model.dimensions, 0));
     if (graph.inputs().empty()) return std::optional<std::int64_t>();
     const graph::TensorType& type = graph.value(graph.inputs()[0]).type;
     if (!type.shape || type.shape->empty() || !(*type.shape)[0].known()) return std::optional<std::int64_t>();
@@ -182,6 +268,9 @@ Result<std::optional<std::int64_t>> fixed_batch(const TrainOptions& options) {
 
 Result<Answer> run_train(TrainOptions options) {
     VIRIDIAN_TRY(check_writable(options.output));
+    if (!options.model.as.empty())
+        return fail(ErrorCode::unsupported, "export the model in f32 first",
+                    "--as changes the parameters, so that the file could not take the trained ones");
     VIRIDIAN_TRY(const std::optional<std::int64_t> fixed, fixed_batch(options));
     if (fixed && options.model.batch != 0 && options.model.batch != *fixed)
         return fail(ErrorCode::mismatch, "export the model with a free batch, or leave --batch out",
@@ -193,9 +282,6 @@ Result<Answer> run_train(TrainOptions options) {
     TerminalListener listener;
     std::optional<train::LineLog> log;
     std::optional<train::EventFile> events;
-    if (!options.log.empty()) {
-        VIRIDIAN_TRY(log, train::LineLog::open(options.log, std::nullopt));
-    }
     const auto wall = [] {
         return Seconds(
             std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
@@ -209,11 +295,20 @@ Result<Answer> run_train(TrainOptions options) {
         const auto keep = [&](Result<void> done) {
             if (!done.ok() && !failure) failure = done.error();
         };
+        if (!options.log.empty() && !log &&
+            !failure) {  // a resumed run keeps the lines before its first step
+            const auto before = record.step > 1 ? std::optional(record.step - 1) : std::nullopt;
+            auto opened = train::LineLog::open(options.log, before);
+            if (opened.ok())
+                log = std::move(opened).value();
+            else
+                failure = opened.error();
+        }
         if (log) keep(log->add(record));
         if (events) keep(events->add(wall(), record.step, train::scalars_of(record)));
     };
     VIRIDIAN_TRY(const train::TrainResult result, train::train(task, run, listener, on_step));
-    VIRIDIAN_TRY(export_model(options, result));
+    VIRIDIAN_TRY(export_model(options, task.samples, result));
     if (failure) return std::move(*failure);
     return describe(options, result);
 }
@@ -238,7 +333,8 @@ Command train_command() {
             app.add_option("--epochs", options->epochs, "How often every sample is used")
                 .check(positive_number())
                 .capture_default_str();
-            app.add_option("--seed", options->seed, "Of the order of samples and of the split")
+            app.add_option("--seed", options->seed,
+                           "Of the order of samples, the split, augmentation and dropout")
                 .capture_default_str();
             app.add_flag("--in-order", options->in_order, "Do not shuffle the samples");
             app.add_option("--metric", options->metrics,

@@ -22,6 +22,7 @@ void StateStore::prepare(const graph::Graph& graph, const plan::Plan& plan) {
                                                .offset = buffer.arena_offset,
                                                .bytes = buffer.bytes});
         if (const graph::Tensor* first = graph.first_value(state.before)) {
+            invariant(first->byte_count() == kept.bytes, "a first value fills the memory of its state");
             std::copy_n(first->bytes(), kept.bytes, memory_.data() + kept.offset);
             kept.known = true;
         }

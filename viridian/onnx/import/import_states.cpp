@@ -85,6 +85,7 @@ Result<void> set_first_value(Scope& scope, ValueId id, graph::Tensor tensor) {
     if (!graph::may_agree(value.type, tensor.tensor_type()))
         return bad_states("the state `{}` is {}, its first value is {}", value.name, text(value.type),
                           text(tensor.tensor_type()));
+    scope.graph.set_type(id, tensor.tensor_type());
     scope.graph.set_first_value(id, std::move(tensor));
     return {};
 }

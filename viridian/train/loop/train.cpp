@@ -5,6 +5,7 @@
 
 #include "viridian/data/prefetch.hpp"
 #include "viridian/gradient/evaluation.hpp"
+#include "viridian/train/loop/portions.hpp"
 #include "viridian/train/loop/runner.hpp"
 #include "viridian/train/metric/metric.hpp"
 #include "viridian/train/not_finite.hpp"
@@ -38,25 +39,6 @@ Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Te
 graph::Tensor scalar_of(graph::ElementType type, double value) {
     if (type == graph::ElementType::f64) return graph::Tensor::of<double>(type, {}, std::span(&value, 1));
     return graph::Tensor::scalar(static_cast<float>(value));
-}
-
-// A batch of an evaluation: its samples, of which the first `counted` count.
-struct Portion {
-    data::Draw draw;
-    std::int64_t counted = 0;
-};
-
-// Divides a subset into batches, in order. If `full`, the last one is filled up with its last sample.
-std::vector<Portion> portions_of(const data::Subset& subset, std::int64_t batch, bool full) {
-    std::vector<Portion> portions;
-    for (std::int64_t first = 0; first < subset.count(); first += batch) {
-        Portion& portion = portions.emplace_back();
-        portion.draw.first = first;
-        portion.counted = std::min(batch, subset.count() - first);
-        for (std::int64_t i = 0; i < (full ? batch : portion.counted); ++i)
-            portion.draw.samples.push_back(subset.at(first + std::min(i, portion.counted - 1)));
-    }
-    return portions;
 }
 
 // One graph made ready for each size of batch that occurs: the whole batch, and the last one of an epoch. The
@@ -110,16 +92,17 @@ class Trainer {
             },
             4);
         while (position_.step < total && !result_.cancelled) {
+            const Clock::time_point start = Clock::now();  // waiting for data is part of a step
             VIRIDIAN_TRY(std::optional<data::Batch> batch, batches.next());
-            VIRIDIAN_TRY(step(std::move(*batch), total));
+            VIRIDIAN_TRY(step(std::move(*batch), total, start));
             const bool epoch_ends = position_.step % sampler_->steps_per_epoch() == 0;
             if (epoch_ends) VIRIDIAN_TRY(end_epoch());
             result_.cancelled = listener_.cancelled();
             const std::int64_t every = options_.checkpoints ? options_.checkpoints->every : 0;
             if (epoch_ends || result_.cancelled || (every > 0 && position_.step % every == 0))
-                VIRIDIAN_TRY(save());
+                VIRIDIAN_TRY(save(epoch_ends));
         }
-        VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
+        VIRIDIAN_TRY(const Tensors states, finite_states());
         for (const gradient::Trained& parameter : step_.parameters)
             result_.weights[parameter.name] = states.at(parameter.name);
         for (const std::string& name : step_.statistics) result_.weights[name] = states.at(name);
@@ -147,6 +130,9 @@ class Trainer {
             if (state.role == graph::StateRole::parameter)
                 result_.parameters +=
                     graph::element_count(runner->graph().value(state.before).type.dims()).value();
+        // Both sizes of batches are made ready now, so that what cannot run is known before the first step.
+        VIRIDIAN_TRY(steps_.at(sampler_->samples_of(sampler_->steps_per_epoch() - 1)));
+        VIRIDIAN_TRY(steps_.at(sampling.batch));
         if (task_.evaluation.count() > 0) VIRIDIAN_TRY(open_evaluation());
         if (options_.checkpoints) {
             VIRIDIAN_TRY(folder_,
@@ -164,7 +150,11 @@ class Trainer {
             VIRIDIAN_TRY(Metric metric, parse_metric(name));
             metrics_.push_back(std::move(metric));
         }
-        return {};
+        // The first and the last batch show whether metrics and labels fit.
+        const std::vector<Portion> portions =
+            portions_of(task_.evaluation, options_.batch, task_.fixed_batch);
+        VIRIDIAN_TRY(judge(portions.front()));
+        return judge(portions.back());
     }
 
     Result<Ready> ready_step(std::int64_t batch) {
@@ -172,8 +162,6 @@ class Trainer {
         VIRIDIAN_TRY(gradient::Step made, gradient::training_step(forward, options_.step));
         if (hash_.empty()) {
             hash_ = fmt::format("{:016x}", structural_hash(forward));
-            prediction_ = forward.value(forward.outputs()[0]).name;
-            if (!options_.step.loss.output.empty()) prediction_ = options_.step.loss.output;
         }
         graph::Graph graph = std::move(made.graph);
         step_ = std::move(made);
@@ -182,8 +170,10 @@ class Trainer {
 
     Result<Ready> ready_evaluation(std::int64_t batch) {
         VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
-        VIRIDIAN_TRY(graph::Graph graph, gradient::evaluation_graph(forward, step_));
-        return task_.prepare(std::move(graph));
+        VIRIDIAN_TRY(gradient::Evaluation evaluation,
+                     gradient::evaluation_of(forward, step_, options_.step.loss));
+        judged_ = std::move(evaluation.judged);
+        return task_.prepare(std::move(evaluation.graph));
     }
 
     [[nodiscard]] double rate() const {
@@ -191,8 +181,7 @@ class Trainer {
         return options_.rate * options_.schedule.factor(position_.step, length);
     }
 
-    Result<void> step(data::Batch batch, std::int64_t total) {
-        const Clock::time_point start = Clock::now();
+    Result<void> step(data::Batch batch, std::int64_t total, Clock::time_point start) {
         const auto samples = static_cast<std::int64_t>(batch.draw.samples.size());
         const std::int64_t first = batch.draw.first;
         VIRIDIAN_TRY(Runner* const runner, steps_.at(samples));
@@ -213,7 +202,7 @@ class Trainer {
         numbers_["samples"] += static_cast<double>(samples);
         average_.add(loss);
         const Seconds seconds = since(start);
-        spent_.value += seconds.value;
+        numbers_["seconds"] += seconds.value;
         report({.step = position_.step,
                 .steps = total,
                 .epoch = (position_.step - 1) / sampler_->steps_per_epoch() + 1,
@@ -256,13 +245,16 @@ class Trainer {
     Result<void> end_epoch() {
         EpochRecord record{.epoch = position_.step / sampler_->steps_per_epoch(),
                            .loss = numbers_["loss"] / numbers_["samples"],
-                           .seconds = spent_,
+                           .seconds = Seconds(numbers_["seconds"]),
                            .samples = static_cast<std::int64_t>(numbers_["samples"]),
                            .metrics = {}};
-        numbers_["loss"] = numbers_["samples"] = 0;
-        spent_ = {};
+        numbers_["loss"] = numbers_["samples"] = numbers_["seconds"] = 0;
         position_.epoch = record.epoch;
-        if (task_.evaluation.count() > 0) VIRIDIAN_TRY(evaluate(record));
+        if (task_.evaluation.count() > 0)
+            if (auto judged = evaluate(record); !judged.ok()) {  // what was trained must not be lost with it
+                VIRIDIAN_TRY(save(false));
+                return judged;
+            }
         result_.epochs.push_back(std::move(record));
         return {};
     }
@@ -270,22 +262,13 @@ class Trainer {
     Result<void> evaluate(EpochRecord& record) {
         VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
         for (Metric& metric : metrics_) metric.reset();
+        const Runner* runner = nullptr;
         for (const Portion& portion : portions_of(task_.evaluation, options_.batch, task_.fixed_batch)) {
-            const data::Draw& draw = portion.draw;
-            VIRIDIAN_TRY(Runner* const runner,
-                         evaluations_.at(static_cast<std::int64_t>(draw.samples.size())));
-            VIRIDIAN_TRY(runner->set_states(states));
-            VIRIDIAN_TRY(data::Batch batch, evaluated_->batch(draw));
-            const Tensors inputs = named(inputs_, std::move(batch.inputs));
-            VIRIDIAN_TRY(runner->run(inputs));
-            const graph::Tensor* predictions = runner->output(prediction_);
-            const auto labels = inputs.find("labels");
-            if (predictions == nullptr || labels == inputs.end()) continue;
-            const bool last_axis = predictions->rank() == 3 && !options_.step.loss.class_axis;
-            const Counted counted{.samples = portion.counted,
-                                  .class_axis = options_.step.loss.class_axis.value_or(last_axis ? -1 : 1),
-                                  .ignored_label = options_.step.loss.ignored_label};
-            for (Metric& metric : metrics_) VIRIDIAN_TRY(metric.add(*predictions, labels->second, counted));
+            VIRIDIAN_TRY(Runner* const next,
+                         evaluations_.at(static_cast<std::int64_t>(portion.draw.samples.size())));
+            if (next != runner) VIRIDIAN_TRY(next->set_states(states));
+            runner = next;
+            VIRIDIAN_TRY(judge(portion));
         }
         for (const Metric& metric : metrics_) {
             VIRIDIAN_TRY(record.metrics[metric.name()], metric.value());
@@ -293,11 +276,41 @@ class Trainer {
         return {};
     }
 
-    Result<void> save() {
+    // Adds one batch to the metrics.
+    Result<void> judge(const Portion& portion) {
+        VIRIDIAN_TRY(Runner* const runner,
+                     evaluations_.at(static_cast<std::int64_t>(portion.draw.samples.size())));
+        VIRIDIAN_TRY(data::Batch batch, evaluated_->batch(portion.draw));
+        const Tensors inputs = named(inputs_, std::move(batch.inputs));
+        VIRIDIAN_TRY(runner->run(inputs));
+        const graph::Tensor* predictions = runner->output(judged_);
+        const auto labels = inputs.find(step_.labels);
+        if (predictions == nullptr || labels == inputs.end()) return {};
+        const bool last_axis = predictions->rank() == 3 && !options_.step.loss.class_axis;
+        const Counted counted{.samples = portion.counted,
+                              .class_axis = options_.step.loss.class_axis.value_or(last_axis ? -1 : 1),
+                              .ignored_label = options_.step.loss.ignored_label};
+        for (Metric& metric : metrics_) VIRIDIAN_TRY(metric.add(*predictions, labels->second, counted));
+        return {};
+    }
+
+    // Returns the states. Errors: malformed if one of them is no finite number, so that it is never kept.
+    Result<Tensors> finite_states() {
+        VIRIDIAN_TRY(Tensors states, steps_.latest().states());
+        std::vector<NamedTensor> all;
+        for (const auto& [name, tensor] : states) all.push_back({name, tensor});
+        if (const std::optional<NotFinite> found = first_not_finite(all))
+            return fail(ErrorCode::malformed, "choose a smaller --rate, or --clip 1", "after step {} {}",
+                        position_.step, found->text());
+        return states;
+    }
+
+    // `judged`: the last evaluation was of these states, so its score belongs to them.
+    Result<void> save(bool judged) {
         if (!folder_) return {};
         Checkpoint checkpoint;
         const graph::Graph& graph = steps_.latest().graph();
-        VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
+        VIRIDIAN_TRY(const Tensors states, finite_states());
         for (const graph::State& state : graph.states())
             checkpoint.states.push_back(
                 {.name = graph.value(state.before).name,
@@ -312,7 +325,7 @@ class Trainer {
         checkpoint.numbers = numbers_;
         checkpoint.numbers["average.sum"] = average_.sum;
         checkpoint.numbers["average.weight"] = average_.weight;
-        if (!metrics_.empty() && !result_.epochs.empty())
+        if (judged && !metrics_.empty() && !result_.epochs.empty())
             checkpoint.score = result_.epochs.back().metrics[metrics_[0].name()];
         VIRIDIAN_TRY(folder_->save(checkpoint));
         return {};
@@ -326,6 +339,11 @@ class Trainer {
         VIRIDIAN_TRY(check_resumable(found.checkpoint, found.path, hash_, options_.written));
         Tensors states;
         for (SavedState& state : found.checkpoint.states) states[state.name] = std::move(state.tensor);
+        VIRIDIAN_TRY(const Tensors present, steps_.latest().states());
+        for (const auto& [name, tensor] : present)
+            if (!states.contains(name))
+                return fail(ErrorCode::mismatch, "resume with the options of the run that wrote it",
+                            "{} has no state `{}`", found.path.string(), name);
         VIRIDIAN_TRY(steps_.latest().set_states(states));
         position_ = found.checkpoint.position;
         numbers_ = found.checkpoint.numbers;
@@ -341,7 +359,7 @@ class Trainer {
     const OnStep& on_step_;
 
     gradient::Step step_;  // names; its graph went to the device
-    std::string hash_, prediction_;
+    std::string hash_, judged_;
     std::vector<data::ModelInput> inputs_;
     Sizes steps_, evaluations_;
     std::optional<data::Sampler> sampler_;
@@ -352,7 +370,6 @@ class Trainer {
     Position position_;
     std::map<std::string, double> numbers_;  // sums of the epoch under way
     LossAverage average_;
-    Seconds spent_;
     double mean_seconds_ = 0;
     TrainResult result_;
 };
