@@ -140,6 +140,15 @@ TEST_F(TrainCommand, ARunWithOtherOptionsIsNotResumed) {
     EXPECT_THAT(other.err, HasSubstr("--rate"));
 }
 
+TEST_F(TrainCommand, ALabelThatIsNoClassIsFoundByItsSample) {
+    std::ofstream(folder_ + "samples.csv", std::ios::app) << "0.5,0.5,2\n";
+    const Outcome wrong = run({"-o", folder_ + "a.onnx", "--epochs", "2"});
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("2"));
+    EXPECT_THAT(wrong.err, HasSubstr("label"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "a.onnx"));
+}
+
 TEST_F(TrainCommand, ALossThatIsNoNumberEndsTheRun) {
     const Outcome wild = run({"--optimizer", "sgd", "--rate", "1e30", "--epochs", "3", "-o",
                               folder_ + "a.onnx", "--checkpoints", folder_ + "points"});
@@ -155,6 +164,18 @@ TEST_F(TrainCommand, ErrorsNameTheNextStep) {
     const Outcome loss = run({"-o", folder_ + "a.onnx", "--loss", "hinge"});
     EXPECT_EQ(loss.code, 1);
     EXPECT_THAT(loss.err, HasSubstr("there is no loss `hinge`"));
+    const Outcome nothing = run({"-o", folder_ + "a.onnx", "--optimizer", "none"});
+    EXPECT_EQ(nothing.code, 1);
+    EXPECT_THAT(nothing.err, HasSubstr("--optimizer none trains nothing"));
+    const Outcome given = run({"-o", folder_ + "a.onnx", "--loss", "gradient"});
+    EXPECT_EQ(given.code, 1);
+    EXPECT_THAT(given.err, HasSubstr("--loss gradient has no loss to lower"));
+    const Outcome wide = run({"-o", folder_ + "a.onnx", "--as", "f32"});
+    EXPECT_EQ(wide.code, 1);
+    EXPECT_THAT(wide.err, HasSubstr("--as changes the parameters"));
+    const Outcome metric = run({"-o", folder_ + "a.onnx", "--eval-share", "0.2", "--metric", "mse"});
+    EXPECT_EQ(metric.code, 1) << "two scores a sample are no number";
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "a.onnx"));
     const Outcome resume = run({"-o", folder_ + "a.onnx", "--resume"});
     EXPECT_EQ(resume.code, 1);
     EXPECT_THAT(resume.err, HasSubstr("--checkpoints"));

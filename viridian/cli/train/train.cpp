@@ -185,10 +185,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     run.seed = options.seed;
     run.shuffle = !options.in_order;
     run.metrics = options.metrics;
-    const bool classes = run.step.loss.kind == gradient::LossKind::cross_entropy;
-    if (run.metrics.empty() && task.evaluation.count() > 0)
-        run.metrics =
-            classes ? std::vector<std::string>{"top-1", "cross-entropy"} : std::vector<std::string>{"mse"};
+    VIRIDIAN_TRY(check_trains(run.step));
+    if (run.metrics.empty() && task.evaluation.count() > 0) run.metrics = usual_metrics(run.step.loss.kind);
+    for (const std::string& name : run.metrics) VIRIDIAN_TRY(train::parse_metric(name));
     run.written = written(options);
     if (!options.checkpoints.empty()) {
         train::Keep keep{.last = options.keep};
