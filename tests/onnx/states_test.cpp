@@ -194,7 +194,7 @@ TEST(OnnxStates, DamagedMetadataIsOneClearSentence) {
         << cut.error().message;
 }
 
-// What is read of a damaged step has new values of the states' types, and survives being written.
+// If a damaged step is read at all, the new values have the types of their states, and it can be written.
 TEST(OnnxStates, TenThousandMutationsOfAStep) {
     const std::string step = *serialize(tests::training_step({2, 3, 4, 1}));
     const std::size_t list = step.find("viridian.states");

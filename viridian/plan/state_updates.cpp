@@ -43,7 +43,7 @@ class Updates {
             std::optional<std::size_t>& writer = updates.writers.emplace_back();
             const auto made = producer_.find(state.after);
             const std::set<ValueId> views = views_of(state.before);
-            // What is an output as well is read when the run ends.
+            // A value that is also an output is read when the run ends.
             const bool outlives = std::ranges::any_of(
                 views, [&](ValueId view) { return view != state.after && uses.outputs[index(view)] > 0; });
             if (state.after == state.before || made == producer_.end() || outlives ||
