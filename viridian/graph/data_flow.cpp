@@ -62,8 +62,9 @@ Result<NodeFlow> count(const Graph& graph, NodeId id) {
     const std::vector<TensorType> inputs = types_of(graph, node.inputs);
     const std::vector<TensorType> outputs = types_of(graph, node.outputs);
     // A value that no operator gives a type is no absent input, though its element type is undefined too.
-    const bool typed = std::ranges::all_of(
-        node.inputs, [&](ValueId id) { return id == ValueId::none || graph.value(id).type.known(); });
+    const bool typed = std::ranges::all_of(node.inputs, [&](ValueId input) {
+        return input == ValueId::none || graph.value(input).type.known();
+    });
     flow.counted = typed && all_known(inputs) && all_known(outputs) && !outputs.empty() && outputs[0].known();
     if (!flow.counted) return flow;
     const Operation operation{node, inputs, outputs};
