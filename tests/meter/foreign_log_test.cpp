@@ -201,6 +201,9 @@ TEST_F(ForeignLog, DatesWithoutAZoneAreLocal) {
     EXPECT_EQ(read(carbon + "2026-11-24T12:00:00Z,a,1,1\n").series[0].readings[1].time_ns, noon * second);
     EXPECT_EQ(read(carbon + "2026-11-24T13:00:00.25+01:00,a,1,1\n").series[0].readings[1].time_ns,
               noon * second + second / 4);
+    EXPECT_EQ(read(carbon + "2026-11-24T09:30:00-0230,a,1,1\n").series[0].readings[1].time_ns, noon * second);
+    for (const std::string zone : {"+400000498", "-25:00", "+01:60", "+2147483647:00"})
+        EXPECT_THAT(refused(carbon + "2026-11-24T12:00:00" + zone + ",a,1,1\n"), HasSubstr("line 2"));
 }
 
 TEST_F(ForeignLog, TheOffsetMovesEveryTimeAndDisorderIsRefused) {

@@ -45,18 +45,21 @@ std::optional<std::int64_t> take_clock(std::string_view& text, std::tm& date) {
     return fraction;
 }
 
-// Seconds east of Greenwich: "Z", "+01:00", "UTC"; nothing if `text` names no zone.
+// Seconds east of Greenwich: "Z", "+01:00", "+0100", "UTC"; nothing if `text` names no zone.
 std::optional<std::int64_t> zone_of(std::string_view text) {
     text = trimmed(text);
     if (text == "Z" || text == "UTC") return 0;
     const bool west = !text.empty() && text.front() == '-';
     if (!skip(text, "+-")) return std::nullopt;
-    const auto hours = whole_number(text);
+    auto hours = whole_number(text), minutes = hours;
     if (!hours) return std::nullopt;
-    if (text.empty()) return (*hours / 100 * 60 + *hours % 100) * (west ? -60 : 60);  // "+0100"
-    if (!skip(text, ":")) return std::nullopt;
-    const auto minutes = whole_number(text);
-    if (!minutes || *hours > 24) return std::nullopt;
+    if (text.empty()) {
+        minutes = *hours % 100, hours = *hours / 100;
+    } else {
+        if (!skip(text, ":")) return std::nullopt;
+        minutes = whole_number(text);
+    }
+    if (!minutes || *hours > 24 || *minutes > 59) return std::nullopt;
     return (*hours * 60 + *minutes) * (west ? -60 : 60);
 }
 
