@@ -3,10 +3,11 @@
 // Plans come from solving with perturbed prices; each is then priced with the true ones, and those nearest to
 // evenly spaced predictions between the best and 1.5 times the best are run, turn by turn with their steps
 // timed one by one (docs/profile.md). What the best plan rests on is timed again first, as `optimize` does.
-// The prediction is the sum of stored prices, made before any plan runs; if the probes say after the runs
-// that the machine changed meanwhile, predictions and runs are repeated. Prints its error for the best plan,
-// Kendall's tau over the pairs of plans whose medians differ by more than 5 %, and one line per plan. The sum
-// of the kernels timed beside the runs stands at the end of each line; it is no prediction.
+// The prediction is the sum of stored prices, times what earlier residuals of the database say of such sums,
+// made before any plan runs; the residual of the best plan is stored for later predictions. If the probes say
+// after the runs that the machine changed meanwhile, predictions and runs are repeated. Prints its error for
+// the best plan, Kendall's tau over the pairs of plans whose medians differ by more than 5 %, and one line
+// per plan. The sum of the kernels timed beside the runs stands at the end of each line; it is no prediction.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -166,11 +167,17 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
         plans.push_back(
             {&graph, &candidate.draft.plan, {candidate.executable.get(), inputs, std::move(outputs)}});
     }
+    fmt::print("  correction by earlier runs {:.3f}\n", costs->correction());
     VIRIDIAN_TRY(const auto measured, run_in_one_state(graph, *device, *costs, candidates, plans));
     for (std::size_t i = 0; i < measured.size(); ++i) {
         candidates[i].kernels = measured[i].kernels().value;
         candidates[i].ran = measured[i].ran;
     }
+
+    const Candidate& best = candidates[0];
+    VIRIDIAN_TRY(database.put_residual({options.model, "", device->fingerprint(), device->threads(),
+                                        Seconds(best.draft.predicted), Seconds(best.kernels),
+                                        Seconds(best.ran.median), "", costs->correction()}));
 
     int concordant = 0;
     int pairs = 0;

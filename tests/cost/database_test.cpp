@@ -12,6 +12,7 @@
 
 #include "viridian/base/file.hpp"
 #include "viridian/base/random.hpp"
+#include "viridian/cost/residuals.hpp"
 
 namespace viridian::cost {
 namespace {
@@ -146,7 +147,8 @@ TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
         choice.inputs = {{plan::plain(4), graph::ElementType::f32, {}}};
         ASSERT_TRUE(database->put_choices({"Conv 1", "cpu-1", "dnnl 2.6.3", 2, 1, "f32"}, {choice}).ok());
         ASSERT_TRUE(
-            database->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1.2), Seconds(1.25), ""}).ok());
+            database->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1.2), Seconds(1.25), "", 1.1})
+                .ok());
     }
     auto database = Database::open(path_);
     ASSERT_TRUE(database.ok());
@@ -170,6 +172,46 @@ TEST_F(DatabaseFile, KeepsEntriesListsAndResiduals) {
     EXPECT_EQ(residuals->front().kernels, Seconds(1.2));
     EXPECT_EQ(residuals->front().ran, Seconds(1.25));
     EXPECT_FALSE(residuals->front().at.empty());
+    EXPECT_EQ(residuals->front().correction, 1.1);
+}
+
+TEST_F(DatabaseFile, ResidualsOfTheFourthVersionHadNoCorrection) {
+    {
+        auto database = Database::open(path_);
+        ASSERT_TRUE(database.ok());
+        ASSERT_TRUE(database->put(key(1), entry(0.5)).ok());
+        ASSERT_TRUE(
+            database->put_residual({"m", "p", "cpu-1", 2, Seconds(1), Seconds(1.2), Seconds(1.25), ""}).ok());
+    }
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(raw, "alter table residual drop column correction; pragma user_version = 4;",
+                           nullptr, nullptr, nullptr),
+              SQLITE_OK);
+    sqlite3_close(raw);
+    auto database = Database::open(path_);
+    ASSERT_TRUE(database.ok()) << database.error().text();
+    EXPECT_TRUE(database->get(key(1))->has_value());
+    const auto residuals = database->residuals("cpu-1");
+    ASSERT_TRUE(residuals.ok() && residuals->size() == 1U);
+    EXPECT_EQ(residuals->front().ran, Seconds(1.25));
+    EXPECT_EQ(residuals->front().correction, 1);
+}
+
+TEST(Residuals, TheCorrectionIsTheMedianOverModelsOfTheirLastRuns) {
+    const auto residual = [](std::string model, double predicted, double ran, double correction = 1) {
+        return Residual{std::move(model), "",           "cpu-1", 2,         Seconds(predicted),
+                        Seconds(ran),     Seconds(ran), "",      correction};
+    };
+    std::vector<Residual> all = {residual("a", 1, 1.3), residual("a", 1, 1.1), residual("b", 2, 2.4)};
+    EXPECT_EQ(correction_of(all), 1) << "two models are too few";
+    all.push_back(residual("c", 1, 0));  // says nothing
+    EXPECT_EQ(correction_of(all), 1);
+    all.push_back(residual("c", 1.1, 1.05, 1.1));
+    EXPECT_NEAR(correction_of(all), 1.1, 1e-12) << "what was corrected is taken back first";
+    all.push_back(residual("b", 2, 8));
+    all.push_back(residual("a", 2, 9));
+    EXPECT_EQ(correction_of(all), most_correction);
 }
 
 TEST_F(DatabaseFile, SurvivesAKillAtAnyMoment) {

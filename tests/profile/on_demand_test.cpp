@@ -89,6 +89,25 @@ TEST(OnDemand, PricesAreTheSameWhereTheOperandLivesOn) {
     EXPECT_EQ(second.counts().misses, 0);
 }
 
+TEST(OnDemand, ACorrectionMultipliesAllSecondsAndNoStoredPrice) {
+    Session session = Session::simulated();
+    const Graph graph = residual(true);
+    const plan::Region region = product_and_sum(graph);
+    OnDemand as_timed = session.costs();
+    const auto before = as_timed.source().choices(graph, region);
+    OnDemand corrected(*session.device, session.database, session.energy,
+                       {.protocol = quick, .measure = false, .correction = 1.25});
+    const auto after = corrected.source().choices(graph, region);
+    const auto again = session.costs(false).source().choices(graph, region);
+    ASSERT_TRUE(before.ok() && after.ok() && again.ok());
+    ASSERT_EQ(before->size(), after->size());
+    for (std::size_t i = 0; i < before->size(); ++i) {
+        const double seconds = (*before)[i].price.seconds.value;
+        EXPECT_NEAR((*after)[i].price.seconds.value, 1.25 * seconds, 1e-12 * seconds);
+        EXPECT_EQ((*again)[i].price.seconds.value, seconds);
+    }
+}
+
 TEST(OnDemand, WithoutMeasuringAMissingPriceIsAnError) {
     Session session = Session::open();
     const Graph graph = residual(true);

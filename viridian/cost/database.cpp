@@ -7,7 +7,7 @@
 namespace viridian::cost {
 namespace {
 
-constexpr int schema_version = 4;
+constexpr int schema_version = 5;
 
 // WITHOUT ROWID keeps a subject's entries side by side: one look-up reads them all.
 constexpr const char* schema = R"(
@@ -31,7 +31,7 @@ create table if not exists choice_list (
 create table if not exists residual (
     id integer primary key, at text not null default current_timestamp, model text not null, plan text not null,
     device text not null, threads integer not null, predicted real not null, kernels real not null,
-    ran real not null);
+    ran real not null, correction real not null default 1);
 )";
 
 // An entry's columns as read_entry() reads them, with the joules of the meter that the first parameter names.
@@ -62,8 +62,13 @@ alter table entry add column memory real not null default 0;
 drop table residual;
 )";
 
+// Version 4 multiplied no sum of prices.
+constexpr const char* from_fourth_version =
+    "alter table residual add column correction real not null default 1;";
+
 std::string change_from(std::int64_t version) {
     if (version == 0) return schema;
+    if (version == 4) return from_fourth_version;
     return fmt::format("{} {} {} {}", version == 1 ? from_first_version : "",
                        version <= 2 ? from_second_version : "", from_third_version, schema);
 }
@@ -270,18 +275,20 @@ Result<void> Database::put_residual(const Residual& residual) {
     VIRIDIAN_TRY(Statement put,
                  Statement::prepare(handle_.get(),
                                     "insert into residual (model, plan, device, threads, predicted, kernels, "
-                                    "ran) values (?,?,?,?,?,?,?)"));
+                                    "ran, correction) values (?,?,?,?,?,?,?,?)"));
     put.bind(residual.model).bind(residual.plan).bind(residual.device).bind(residual.threads);
     put.bind(residual.predicted.value).bind(residual.kernels.value).bind(residual.ran.value);
+    put.bind(residual.correction);
     VIRIDIAN_TRY(put.step());
     return {};
 }
 
 Result<std::vector<Residual>> Database::residuals(const std::string& device) const {
     VIRIDIAN_TRY(Statement find,
-                 Statement::prepare(handle_.get(),
-                                    "select model, plan, device, threads, predicted, kernels, ran, at from "
-                                    "residual where device = ? order by id"));
+                 Statement::prepare(
+                     handle_.get(),
+                     "select model, plan, device, threads, predicted, kernels, ran, at, correction from "
+                     "residual where device = ? order by id"));
     find.bind(device);
     std::vector<Residual> all;
     for (;;) {
@@ -289,7 +296,7 @@ Result<std::vector<Residual>> Database::residuals(const std::string& device) con
         if (!found) return all;
         all.push_back({find.text(0), find.text(1), find.text(2), static_cast<int>(find.integer(3)),
                        Seconds(find.number(4)), Seconds(find.number(5)), Seconds(find.number(6)),
-                       find.text(7)});
+                       find.text(7), find.number(8)});
     }
 }
 

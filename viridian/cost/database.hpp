@@ -32,10 +32,11 @@ struct Residual {
     std::string plan;  // hash of the plan
     std::string device;
     int threads = 1;
-    Seconds predicted;  // sum of the stored prices that the solver chose by, before the plan first ran
+    Seconds predicted;  // from before the plan first ran: the sum of its stored prices, times `correction`
     Seconds kernels;    // sum of the plan's kernels, timed one by one beside the runs
     Seconds ran;        // median of the runs
     std::string at;     // when it was added, "2026-11-23 18:20:00" UTC; given by the database
+    double correction = 1;  // what earlier residuals said about such sums (correction_of in residuals.hpp)
 };
 
 class Database {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "viridian/base/statistics.hpp"
 
@@ -28,6 +29,19 @@ ResidualSummary summarize(std::span<const Residual> residuals) {
     summary.predicted = viridian::summarize(std::move(predicted)).median;
     summary.kernels = viridian::summarize(std::move(kernels)).median;
     return summary;
+}
+
+double correction_of(std::span<const Residual> residuals) {
+    std::map<std::string_view, double> last;  // by model
+    for (const Residual& residual : residuals) {
+        const double sum = residual.predicted.value / residual.correction;
+        const double longer = residual.ran.value / sum;
+        if (sum > 0 && longer > 0 && std::isfinite(longer)) last[residual.model] = longer;
+    }
+    if (last.size() < least_models) return 1;
+    std::vector<double> all;
+    for (const auto& [model, longer] : last) all.push_back(longer);
+    return std::clamp(viridian::summarize(std::move(all)).median, 1 / most_correction, most_correction);
 }
 
 }  // namespace viridian::cost

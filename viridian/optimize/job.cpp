@@ -196,6 +196,7 @@ Result<void> Job::measure() {
     listener_.progress("running before and after and what they consist of, interleaved");
     // Predictions are of the machine as it is now, from prices of before; no run goes into them.
     VIRIDIAN_TRY(out_.drift, costs_.drift());
+    out_.correction = costs_.correction();
     for (Side* side : {&out_.baseline, &out_.optimized})
         bring_to_present(side->planned, out_.drift, costs_.energy());
     const std::vector<graph::Tensor>& inputs = task_->inputs[0];

@@ -91,7 +91,8 @@ cost::Residual Optimized::residual(const std::string& name) const {
             plan.predicted_seconds,
             optimized.measured->kernels(),
             Seconds(optimized.measured->seconds.median),
-            ""};
+            "",
+            correction};
 }
 
 Ratio Optimized::speedup() const {
@@ -159,7 +160,8 @@ Json Optimized::to_json() const {
                          {"kept_original", kept_original.has_value()}};
     if (drift.then.known() && drift.now.known())
         json["calibration"] = {{"arithmetic", drift.now.arithmetic / drift.then.arithmetic},
-                               {"memory", drift.now.memory / drift.then.memory}};
+                               {"memory", drift.now.memory / drift.then.memory},
+                               {"correction", correction}};
     json["assignment"] = assignment_json(plan.assignment);
     json["rewrites"] = rewrites_json(certificate);
     json["search"] = search_json(options, search);

@@ -42,7 +42,8 @@ struct Optimized {
     search::OuterResult search;        // the course of the search
     std::optional<PriceForecast> forecast;  // prices that were known and missing beforehand
     profile::OnDemandCounts prices;         // how many were found, measured, measured again
-    profile::Drift drift;  // of the machine, from when prices were asked for to just before the runs
+    profile::Drift drift;   // of the machine, from when prices were asked for to just before the runs
+    double correction = 1;  // of the seconds of all prices, learned from earlier runs
     std::optional<search::Frontier> frontier;
     std::optional<cost::Recording> recording;  // prices that were asked for, if `options.record`
     std::optional<std::string> slow;           // the next step if reference kernels take much of the time

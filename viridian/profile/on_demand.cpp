@@ -140,7 +140,7 @@ Result<std::vector<plan::Choice>> OnDemand::offered(const graph::Graph& graph, c
 bool OnDemand::is_complete(const cost::Entry& entry) const { return !energy_.meter || entry.energy; }
 
 cost::Price OnDemand::price_of(const cost::Entry& entry, const Work& work, Bytes dram) const {
-    const double factor = Drift{entry.probes, present_}.factor(work);
+    const double factor = options_.correction * Drift{entry.probes, present_}.factor(work);
     const Seconds median = entry.median * factor;
     return {median, entry.low * factor, entry.high * factor,
             entry.energy ? *entry.energy : energy_.estimate(median, dram)};

@@ -26,7 +26,8 @@ struct OnDemandOptions {
     // The probes are timed before and after each price, and each batch of prices, unless they were this short
     // a time ago.
     Seconds probe_every{0.1};
-    bool measure = true;  // if false, nothing is timed, and a missing price is the error missing_entry
+    bool measure = true;    // if false, nothing is timed, and a missing price is the error missing_entry
+    double correction = 1;  // seconds are given this many times as long as timed (cost::correction_of)
 };
 
 // OnDemandCounts count the prices that were asked for.

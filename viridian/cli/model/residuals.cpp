@@ -39,6 +39,7 @@ Result<Answer> residuals(const std::string& database) {
                    {"within_10_percent", summary.within},
                    {"median_error", {{"predicted", summary.predicted}, {"kernels", summary.kernels}}},
                    {"worst_error", summary.worst},
+                   {"correction", cost::correction_of(all)},
                    {"residuals", Json::array()}};
     for (const cost::Residual& one : all) {
         answer.json["residuals"].push_back({{"at", one.at},
@@ -47,14 +48,17 @@ Result<Answer> residuals(const std::string& database) {
                                             {"threads", one.threads},
                                             {"predicted_seconds", one.predicted.value},
                                             {"kernels_seconds", one.kernels.value},
-                                            {"ran_seconds", one.ran.value}});
+                                            {"ran_seconds", one.ran.value},
+                                            {"correction", one.correction}});
         answer.text += fmt::format("{}  {:<28} ran {:>9}  predicted {:>9} ({})  kernels alone {:>9} ({})\n",
                                    one.at, one.model, quantity(one.ran.value, "s"),
                                    quantity(one.predicted.value, "s"), percent(one.predicted, one.ran),
                                    quantity(one.kernels.value, "s"), percent(one.kernels, one.ran));
     }
-    answer.text +=
-        summary.plans == 0 ? "no plan was run on this machine with this database\n" : text(summary) + "\n";
+    answer.text += summary.plans == 0
+                       ? "no plan was run on this machine with this database\n"
+                       : fmt::format("{}\nthe next prediction is the sum of its prices times {:.3f}\n",
+                                     text(summary), cost::correction_of(all));
     return answer;
 }
 

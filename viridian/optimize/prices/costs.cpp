@@ -6,6 +6,7 @@
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/machine.hpp"
+#include "viridian/cost/residuals.hpp"
 
 namespace viridian::optimize {
 
@@ -32,7 +33,9 @@ Result<std::unique_ptr<MeasuredCosts>> MeasuredCosts::open(execute::Device& devi
                                                            const std::string& allowances,
                                                            bool fewer_threads) {
     VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(options, device));
-    const profile::OnDemandOptions on_demand = {.protocol = {}, .allowances = allowances};
+    VIRIDIAN_TRY(const auto residuals, database.residuals(device.fingerprint()));
+    const profile::OnDemandOptions on_demand = {
+        .protocol = {}, .allowances = allowances, .correction = cost::correction_of(residuals)};
     std::unique_ptr<MeasuredCosts> costs(new MeasuredCosts(device, database, std::move(energy), on_demand));
     if (!fewer_threads) return costs;
     for (const int threads : profile::FewerThreads::counts(device.threads())) {
