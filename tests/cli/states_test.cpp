@@ -70,6 +70,8 @@ TEST_F(TrainingStep, RunTakesOneStepFromTheFirstValues) {
     EXPECT_EQ(fast["states"]["count"], 5);
     EXPECT_EQ(fast["states"]["bytes_copied_a_run"], 0);
     expect_one_step(at("step.onnx"), {"--device", "reference"}, given_);
+    const Json untimed = expect_one_step(at("step.onnx"), {"--rounds", "0", "--threads", "1"}, given_);
+    EXPECT_FALSE(untimed.contains("seconds"));
 }
 
 TEST_F(TrainingStep, AStateCanBeGivenByName) {

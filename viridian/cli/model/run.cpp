@@ -94,13 +94,18 @@ Result<void> run_paced(const RunOptions& options, optimize::PlannedModel& planne
 
 // Options that would do nothing are refused.
 Result<void> check_used(const RunOptions& options) {
-    if (options.device == "reference")
-        for (const auto& [name, given] :
-             {std::pair{"--trace", !options.trace.empty()}, std::pair{"--account", !options.account.empty()},
-              std::pair{"--paced", options.paced}, std::pair{"--retune", options.retune}})
-            if (given)
-                return fail(ErrorCode::invalid_argument, "leave it out, or use `--device cpu`",
-                            "`{}` needs kernels that are timed, the reference has none", name);
+    const std::pair<const char*, bool> timed[] = {{"--trace", !options.trace.empty()},
+                                                  {"--account", !options.account.empty()},
+                                                  {"--paced", options.paced},
+                                                  {"--retune", options.retune}};
+    for (const auto& [name, given] : timed) {
+        if (given && options.device == "reference")
+            return fail(ErrorCode::invalid_argument, "leave it out, or use `--device cpu`",
+                        "`{}` needs kernels that are timed, the reference has none", name);
+        if (given && options.rounds == 0)
+            return fail(ErrorCode::invalid_argument, "leave one of them out",
+                        "`{}` needs runs that are timed, `--rounds 0` times none", name);
+    }
     if (!options.model.meter.empty() && options.account.empty() && !options.retune)
         return fail(ErrorCode::invalid_argument, "add `--account FILE.json`, or leave `--meter` out",
                     "`--meter` meters nothing without --account or --retune");
@@ -140,6 +145,23 @@ Json states_json(const optimize::PlannedModel& planned) {
             {"bytes_copied_a_run", planned.executable->copied_into_states().value}};
 }
 
+void tell_times(const Summary& seconds, Json& result) {
+    result["seconds"] = seconds.median;
+    result["minimum"] = seconds.minimum;
+    result["low"] = seconds.low;
+    result["high"] = seconds.high;
+    result["runs"] = seconds.count;
+}
+
+// What a run that is not timed tells.
+Result<Answer> untimed(const RunOptions& options, const graph::Graph& graph,
+                       const std::vector<graph::Tensor>& outputs, std::string_view whose, Json result) {
+    VIRIDIAN_TRY(result["outputs"], outputs_json(options, graph, outputs));
+    return Answer{
+        result, fmt::format("{}: outputs of {} (first values)\n{}", result["model"].get<std::string>(), whose,
+                            outputs_text(result["outputs"]))};
+}
+
 Result<Answer> run_run(const RunOptions& options) {
     VIRIDIAN_TRY(check_used(options));
     const auto started = std::chrono::steady_clock::now();
@@ -155,8 +177,7 @@ Result<Answer> run_run(const RunOptions& options) {
         VIRIDIAN_TRY(const std::optional<Bytes> left, session::memory_left(loaded.graph, options.model));
         VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs, graph::evaluate(loaded.graph, inputs, left));
         VIRIDIAN_TRY(result["outputs"], outputs_json(options, loaded.graph, outputs));
-        return Answer{result, fmt::format("{}: outputs of the reference kernels (first values)\n{}",
-                                          files.model.filename().string(), outputs_text(result["outputs"]))};
+        return untimed(options, loaded.graph, outputs, "the reference kernels", std::move(result));
     }
     const execute::PinnedCaller pinned(options.model.pin);
     VIRIDIAN_TRY(session::Session ready,
@@ -167,6 +188,11 @@ Result<Answer> run_run(const RunOptions& options) {
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
         VIRIDIAN_TRY(run_paced(options, planned, inputs, {taken.count(), memory_before}));
         return Answer{Json::object(), ""};
+    }
+    if (options.rounds == 0) {
+        VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs,
+                     execute::run_from(*planned.executable, planned.graph, inputs));
+        return untimed(options, planned.graph, outputs, "one run", std::move(result));
     }
     // Timing goes on from state to state; what is shown is the first step.
     std::vector<graph::Tensor> first_step;
@@ -190,11 +216,7 @@ Result<Answer> run_run(const RunOptions& options) {
             {"objective", search::text(ready.tuning->objective)},
             {"precisions", ready.tuning->bf16 ? Json::array({"f32", "bf16"}) : Json::array({"f32"})}};
     result["threads"] = ready.device->threads();
-    result["seconds"] = seconds[0].median;
-    result["minimum"] = seconds[0].minimum;
-    result["low"] = seconds[0].low;
-    result["high"] = seconds[0].high;
-    result["runs"] = seconds[0].count;
+    tell_times(seconds[0], result);
     result["steps"] = steps.size();
     result["step_seconds"] = sum;
     result["predicted_seconds"] = planned.plan.predicted_seconds.value;
@@ -244,8 +266,8 @@ Command run_command() {
             app.add_option(
                 "--account", options->account,
                 "Meter two seconds of runs, write joules per operation to this JSON file and a page");
-            app.add_option("--rounds", options->rounds, "Rounds of timing")
-                .check(in_range(1, 1000))
+            app.add_option("--rounds", options->rounds, "Rounds of timing; 0: one run, not timed")
+                .check(in_range(0, 1000))
                 .capture_default_str();
             app.add_flag("--paced", options->paced,
                          "One turn of timed runs for every number of seconds on stdin");
