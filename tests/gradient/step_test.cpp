@@ -70,6 +70,7 @@ TEST(Step, GradientsOfTheLossAgreeWithDifferences) {
     const auto step = training_step(forward, options);
     ASSERT_TRUE(step.ok()) << step.error().text();
     ASSERT_TRUE(verify(step->graph).ok()) << verify(step->graph).error().text();
+    EXPECT_EQ(step->parameters.size(), 3);
     const std::map<std::string, Tensor> inputs = {
         {"x", random_tensor({4, 3}, random)},
         {"labels", Tensor::i64({4}, std::vector<std::int64_t>{0, 1, -100, 1})}};

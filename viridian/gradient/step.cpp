@@ -153,6 +153,8 @@ class StepMaker {
         for (std::size_t i = 0; i < trained.size(); ++i) {
             if (gradients[i] != ValueId::none && updates)
                 update_one(trained[i], gradients[i], rate, count, factor);
+            else if (gradients[i] != ValueId::none)
+                step_.parameters.push_back({trained[i].name, 0, {}, {}});
             if (options_.gradient_outputs && gradients[i] != ValueId::none) {
                 // A name of its own, because two parameters may have one gradient, which may be an input.
                 const ValueId named = b.add(op::Identity, {b.value(gradients[i])}).id;
