@@ -121,6 +121,8 @@ TEST(Parameters, AreWhatLayersRead) {
                   {{"perm", Dims{1, 0}}});
     ValueId y = graph.add(op::MatMul, {x, turned});
     y = graph.add(op::Add, {y, graph.add_constant("bias", Tensor(ElementType::f32, {4}))});
+    const ValueId gain = graph.add_constant("gain", Tensor(ElementType::f32, {4}));
+    y = graph.add(op::Mul, {y, graph.add(op::CastLike, {gain, y})});  // as PyTorch's newer exporter writes
     y = graph.add(op::Mul, {y, graph.add_constant("scale", Tensor::scalar(2.0F))});
     const float low = -1e9F;
     y = graph.add(op::Add,
@@ -133,7 +135,7 @@ TEST(Parameters, AreWhatLayersRead) {
     ASSERT_TRUE(found.ok());
     std::vector<std::string> names;
     for (const Parameter& parameter : *found) names.push_back(parameter.name);
-    EXPECT_THAT(names, ElementsAre("weight", "bias"));
+    EXPECT_THAT(names, ElementsAre("weight", "bias", "gain"));
 }
 
 }  // namespace

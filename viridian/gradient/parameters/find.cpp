@@ -39,7 +39,7 @@ constexpr graph::KnownOperator broadcasting[] = {op::Add, op::Sub, op::Mul, op::
 
 bool only_moves(const Node& node) {
     const graph::OperatorRow* row = node.op.row();
-    return node.op == op::Identity || node.op == op::Cast ||
+    return node.op == op::Identity || node.op == op::Cast || node.op == op::CastLike ||
            (row != nullptr && row->operator_class == graph::OperatorClass::movement && node.op != op::Gather);
 }
 
