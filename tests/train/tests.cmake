@@ -1,3 +1,7 @@
 # A run that is killed again and again ends in the same bytes.
 add_test(NAME train.killed COMMAND /usr/bin/python3 "${folder}/killed.py" $<TARGET_FILE:viridian>)
 set_tests_properties(train.killed PROPERTIES LABELS "train;release-only" TIMEOUT 300)
+# The first losses of three networks are PyTorch's.
+add_test(NAME train.losses COMMAND /usr/bin/python3 "${PROJECT_SOURCE_DIR}/benchmarks/training/losses_against_torch.py"
+                                   $<TARGET_FILE:viridian> --steps 20)
+set_tests_properties(train.losses PROPERTIES LABELS "train;release-only" TIMEOUT 600)

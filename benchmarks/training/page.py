@@ -1,0 +1,28 @@
+"""Pages of results: what was measured, on which machine, by which command, in a form that nobody edits."""
+import datetime
+import pathlib
+import shlex
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
+from setting import commit, machine, table_of  # noqa: E402
+
+
+def settings(viridian, versions, more=()):
+    """The rows that every page has. `versions`: text about the peers; `more`: pairs."""
+    ours = subprocess.run([viridian, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+    given = [pathlib.Path(word).name if word.startswith("/") else word for word in sys.argv[1:]]  # folders of one machine say nothing
+    command = shlex.join(["benchmarks/training/" + pathlib.Path(sys.argv[0]).name, *given])
+    return table_of([("date", datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y, %H:%M UTC")), ("machine", machine()),
+                     ("command", f"`{command}`"), ("versions", f"{ours} (commit {commit()}), {versions}"), *more])
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
+
+
+def write(path, title, *parts):
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join([f"# {title}", *parts]) + "\n")
