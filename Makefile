@@ -47,6 +47,12 @@ bench-disturbed: ## ours, ONNX Runtime and OpenVINO beside 0, 1 and 2 spinning p
 	@tools/build release viridian
 	@.venv/bin/python benchmarks/peers/disturbed.py --viridian build/release/bin/viridian --work build/disturbed --again --output $(or $(OUTPUT),build/disturbed/disturbed.md)
 
+bench-training: ## time and memory of training steps beside PyTorch 2 (TORCH=python that has it); table: OUTPUT=FILE.md
+	@tools/install_packages build test
+	@tools/peers
+	@tools/build release viridian
+	@.venv/bin/python benchmarks/training/speed.py --viridian build/release/bin/viridian --torch $(or $(TORCH),.venv/bin/python) --work build/training --page $(or $(OUTPUT),build/training/speed.md)
+
 bench-exports: ## networks as PyTorch exports them (TORCH=python to export with), optimised, against ONNX Runtime
 	@tools/install_packages build test
 	@tools/peers
@@ -98,4 +104,4 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
+.PHONY: bench-training bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean

@@ -25,6 +25,7 @@ class Settings:
     nice: int = 0
     real_time: bool = False
     torch: str = ""  # a python that has PyTorch
+    torch_worker: pathlib.Path = HERE / "worker_torch.py"
 
     def processors(self):
         """One processor for each thread, on cores of their own: those that Viridian takes."""
@@ -70,7 +71,7 @@ def command_of(settings, name, bound, plan, outputs):
         return command + ([] if pinned else ["--no-pin"]), environment
     if kind == "torch":
         environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{p}}}" for p in pinned)} if pinned else {"OMP_PROC_BIND": "false"}
-        return [settings.torch, HERE / "worker_torch.py", bound.model, threads, bound.inputs, way or "eager"], environment
+        return [settings.torch, settings.torch_worker, bound.model, threads, bound.inputs, way or "eager"], environment
     program = compiled(kind, settings.work / "workers")
     return [program, bound.model, bound.tensors, threads, places, way or "f32", outputs], environment
 

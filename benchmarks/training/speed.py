@@ -1,0 +1,162 @@
+"""Seconds and memory of a training step beside PyTorch: forward, backward and update.
+
+speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eager,compile] [--page FILE.md]     (.venv's Python)
+
+Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
+processor of its own, and the first step of a turn does not count (benchmarks/README.md, "How systems are compared"). PyTorch is
+eager or compiled, in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
+holds weights, gradients, moments, activations and what else a step needs.
+`--prepare` starts every system once and times nothing: compiled code is then in FOLDER for the real run.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import numpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
+import page  # noqa: E402
+from setting import Meanwhile, placing  # noqa: E402
+from speed_tasks import TASKS  # noqa: E402
+from systems import Settings, System, torch_of  # noqa: E402
+from turns import geometric_mean, orders, ratio_of_rounds  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Step:
+    """The training step of a task and its inputs, as files."""
+
+    def __init__(self, viridian, name, folder):
+        self.folder, self.model = folder / name, folder / name / f"{name}.onnx"
+        self.inputs = self.folder / "inputs"
+        self.inputs.mkdir(parents=True, exist_ok=True)
+        task, forward = TASKS[name], self.folder / "forward.onnx"
+        self.call(viridian, "zoo", *task.zoo, "--training", "-o", forward)
+        told = json.loads(self.call(viridian, "gradient", forward, *task.gradient, "--json", "-o", self.model))
+        forward.unlink()
+        self.parameters = told["elements"]["parameters"]
+        numbers = numpy.random.default_rng(1)
+        for name, kind in told["inputs"].items():
+            element, _, rest = kind.partition("[")
+            shape = [int(part) for part in rest.rstrip("]").split(",") if part]
+            value = numbers.integers(0, 10, shape) if element == "i64" else numbers.standard_normal(shape).astype(numpy.float32)
+            numpy.save(self.inputs / f"{name}.npy", numpy.float32(1e-5) if name == "viridian.rate" else numpy.asarray(value))
+
+    @staticmethod
+    def call(*command):
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stderr or done.stdout)
+        return done.stdout
+
+    def error(self, _):
+        return None
+
+
+class Comparison:
+    def __init__(self, options):
+        self.options = options
+        self.settings = Settings(options.viridian, pathlib.Path(options.work), options.threads, options.pin, torch=options.torch,
+                                 torch_worker=HERE / "worker_training.py")
+        self.rows, self.seen, self.meanwhile = [], [], Meanwhile()
+
+    def run(self, name):
+        options = self.options
+        step = Step(options.viridian, name, pathlib.Path(options.work))
+        theirs = int(Step.call(options.torch, HERE / "worker_training.py", "--parameters", name))
+        if theirs != step.parameters:
+            sys.exit(f"{name}: Viridian trains {step.parameters} elements, PyTorch {theirs}")
+        systems = [System(self.settings, system, step) for system in ["viridian", *(f"torch:{mode}" for mode in options.modes.split(","))]]
+        if not options.prepare:
+            self.time(name, systems)
+        for system in systems:
+            system.process.kill() if options.prepare else system.close()
+
+    def time(self, name, systems):
+        with self.meanwhile.during(systems):
+            for system in systems:
+                self.seen.append((system.name, system.warm_up(0.3)))
+            rows = orders(len(systems))
+            for turn in range(self.options.rounds or TASKS[name].rounds):
+                for place in rows[turn % len(rows)]:
+                    systems[place].turn(self.options.seconds)
+        for system in systems:
+            every = [seconds for turn in system.times for seconds in turn]
+            medians = [statistics.median(turn) for turn in system.times]
+            self.rows.append({"task": name, "system": system.name, "median": statistics.median(every), "minimum": min(every),
+                              "low": min(medians), "high": max(medians), "ratio": ratio_of_rounds(systems[0].times, system.times),
+                              "memory": system.growth(), "runs": len(every)})
+            print(f"{name:<26} {system.name:<20} {1e3 * self.rows[-1]['median']:10.2f} ms {self.rows[-1]['memory']:8.0f} MiB", flush=True)
+
+    def of(self, name):
+        return {row["system"]: row for row in self.rows if row["task"] == name}
+
+    def times(self):
+        rows = []
+        for row in self.rows:
+            ratio = "" if row["system"] == "viridian" else "{:.2f} ({:.2f} to {:.2f})".format(*row["ratio"])
+            rows.append([row["task"], row["system"], f"{1e3 * row['median']:.2f}", f"{1e3 * row['low']:.2f} to {1e3 * row['high']:.2f}",
+                         f"{1e3 * row['minimum']:.2f}", ratio, f"{row['memory']:.0f}", row["runs"]])
+        return page.table(["step", "system", "median ms", "medians of turns", "minimum", "viridian's time / its", "memory MiB", "steps timed"], rows)
+
+    def summary(self):
+        rows, ratios = [], []
+        for name in dict.fromkeys(row["task"] for row in self.rows):
+            of = self.of(name)
+            exact = {system: row for system, row in of.items() if system.startswith("torch") and not system.endswith(".bf16")}
+            best = min(exact, key=lambda system: exact[system]["median"])
+            small = min(exact, key=lambda system: exact[system]["memory"])
+            ratios.append(exact[best]["ratio"][0])
+            rows.append([name, best, f"{ratios[-1]:.2f}", f"{of['viridian']['memory'] / exact[small]['memory']:.2f} ({small})"])
+        return page.table(["step", "PyTorch's fastest in f32", "viridian's time / its", "viridian's memory / PyTorch's least in f32"], rows) + (
+            f"\n\nViridian's time is {geometric_mean(ratios):.2f} times that of PyTorch's fastest mode in f32, in geometric mean over "
+            f"{len(ratios)} steps.")
+
+
+def parsed():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--viridian", required=True)
+    parser.add_argument("--torch", required=True, help="a python with PyTorch 2 and torchvision")
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--modes", default="eager,compile,eager.bf16,compile.bf16")
+    parser.add_argument("--rounds", type=int, default=0, help="default: 3 or 5, as speed_tasks.py says")
+    parser.add_argument("--seconds", type=float, default=2, help="of a turn; two steps at least")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--pin", default="all", choices=["all", "none"])
+    parser.add_argument("--prepare", action="store_true")
+    parser.add_argument("--page", default="")
+    options = parser.parse_args()
+    for name in ("viridian", "work"):
+        setattr(options, name, str(pathlib.Path(getattr(options, name)).resolve()))
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(pathlib.Path(options.work) / "inductor")
+    options.torch_version = torch_of(options.torch)[1]
+    return options
+
+
+def main():
+    options = parsed()
+    comparison = Comparison(options)
+    for name in options.tasks.split(","):
+        comparison.run(name)
+    if options.prepare:
+        return
+    settings = page.settings(options.viridian, f"PyTorch {options.torch_version}", [
+        ("threads", f"{options.threads} for every system; {placing(options.pin, comparison.seen)}"),
+        ("turns", f"of {options.seconds:g} s, two steps at least, in an order that changes every round (Williams 1949)"),
+        ("meanwhile", comparison.meanwhile.text())])
+    print(comparison.summary())
+    if options.page:
+        page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--prepare`")[0].split()),
+                   "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
+                   "Viridian runs the step file with the first kernels that it offers, as `viridian train` does.",
+                   comparison.summary(), comparison.times(), settings)
+
+
+if __name__ == "__main__":
+    main()
