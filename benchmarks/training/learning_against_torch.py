@@ -1,11 +1,11 @@
 """What is learnt, against PyTorch: bits per character of a text, and digits drawn by code.
 
-learning_against_torch.py VIRIDIAN [--epochs 4] [--page FILE.md]     (a python with PyTorch; ONNX Runtime if it has it)
+learning_against_torch.py VIRIDIAN [--epochs 3] [--page FILE.md]     (a python with PyTorch; ONNX Runtime if it has it)
 
 A network written in PyTorch (networks.py) is exported in training mode. `viridian train` trains it in one command, and PyTorch
 trains it from the same weights, with the same optimiser, rate and batch, its own order of samples and its own dropout.
 
-- The text is Debian's licences (/usr/share/common-licenses), the network a transformer of two blocks that reads 128 bytes. The
+- The text is Debian's licences (/usr/share/common-licenses), the network a transformer of two blocks that reads 64 bytes. The
   last tenth of the text judges. Viridian may need at most 0.02 bits a character more than PyTorch.
 - The digits are drawn from a font of 5 by 7 points at random places, with noise; the network has two convolutions. A fifth of them
   judges. Viridian must name 98 % of them.
@@ -28,7 +28,7 @@ import torch
 
 import networks
 
-CONTEXT, SHARE, BITS, RIGHT = 128, 0.1, 0.02, 0.98
+CONTEXT, SHARE, BITS, RIGHT = 64, 0.1, 0.02, 0.98
 LICENCES = pathlib.Path("/usr/share/common-licenses")
 
 
@@ -105,7 +105,7 @@ def characters(options, folder):
     bytes_ = numpy.frombuffer(text, numpy.uint8).astype(numpy.int64)
     x, labels = (bytes_[shift:shift + windows * CONTEXT].reshape(-1, CONTEXT) for shift in (0, 1))
     torch.manual_seed(3)
-    model = networks.Transformer(tokens=256, width=128, context=CONTEXT)
+    model = networks.Transformer(tokens=256, width=64, context=CONTEXT)
     export(model, torch.from_numpy(x[:16]), folder / "model.onnx")
     epochs, ours = viridian_train(options.viridian, folder, folder / "licences.txt", "--bytes", "--context", CONTEXT, "--eval-share", SHARE,
                                   "--epochs", options.epochs, "--rate", 0.002, "--schedule", "cosine", "--metric", "bits-per-character",
@@ -123,7 +123,7 @@ def characters(options, folder):
 
 
 def digits(options, folder):
-    x, labels = networks.digits(6000, seed=4)
+    x, labels = networks.digits(5000, seed=4)
     held = 1000
     numpy.savez(folder / "train.npz", x=x[:-held], labels=labels[:-held])
     numpy.savez(folder / "held.npz", x=x[-held:], labels=labels[-held:])
@@ -136,7 +136,7 @@ def digits(options, folder):
     trained, theirs = torch_train(model, torch.from_numpy(x[:-held]), torch.from_numpy(labels[:-held]), 50, options.epochs, 0.002)
     _, right, count = in_torch(trained, x[-held:], labels[-held:], 50)
     peer = in_onnxruntime(folder / "trained.onnx", x[-held:], labels[-held:], 50)
-    row = ["digits right", f"5000 images, {options.epochs} epochs", f"{top:.4f}", f"{right / count:.4f}",
+    row = ["digits right", f"4000 images, {options.epochs} epochs", f"{top:.4f}", f"{right / count:.4f}",
            "not here" if peer is None else f"{peer[1] / peer[2]:.4f}", f"{ours:.0f} s, {theirs:.0f} s"]
     return [row], top >= RIGHT and (peer is None or round(top * held) == peer[1])
 
@@ -144,7 +144,7 @@ def digits(options, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("viridian")
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--tasks", default="digits,characters")
     parser.add_argument("--page")
     options = parser.parse_args()

@@ -15,6 +15,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import time
 
 import numpy
 
@@ -73,11 +74,11 @@ class Comparison:
             sys.exit(f"{name}: Viridian trains {step.parameters} elements, PyTorch {theirs}")
         systems = [System(self.settings, system, step) for system in ["viridian", *(f"torch:{mode}" for mode in options.modes.split(","))]]
         if not options.prepare:
-            self.time(name, systems)
+            self.measure(name, systems)
         for system in systems:
             system.process.kill() if options.prepare else system.close()
 
-    def time(self, name, systems):
+    def measure(self, name, systems):
         with self.meanwhile.during(systems):
             for system in systems:
                 self.seen.append((system.name, system.warm_up(0.3)))
@@ -125,7 +126,8 @@ def parsed():
     parser.add_argument("--work", required=True)
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--modes", default="eager,compile,eager.bf16,compile.bf16")
-    parser.add_argument("--rounds", type=int, default=0, help="default: 3 or 5, as speed_tasks.py says")
+    parser.add_argument("--rounds", type=int, default=0, help="default: as speed_tasks.py says")
+    parser.add_argument("--minutes", type=float, default=0, help="no task begins after that")
     parser.add_argument("--seconds", type=float, default=2, help="of a turn; two steps at least")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pin", default="all", choices=["all", "none"])
@@ -139,23 +141,29 @@ def parsed():
     return options
 
 
-def main():
-    options = parsed()
-    comparison = Comparison(options)
-    for name in options.tasks.split(","):
-        comparison.run(name)
-    if options.prepare:
-        return
+def write(options, comparison):
     settings = page.settings(options.viridian, f"PyTorch {options.torch_version}", [
         ("threads", f"{options.threads} for every system; {placing(options.pin, comparison.seen)}"),
         ("turns", f"of {options.seconds:g} s, two steps at least, in an order that changes every round (Williams 1949)"),
         ("meanwhile", comparison.meanwhile.text())])
-    print(comparison.summary())
-    if options.page:
-        page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--prepare`")[0].split()),
-                   "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
-                   "Viridian runs the step file with the first kernels that it offers, as `viridian train` does.",
-                   comparison.summary(), comparison.times(), settings)
+    page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--prepare`")[0].split()),
+               "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
+               "Viridian runs the step file with the first kernels that it offers, as `viridian train` does.",
+               comparison.summary(), comparison.times(), settings)
+
+
+def main():
+    options = parsed()
+    comparison, begin = Comparison(options), time.monotonic()
+    for name in options.tasks.split(","):
+        if options.minutes and time.monotonic() - begin > 60 * options.minutes:
+            print(f"{name} is left out: {options.minutes:g} minutes are over")
+            continue
+        comparison.run(name)
+        if options.page and not options.prepare:
+            write(options, comparison)  # what is known so far, in case that the rest is stopped
+    if not options.prepare:
+        print(comparison.summary())
 
 
 if __name__ == "__main__":

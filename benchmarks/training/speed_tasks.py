@@ -11,7 +11,6 @@ class Task:
     zoo: list
     gradient: list
     rounds: int = 5
-    small: bool = False
 
     def option(self, name, other):
         return self.zoo[self.zoo.index(name) + 1] if name in self.zoo else other
@@ -25,12 +24,12 @@ def encoder(batch, sequence, dropout, rounds):
 TASKS = {
     "encoder_b4_s128": encoder(4, 128, 0, 5),
     "encoder_b4_s128_dropout": encoder(4, 128, 0.1, 5),
-    "encoder_b8_s512": encoder(8, 512, 0, 3),
-    "encoder_b8_s512_dropout": encoder(8, 512, 0.1, 3),
     "resnet50_b8": Task(["resnet50", "--batch", "8"], SGD, 3),
     "mobilenet_v2_b8": Task(["mobilenet_v2", "--batch", "8"], SGD, 5),
-    "mlp_b32": Task(["mlp", "--batch", "32"], SGD, 5, True),
-    "small_cnn_b32": Task(["small_cnn", "--batch", "32"], SGD, 5, True),
-    "small_resnet_b32": Task(["small_resnet", "--batch", "32"], SGD, 5, True),
-    "small_transformer_b8": Task(["small_transformer", "--batch", "8"], ADAMW, 5, True),
+    "mlp_b32": Task(["mlp", "--batch", "32"], SGD, 5),
+    "small_cnn_b32": Task(["small_cnn", "--batch", "32"], SGD, 5),
+    "small_resnet_b32": Task(["small_resnet", "--batch", "32"], SGD, 5),
+    "small_transformer_b8": Task(["small_transformer", "--batch", "8"], ADAMW, 5),
+    "encoder_b8_s512": encoder(8, 512, 0, 2),
+    "encoder_b8_s512_dropout": encoder(8, 512, 0.1, 2),
 }

@@ -46,17 +46,17 @@ NETWORKS = {
     "squeezenet1_0": (TWO, []),
     "squeezenet1_1": (TWO, []),
     "alexnet": (TWO, ["--optimizer", "sgd"]),
-    "vgg16": (TWO, ["--optimizer", "sgd"]),
     "mobilenet_v2": (["--batch", "4"], []),
     "resnet18": (TWO, []),
     "resnet50": (TWO, []),
-    "resnet152": (TWO, ["--optimizer", "sgd"]),
     "inception_v3": (TWO, []),
     "bert_base": (SENTENCE + ["--layers", "2"], ["--loss", "mse"]),
     "bert_large": (SENTENCE + ["--layers", "2"], ["--loss", "mse", "--optimizer", "sgd"]),
     "albert_base": (SENTENCE + ["--layers", "2"], ["--loss", "mse"]),
     "gpt2": (SENTENCE + ["--layers", "2"], []),
     "gpt2_medium": (SENTENCE + ["--layers", "2"], ["--optimizer", "sgd"]),
+    "vgg16": (TWO, ["--optimizer", "sgd"]),
+    "resnet152": (TWO, ["--optimizer", "sgd"]),
 }
 SMALL = ["mlp", "small_cnn", "small_resnet", "small_transformer", "encoder_layer", "mha", "decoder_attention", "dcgan_discriminator"]
 
@@ -181,6 +181,24 @@ def judge(viridian, name):
     return row, within != "**no**"
 
 
+def told(rows):
+    plain = sum(row[-1].startswith("yes") for row in rows)
+    smoothly = sum(row[-1].startswith("in") for row in rows)
+    return (f"{plain} of {len(rows)} steps in ONNX Runtime {onnxruntime.__version__} as in Viridian, to {ALLOWED:g}; {smoothly} more in their "
+            "smooth form")
+
+
+def write(options, rows):
+    import page
+    head = ["network", "size", "loss, optimiser", "gradients", "loss", "loss, relative difference", "largest difference of a gradient",
+            "of a state after the step", "largest of the smooth form", "within 1e-4"]
+    parts = [" ".join(part.split()) for part in __doc__.strip().split("\n\n")[2:]]
+    page.write(options.page, "Training steps in ONNX Runtime", *parts, told(rows) + ".", page.table(head, rows),
+               "The difference of a gradient is relative, in L2; one that is zero except for rounding counts as if it had a hundredth of "
+               "the median size. States are moments and running statistics, with SGD the parameters too, except those whose gradient is "
+               "rounding alone.", page.settings(options.viridian, f"ONNX Runtime {onnxruntime.__version__}"))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("viridian")
@@ -199,21 +217,11 @@ def main():
         print(f"{'ok    ' if good else 'FAILED'} " + "  ".join(map(str, row)), flush=True)
         rows.append(row)
         failed += [] if good else [name]
-    plain = sum(row[-1].startswith("yes") for row in rows)
-    told = (f"{plain} of {len(rows)} steps in ONNX Runtime {onnxruntime.__version__} as in Viridian, to {ALLOWED:g}; "
-            f"{len(rows) - len(failed) - plain} more in their smooth form")
-    print(told)
+        if options.page:
+            write(options, rows)
+    print(told(rows))
     if unknown:
         print(f"not in this script's list, or not in the zoo: {' '.join(unknown)}")
-    if options.page:
-        import page
-        head = ["network", "size", "loss, optimiser", "gradients", "loss", "loss, relative difference", "largest difference of a gradient",
-                "of a state after the step", "largest of the smooth form", "within 1e-4"]
-        parts = [" ".join(part.split()) for part in __doc__.strip('"').strip().split("\n\n")[2:]]
-        page.write(options.page, "Training steps in ONNX Runtime", *parts, told + ".", page.table(head, rows),
-                   "The difference of a gradient is relative, in L2; one that is zero except for rounding counts as if it had a hundredth of "
-                   "the median size. States are moments and running statistics, with SGD the parameters too, except those whose gradient is rounding alone.",
-                   page.settings(options.viridian, f"ONNX Runtime {onnxruntime.__version__}"))
     return 1 if failed or unknown else 0
 
 
