@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tests/serve/scripted.hpp"
+#include "tests/meter/scripted.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/serve/monitor.grpc.pb.h"
 
@@ -23,8 +23,8 @@ namespace viridian::serve {
 namespace {
 
 namespace messages = monitor::v1;
-using tests::Scripted;
-using tests::until;
+using meter::tests::Scripted;
+using meter::tests::until;
 
 const std::string test_token = "0123456789abcdef0123456789abcdef";
 

@@ -36,7 +36,7 @@ Labels labels_of(const meter::Channel& channel, bool counted) {
 }  // namespace
 
 std::vector<MetricFamily> Metrics::Collect() const {
-    const Snapshot now = monitor_->snapshot();
+    const meter::Snapshot now = monitor_->snapshot();
     MetricFamily joules = family("viridian_joules_total", "Energy since the server began, joules");
     MetricFamily doubts = family("viridian_energy_doubts_total",
                                  "Resets and silences of a meter: its joules are a lower bound");

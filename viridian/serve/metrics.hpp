@@ -8,18 +8,18 @@
 //     viridian_sampler_cpu_seconds_total
 #include <prometheus/collectable.h>
 
-#include "viridian/serve/monitor.hpp"
+#include "viridian/meter/monitor/monitor.hpp"
 
 namespace viridian::serve {
 
 class Metrics final : public prometheus::Collectable {
   public:
     // `monitor` must outlive this object.
-    explicit Metrics(Monitor& monitor) : monitor_(&monitor) {}
+    explicit Metrics(meter::Monitor& monitor) : monitor_(&monitor) {}
     [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
   private:
-    Monitor* monitor_;
+    meter::Monitor* monitor_;
 };
 
 }  // namespace viridian::serve

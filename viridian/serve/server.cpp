@@ -59,7 +59,7 @@ struct Server::State {
         : monitor(std::move(meters), options.monitor),
           service(monitor, options.listen.open_to_users() ? options.token : ""),
           metrics(monitor) {}
-    Monitor monitor;
+    meter::Monitor monitor;
     Service service;
     Metrics metrics;
     std::unique_ptr<grpc::Server> server;
@@ -76,7 +76,7 @@ Server::~Server() {
     state_->server->Wait();
 }
 
-Monitor& Server::monitor() { return state_->monitor; }
+meter::Monitor& Server::monitor() { return state_->monitor; }
 
 Result<std::unique_ptr<Server>> Server::open(std::vector<meter::Meter> meters, const ServerOptions& options) {
     ::gpr_set_log_function([](gpr_log_func_args*) {});  // a library prints nothing; what fails is returned

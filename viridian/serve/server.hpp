@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "viridian/meter/monitor/monitor.hpp"
 #include "viridian/serve/address.hpp"
-#include "viridian/serve/monitor.hpp"
 
 namespace viridian::serve {
 
@@ -15,7 +15,7 @@ struct ServerOptions {
     Address listen;                       // for gRPC: TCP or a unix socket
     std::optional<Address> metrics = {};  // for Prometheus, TCP only; none: no page of metrics
     std::string token = {};               // what requests over TCP must carry (token.hpp)
-    MonitorOptions monitor = {};
+    meter::MonitorOptions monitor = {};
 };
 
 class Server {
@@ -34,7 +34,7 @@ class Server {
     // Returns the address of the page of metrics, "" if there is none.
     [[nodiscard]] const std::string& metrics_url() const { return metrics_url_; }
     // Returns the monitor that is served.
-    [[nodiscard]] Monitor& monitor();
+    [[nodiscard]] meter::Monitor& monitor();
 
   private:
     struct State;

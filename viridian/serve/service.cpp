@@ -26,7 +26,7 @@ void write(const meter::Channel& channel, bool counted, messages::Channel& out) 
 }
 
 template <class Message>
-void write(const Samples& samples, Message& out) {
+void write(const meter::Samples& samples, Message& out) {
     for (const meter::Sample& sample : samples.samples) {
         messages::Sample& one = *out.add_samples();
         one.set_channel(sample.channel);
@@ -37,7 +37,7 @@ void write(const Samples& samples, Message& out) {
     out.set_samples_dropped(samples.dropped);
 }
 
-void write(const Epoch& epoch, const std::string& label, messages::Epoch& out) {
+void write(const meter::Epoch& epoch, const std::string& label, messages::Epoch& out) {
     out.set_label(label);
     out.set_begin_ns(epoch.begin_ns);
     out.set_end_ns(epoch.end_ns);
@@ -45,7 +45,7 @@ void write(const Epoch& epoch, const std::string& label, messages::Epoch& out) {
     out.set_joules(epoch.total.value.value);
     out.set_provenance(epoch.total.provenance.text());
     out.set_complete(epoch.complete);
-    for (const EpochEnergy& energy : epoch.energies) {
+    for (const meter::EpochEnergy& energy : epoch.energies) {
         messages::Energy& one = *out.add_energies();
         one.set_channel(energy.channel);
         one.set_joules(energy.energy.value.value);
@@ -131,7 +131,7 @@ grpc::Status Service::admit(const grpc::ServerContext& context) const {
 grpc::Status Service::Start(grpc::ServerContext* context, const messages::StartRequest* request,
                             messages::StartReply* reply) {
     if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
-    const Result<Started> started =
+    const Result<meter::Started> started =
         sessions_->start({request->name(), request->process(), Seconds(request->period_ms() * 1e-3),
                           Seconds(request->lease_seconds())});
     if (!started.ok()) return to_status(started.error());
@@ -147,11 +147,11 @@ grpc::Status Service::Read(grpc::ServerContext* context, const messages::ReadReq
                            messages::Epoch* reply) {
     if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
     if (const grpc::Status bad = check_label(request->label()); !bad.ok()) return bad;
-    const Result<Epoch> epoch = sessions_->read(request->session(), request->peek());
+    const Result<meter::Epoch> epoch = sessions_->read(request->session(), request->peek());
     if (!epoch.ok()) return to_status(epoch.error());
     write(*epoch, request->label(), *reply);
     if (!request->samples()) return grpc::Status::OK;
-    const Result<Samples> samples = sessions_->samples(request->session());
+    const Result<meter::Samples> samples = sessions_->samples(request->session());
     if (!samples.ok()) return to_status(samples.error());
     write(*samples, *reply);
     reply->set_samples_left(samples->left);
@@ -162,14 +162,14 @@ grpc::Status Service::Stop(grpc::ServerContext* context, const messages::StopReq
                            messages::StopReply* reply) {
     if (grpc::Status refused = admit(*context); !refused.ok()) return refused;
     if (const grpc::Status bad = check_label(request->label()); !bad.ok()) return bad;
-    std::optional<Samples> samples;
+    std::optional<meter::Samples> samples;
     if (request->samples()) {  // the epoch's own bound is read by Stop: its joules hold, its reading does not
                                // come
-        Result<Samples> copied = sessions_->samples(request->session());
+        Result<meter::Samples> copied = sessions_->samples(request->session());
         if (!copied.ok()) return to_status(copied.error());
         samples = std::move(*copied);
     }
-    const Result<Monitor::Stopped> epochs = sessions_->stop(request->session());
+    const Result<meter::Monitor::Stopped> epochs = sessions_->stop(request->session());
     if (!epochs.ok()) return to_status(epochs.error());
     write(epochs->last, request->label(), *reply->mutable_last());
     write(epochs->whole, request->label(), *reply->mutable_whole());
@@ -192,14 +192,14 @@ grpc::Status Service::Stream(grpc::ServerContext* context, const messages::Strea
     if (streams.before() >= service_most_streams)
         return {grpc::StatusCode::RESOURCE_EXHAUSTED,
                 fmt::format("there are {} streams already", service_most_streams)};
-    Result<std::unique_ptr<Monitor::Stream>> stream = sessions_->stream(request->session());
+    Result<std::unique_ptr<meter::Monitor::Stream>> stream = sessions_->stream(request->session());
     if (!stream.ok()) return to_status(stream.error());
     writer->SendInitialMetadata();  // the client knows that its session is held
     const auto interval =
         asked == 0.0 ? usual_interval : std::max(shortest_interval, static_cast<std::int64_t>(asked));
     messages::Batch batch;
     while (wait(*context, interval)) {
-        const Result<Samples> samples = (*stream)->next(request->heartbeat_only() ? 0 : 65536);
+        const Result<meter::Samples> samples = (*stream)->next(request->heartbeat_only() ? 0 : 65536);
         if (!samples.ok()) return grpc::Status::OK;  // stopped: the end of the stream
         if (request->heartbeat_only() || (samples->samples.empty() && samples->dropped == 0)) continue;
         batch.Clear();

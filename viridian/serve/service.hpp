@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "viridian/meter/monitor/monitor.hpp"
 #include "viridian/serve/monitor.grpc.pb.h"
-#include "viridian/serve/monitor.hpp"
 
 namespace viridian::serve {
 
@@ -19,7 +19,7 @@ class Service final : public monitor::v1::Monitor::Service {
   public:
     // `sessions` must outlive this object. If `token` is not empty, calls without it in their metadata
     // (token.hpp) end with UNAUTHENTICATED.
-    Service(Monitor& sessions, std::string token) : sessions_(&sessions), token_(std::move(token)) {}
+    Service(meter::Monitor& sessions, std::string token) : sessions_(&sessions), token_(std::move(token)) {}
     void stop();  // ends every stream
 
     grpc::Status Start(grpc::ServerContext* context, const monitor::v1::StartRequest* request,
@@ -35,7 +35,7 @@ class Service final : public monitor::v1::Monitor::Service {
     [[nodiscard]] grpc::Status admit(const grpc::ServerContext& context) const;
     // Waits before the next message of a stream. Returns false if the stream has to end.
     bool wait(const grpc::ServerContext& context, std::int64_t milliseconds);
-    Monitor* sessions_;
+    meter::Monitor* sessions_;
     std::string token_;
     std::atomic<int> streams_{0};  // each has a thread
     std::mutex mutex_;

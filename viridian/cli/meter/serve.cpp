@@ -98,7 +98,7 @@ Result<Answer> run_serve(const ServeOptions& options) {
     if (!server->metrics_url().empty()) fmt::print(stderr, "metrics on {}\n", server->metrics_url());
     while (!signals.came_within(250)) server->monitor().expire();
 
-    const serve::Snapshot last = server->monitor().snapshot();
+    const meter::Snapshot last = server->monitor().snapshot();
     Answer answer;
     answer.json = {{"schema", "viridian.serve/1"},     {"sessions_started", last.started},
                    {"sessions_expired", last.expired}, {"sessions_open", last.sessions},

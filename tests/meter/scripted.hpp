@@ -9,7 +9,7 @@
 #include "tests/meter/fake_tree.hpp"
 #include "viridian/meter/meters/list.hpp"
 
-namespace viridian::serve::tests {
+namespace viridian::meter::tests {
 
 class Scripted {
   public:
@@ -29,16 +29,16 @@ class Scripted {
         std::filesystem::resize_file(file, 0);
         std::filesystem::remove(file);
     }
-    [[nodiscard]] std::vector<meter::Meter> meters() const {
-        meter::MeterPaths paths;
+    [[nodiscard]] std::vector<Meter> meters() const {
+        MeterPaths paths;
         paths.root = tree.root();
         auto meter = meter::open("powercap", paths);
         EXPECT_TRUE(meter.ok());
-        std::vector<meter::Meter> all;
+        std::vector<Meter> all;
         if (meter.ok()) all.push_back(std::move(*meter));
         return all;
     }
-    meter::tests::FakeTree tree;
+    tests::FakeTree tree;
 
   private:
     [[nodiscard]] std::filesystem::path path(const std::string& id) const {
@@ -59,4 +59,4 @@ void until(const Condition& condition) {
     while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
-}  // namespace viridian::serve::tests
+}  // namespace viridian::meter::tests

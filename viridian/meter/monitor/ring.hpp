@@ -7,10 +7,10 @@
 
 #include "viridian/meter/sample.hpp"
 
-namespace viridian::serve {
+namespace viridian::meter {
 
 struct RingSample {
-    meter::Sample sample;
+    Sample sample;
     std::uint64_t owner = 0;  // number of the session whose process it is about; 0: it is for all sessions
 };
 
@@ -39,4 +39,4 @@ class Ring {
     std::uint64_t end_ = 0;
 };
 
-}  // namespace viridian::serve
+}  // namespace viridian::meter

@@ -1,16 +1,11 @@
-#include "viridian/serve/totals.hpp"
+#include "viridian/meter/monitor/totals.hpp"
 
 #include <gtest/gtest.h>
 
 #include "viridian/base/random.hpp"
 
-namespace viridian::serve {
+namespace viridian::meter {
 namespace {
-
-using meter::Channel;
-using meter::Kind;
-using meter::Sample;
-using meter::Scope;
 
 constexpr std::int64_t second = 1'000'000'000;
 
@@ -27,7 +22,7 @@ void take(Totals& totals, std::int64_t time, std::int64_t value) {
 }
 
 double microjoules_at(const Totals& totals, std::int64_t time) {
-    return 1e6 * meter::joules(totals.at(time)[0].energy).value;
+    return 1e6 * joules(totals.at(time)[0].energy).value;
 }
 
 TEST(Totals, CountersGoRoundAndNothingIsLost) {
@@ -39,7 +34,7 @@ TEST(Totals, CountersGoRoundAndNothingIsLost) {
         truth += static_cast<std::int64_t>(random.below(450'000));
     }
     take(totals, 5 * second / 2, (start + truth) % 999'999);
-    EXPECT_EQ(meter::microjoules(totals.at(3 * second)[0].energy), truth);
+    EXPECT_EQ(microjoules(totals.at(3 * second)[0].energy), truth);
     EXPECT_EQ(totals.at(3 * second)[0].doubts, 0U);
 }
 
@@ -90,4 +85,4 @@ TEST(Totals, PowersAreIntegratedAndHeldToTheBound) {
 }
 
 }  // namespace
-}  // namespace viridian::serve
+}  // namespace viridian::meter

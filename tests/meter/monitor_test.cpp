@@ -1,4 +1,4 @@
-#include "viridian/serve/monitor.hpp"
+#include "viridian/meter/monitor/monitor.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tests/serve/scripted.hpp"
+#include "tests/meter/scripted.hpp"
 
-namespace viridian::serve {
+namespace viridian::meter {
 namespace {
 
 using tests::Scripted;
@@ -160,7 +160,7 @@ TEST(Monitor, AProcessGetsItsShare) {
     Monitor monitor(script.meters(), {});
     const auto started = monitor.start({.process = ::getpid()});
     ASSERT_TRUE(started.ok()) << started.error().text();
-    EXPECT_EQ(started->channels.back().kind, meter::Kind::busy_ticks);
+    EXPECT_EQ(started->channels.back().kind, Kind::busy_ticks);
     const auto begin = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300)) script.core(1);
     script.package(1'000'000);
@@ -187,7 +187,7 @@ TEST(Monitor, NobodyReadsMoreOftenThanTheShortestPeriod) {
         refused.error().text(),
         "this monitor does not read every 1.9 ms, because fast readings of energy reveal what other "
         "programs compute. ask for 2 ms or more, or have the monitor started with --allow-fast-periods.");
-    const std::int64_t begin = meter::stamp_now().monotonic_ns;
+    const std::int64_t begin = stamp_now().monotonic_ns;
     const auto started = monitor.start({.period = Seconds(0.002)});
     ASSERT_TRUE(started.ok()) << started.error().text();
     auto stream = monitor.stream(started->session);
@@ -201,9 +201,9 @@ TEST(Monitor, NobodyReadsMoreOftenThanTheShortestPeriod) {
     for (std::thread& client : clients) client.join();
     const auto samples = (*stream)->next();
     ASSERT_TRUE(samples.ok());
-    const std::int64_t end = meter::stamp_now().monotonic_ns;
+    const std::int64_t end = stamp_now().monotonic_ns;
     const auto readings =
-        std::ranges::count(samples->samples, 0U, [](const meter::Sample& sample) { return sample.channel; });
+        std::ranges::count(samples->samples, 0U, [](const Sample& sample) { return sample.channel; });
     EXPECT_GT(readings, 10);
     EXPECT_LE((readings - 1) * 2'000'000, end - begin);
 }
@@ -234,4 +234,4 @@ TEST(Monitor, RequestsOutOfBoundsAreRefused) {
 }
 
 }  // namespace
-}  // namespace viridian::serve
+}  // namespace viridian::meter

@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "viridian/base/energy.hpp"
+#include "viridian/meter/monitor/ring.hpp"
+#include "viridian/meter/monitor/totals.hpp"
 #include "viridian/meter/sampler.hpp"
-#include "viridian/serve/ring.hpp"
-#include "viridian/serve/totals.hpp"
 
-namespace viridian::serve {
+namespace viridian::meter {
 
 struct MonitorOptions {
     Seconds idle_period{1.0};  // between readings while there is no session
@@ -37,9 +37,9 @@ struct StartRequest {
 struct Started {
     std::string session;  // its id, for all other calls
     Seconds lease;
-    std::vector<meter::Channel> channels;  // of the meters, then of the process
-    std::vector<bool> counted;             // per channel: it is part of the total (meters/list.hpp)
-    std::int64_t time_ns = 0;              // Unix time of the beginning
+    std::vector<Channel> channels;  // of the meters, then of the process
+    std::vector<bool> counted;      // per channel: it is part of the total (meters/list.hpp)
+    std::int64_t time_ns = 0;       // Unix time of the beginning
 };
 
 struct EpochEnergy {
@@ -51,7 +51,7 @@ struct EpochEnergy {
 };
 
 struct Samples {
-    std::vector<meter::Sample> samples;
+    std::vector<Sample> samples;
     std::uint64_t dropped = 0;  // samples that the ring lost because the client was too slow
     std::uint64_t left = 0;     // samples that the next call will see
 };
@@ -67,10 +67,10 @@ struct Epoch {
 
 // A Snapshot is the state of the whole monitor, for Prometheus.
 struct Snapshot {
-    std::vector<meter::Channel> channels;
+    std::vector<Channel> channels;
     std::vector<bool> counted;
     std::vector<Totals::Reading> totals;
-    meter::SamplerStats sampler;  // its first `meters` are the monitor's, then the sessions' processes
+    SamplerStats sampler;  // its first `meters` are the monitor's, then the sessions' processes
     std::size_t meters = 0;
     std::size_t sessions = 0;
     std::uint64_t started = 0, expired = 0;
@@ -78,7 +78,7 @@ struct Snapshot {
 
 class Monitor {
   public:
-    Monitor(std::vector<meter::Meter> meters, MonitorOptions options);
+    Monitor(std::vector<Meter> meters, MonitorOptions options);
     ~Monitor();
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
@@ -114,7 +114,7 @@ class Monitor {
   private:
     // A Bound is the state of everything at the beginning or end of an epoch.
     struct Bound {
-        meter::Stamp stamp;
+        Stamp stamp;
         std::vector<Totals::Reading> totals;
         std::vector<std::int64_t> ticks;      // of the process by package, then of everybody
         std::vector<std::uint64_t> failures;  // by meter
@@ -125,22 +125,22 @@ class Monitor {
 
     [[nodiscard]] Result<SessionPointer> find(const std::string& session);  // renews the lease
     struct Reads {
-        meter::Stamp before;
-        meter::SamplerStats stats;
+        Stamp before;
+        SamplerStats stats;
     };
     [[nodiscard]] Reads read_meters();
     [[nodiscard]] Bound bound(const Session& session, const Reads& reads) const;
-    [[nodiscard]] Epoch between(const Bound& begin, const Bound& end, const meter::SamplerStats& stats) const;
+    [[nodiscard]] Epoch between(const Bound& begin, const Bound& end, const SamplerStats& stats) const;
     [[nodiscard]] Result<Stopped> advance(const std::string& session, bool peek);
     [[nodiscard]] Samples copy(const Session& session, std::uint64_t& place, std::size_t most) const;
     void end(const SessionPointer& session);
     void pace();  // sets the sampler's period to the shortest of all sessions
 
     MonitorOptions options_;
-    std::vector<meter::Channel> channels_;  // of all meters; fixed
-    std::vector<std::size_t> meter_of_;     // by channel
-    std::vector<Seconds> updates_;          // by meter
-    std::vector<bool> counted_;             // by channel
+    std::vector<Channel> channels_;      // of all meters; fixed
+    std::vector<std::size_t> meter_of_;  // by channel
+    std::vector<Seconds> updates_;       // by meter
+    std::vector<bool> counted_;          // by channel
 
     std::mutex pacing_;
     // Guards the members from here to `expired_`. The sampler's own lock is taken before it, never after.
@@ -150,7 +150,7 @@ class Monitor {
     std::map<std::string, SessionPointer> sessions_;
     std::uint64_t started_ = 0, expired_ = 0;
 
-    std::unique_ptr<meter::Sampler> sampler_;  // last: its thread stops first
+    std::unique_ptr<Sampler> sampler_;  // last: its thread stops first
 };
 
 class Monitor::Stream {
@@ -170,4 +170,4 @@ class Monitor::Stream {
     std::uint64_t place_;
 };
 
-}  // namespace viridian::serve
+}  // namespace viridian::meter

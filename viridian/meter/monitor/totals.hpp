@@ -7,20 +7,20 @@
 
 #include "viridian/meter/curve/running_energy.hpp"
 
-namespace viridian::serve {
+namespace viridian::meter {
 
 class Totals {
   public:
-    using Reading = meter::RunningEnergy::State;
+    using Reading = RunningEnergy::State;
 
-    void add_channels(std::span<const meter::Channel> channels);
+    void add_channels(std::span<const Channel> channels);
     // Takes samples of a meter. Its channels begin at `first` in the list of all channels.
-    void take(std::uint32_t first, std::span<const meter::Sample> samples);
+    void take(std::uint32_t first, std::span<const Sample> samples);
     // Returns the state of each channel at `monotonic_ns`. A power counts as constant since its last reading.
     [[nodiscard]] std::vector<Reading> at(std::int64_t monotonic_ns) const;
 
   private:
-    std::vector<meter::RunningEnergy> running_;
+    std::vector<RunningEnergy> running_;
 };
 
-}  // namespace viridian::serve
+}  // namespace viridian::meter

@@ -1,4 +1,4 @@
-#include "viridian/serve/monitor.hpp"
+#include "viridian/meter/monitor/monitor.hpp"
 
 #include <algorithm>
 #include <random>
@@ -6,7 +6,7 @@
 #include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/process_tree.hpp"
 
-namespace viridian::serve {
+namespace viridian::meter {
 namespace {
 
 constexpr Seconds usual_period{0.004}, fastest_period{0.0001}, longest_period{60.0};
@@ -14,7 +14,7 @@ constexpr Seconds usual_lease{60.0}, shortest_lease{1.0}, longest_lease{30.0 * 2
 constexpr std::size_t longest_name = 256;
 constexpr int monitor_most_streams = 4;  // of one session
 
-std::int64_t nanoseconds(Seconds seconds) { return static_cast<std::int64_t>(seconds.value * 1e9); }
+std::int64_t monitor_ns(Seconds seconds) { return static_cast<std::int64_t>(seconds.value * 1e9); }
 
 // 0 is the usual value; NaN is within no bounds.
 Result<Seconds> within(std::string_view what, Seconds asked, Seconds usual, Seconds least, Seconds most) {
@@ -59,40 +59,39 @@ struct Monitor::Session {
     std::int64_t expires_ns = 0;
     int streams = 0;
     bool ended = false;
-    std::vector<meter::Channel> process_channels;
+    std::vector<Channel> process_channels;
     std::vector<std::int64_t> ticks;
     std::uint64_t process_meter = 0;  // the sampler's number; 0: none
     Bound first, last;
     std::uint64_t place = 0;
     std::mutex advancing;  // one Read at a time; taken before the monitor's own lock
 
-    void renew() { expires_ns = meter::stamp_now().monotonic_ns + nanoseconds(lease); }
+    void renew() { expires_ns = stamp_now().monotonic_ns + monitor_ns(lease); }
 };
 
-Monitor::Monitor(std::vector<meter::Meter> meters, MonitorOptions options)
+Monitor::Monitor(std::vector<Meter> meters, MonitorOptions options)
     : options_(std::move(options)), ring_(options_.most_samples) {
     const Seconds least(std::max(options_.shortest_period.value, fastest_period.value));
     options_.shortest_period = least;
-    for (const meter::Meter& one : meters) {
+    for (const Meter& one : meters) {
         channels_.insert(channels_.end(), one.channels.begin(), one.channels.end());
         meter_of_.resize(channels_.size(), updates_.size());
         updates_.push_back(Seconds(std::max(one.update.value, one.shortest.value)));
     }
     totals_.add_channels(channels_);
     counted_.resize(channels_.size());
-    for (const std::uint32_t channel : meter::counted(channels_)) counted_[channel] = true;
+    for (const std::uint32_t channel : counted(channels_)) counted_[channel] = true;
 
-    sampler_ = std::make_unique<meter::Sampler>(
-        std::vector<meter::Meter>{}, meter::SamplerOptions{.period = options_.idle_period, .least = least},
-        nullptr);
+    sampler_ = std::make_unique<Sampler>(
+        std::vector<Meter>{}, meter::SamplerOptions{.period = options_.idle_period, .least = least}, nullptr);
     std::uint32_t first = 0;
-    for (meter::Meter& one : meters) {
+    for (Meter& one : meters) {
         const auto count = static_cast<std::uint32_t>(one.channels.size());
-        sampler_->add(std::move(one), [this, first](const auto&, std::span<const meter::Sample> samples) {
+        sampler_->add(std::move(one), [this, first](const auto&, std::span<const Sample> samples) {
             const std::lock_guard lock(mutex_);
             totals_.take(first, samples);
             if (sessions_.empty()) return;
-            for (meter::Sample sample : samples) {
+            for (Sample sample : samples) {
                 sample.channel += first;
                 ring_.push({sample, 0});
             }
@@ -115,10 +114,10 @@ Result<Started> Monitor::start(const StartRequest& request) {
     session->name = request.name;
     VIRIDIAN_TRY(session->period, period_of(request, options_.shortest_period));
     VIRIDIAN_TRY(session->lease, within("lease", request.lease, usual_lease, shortest_lease, longest_lease));
-    std::optional<meter::Meter> tree;
+    std::optional<Meter> tree;
     if (request.process > 0) {
-        VIRIDIAN_TRY(tree, meter::open_process_tree(request.process, options_.root, false));
-        std::vector<meter::Sample> probe;
+        VIRIDIAN_TRY(tree, open_process_tree(request.process, options_.root, false));
+        std::vector<Sample> probe;
         if (!tree->read(probe).ok())
             return fail(ErrorCode::missing_entry, "give the id it has where `viridian serve` runs, or 0",
                         "there is no process {} on the monitor's machine", request.process);
@@ -138,9 +137,9 @@ Result<Started> Monitor::start(const StartRequest& request) {
     if (tree) {
         const auto base = static_cast<std::uint32_t>(channels_.size());
         session->process_meter = sampler_->add(
-            std::move(*tree), [this, session, base](const auto&, std::span<const meter::Sample> samples) {
+            std::move(*tree), [this, session, base](const auto&, std::span<const Sample> samples) {
                 const std::lock_guard lock(mutex_);
-                for (meter::Sample sample : samples) {
+                for (Sample sample : samples) {
                     session->ticks[sample.channel] = sample.value;
                     sample.channel += base;
                     ring_.push({sample, session->number});
@@ -169,7 +168,7 @@ Result<Monitor::SessionPointer> Monitor::find(const std::string& session) {
 
 Monitor::Reads Monitor::read_meters() {
     Reads reads;
-    reads.before = meter::stamp_now();
+    reads.before = stamp_now();
     sampler_->read_now();
     reads.stats = sampler_->stats();
     return reads;
@@ -177,7 +176,7 @@ Monitor::Reads Monitor::read_meters() {
 
 Monitor::Bound Monitor::bound(const Session& session, const Reads& reads) const {
     Bound bound;
-    bound.stamp = meter::stamp_now();
+    bound.stamp = stamp_now();
     bound.totals = totals_.at(bound.stamp.monotonic_ns);
     bound.ticks = session.ticks;
     for (std::size_t i = 0; i < updates_.size(); ++i)
@@ -212,7 +211,7 @@ Result<Monitor::Stopped> Monitor::stop(const std::string& session) {
     return epochs;
 }
 
-Epoch Monitor::between(const Bound& begin, const Bound& end, const meter::SamplerStats& stats) const {
+Epoch Monitor::between(const Bound& begin, const Bound& end, const SamplerStats& stats) const {
     Epoch epoch;
     epoch.begin_ns = begin.stamp.time_ns;
     epoch.end_ns = end.stamp.time_ns;
@@ -233,7 +232,7 @@ Epoch Monitor::between(const Bound& begin, const Bound& end, const meter::Sample
         return std::nullopt;
     };
     for (std::uint32_t i = 0; i < channels_.size(); ++i) {
-        const meter::Channel& channel = channels_[i];
+        const Channel& channel = channels_[i];
         if (!channel.is_power()) continue;
         const Joules joules = meter::joules(end.totals[i].energy - begin.totals[i].energy);
         const double update = updates_[meter_of_[i]].value;
@@ -249,7 +248,7 @@ Epoch Monitor::between(const Bound& begin, const Bound& end, const meter::Sample
         } else if (end.totals[i].doubts != begin.totals[i].doubts) {
             energy.complete = false;
             epoch.warnings.push_back(what + " was reset or unread for long: its joules are a lower bound");
-        } else if (channel.kind == meter::Kind::energy_uj && joules.value <= 0.0) {
+        } else if (channel.kind == Kind::energy_uj && joules.value <= 0.0) {
             energy.complete = false;
             if (energy.counted)
                 epoch.warnings.push_back(
@@ -313,7 +312,7 @@ void Monitor::expire() {
     std::vector<SessionPointer> old;
     {
         const std::lock_guard lock(mutex_);
-        const std::int64_t now = meter::stamp_now().monotonic_ns;
+        const std::int64_t now = stamp_now().monotonic_ns;
         for (const auto& [id, session] : sessions_)
             if (session->streams == 0 && session->expires_ns < now) old.push_back(session);
         expired_ += old.size();
@@ -326,7 +325,7 @@ Snapshot Monitor::snapshot() {
     const std::lock_guard lock(mutex_);
     return {.channels = channels_,
             .counted = counted_,
-            .totals = totals_.at(meter::stamp_now().monotonic_ns),
+            .totals = totals_.at(stamp_now().monotonic_ns),
             .sampler = reads.stats,
             .meters = updates_.size(),
             .sessions = sessions_.size(),
@@ -364,4 +363,4 @@ Result<Samples> Monitor::Stream::next(std::size_t most) {
     return monitor_->copy(*session_, place_, most);
 }
 
-}  // namespace viridian::serve
+}  // namespace viridian::meter
