@@ -171,9 +171,8 @@ class Optimized {
     [[nodiscard]] std::string json() const;  // schema viridian.optimize/1
     // Writes the model to `file` (.onnx), and beside it its plan, page and certificate.
     [[nodiscard]] Result<Done> save(const std::string& file) const;
-    // Returns the optimised plan, ready to run. It takes the plan out of the result: nothing
-    // else of the result may be called afterwards.
-    [[nodiscard]] Model model() &&;
+    // Returns the optimised plan, ready to run. It may outlive this object, and keeps its memory.
+    [[nodiscard]] Model model() const;
 
   private:
     friend Result<Optimized> optimize(const std::string&, const OptimizeOptions&, Listener*);

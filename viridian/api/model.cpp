@@ -61,12 +61,15 @@ std::int64_t Tensor::count() const {
 
 void* Tensor::mutable_data() { return owned_ ? const_cast<void*>(data_.get()) : nullptr; }
 
-std::shared_ptr<Model::State> Model::State::of(session::Session session) {
+std::shared_ptr<Model::State> Model::State::of(std::shared_ptr<const void> owner,
+                                               const execute::Device& device,
+                                               const optimize::PlannedModel& planned) {
     auto state = std::make_shared<State>();
-    state->session = std::move(session);
-    const graph::Graph& graph = state->session.planned.graph;
-    state->inputs = ports_of(graph, graph.inputs());
-    state->outputs = ports_of(graph, graph.outputs());
+    state->owner = std::move(owner);
+    state->threads = device.threads();
+    state->executable = planned.executable.get();
+    state->inputs = ports_of(planned.graph, planned.graph.inputs());
+    state->outputs = ports_of(planned.graph, planned.graph.outputs());
     return state;
 }
 
@@ -74,14 +77,15 @@ Result<Model> Model::open(const std::string& file, const OpenOptions& options) {
     return api::answer([&]() -> viridian::Result<Model> {
         const session::ModelOptions model = api::model_options(file, options);
         VIRIDIAN_TRY(session::LoadedModel loaded, session::load(model));
-        VIRIDIAN_TRY(session::Session session, session::prepare(std::move(loaded), model));
-        return Model(State::of(std::move(session)));
+        VIRIDIAN_TRY(session::Session prepared, session::prepare(std::move(loaded), model));
+        const auto session = std::make_shared<session::Session>(std::move(prepared));
+        return Model(State::of(session, *session->device, session->planned));
     });
 }
 
 const std::vector<Port>& Model::inputs() const { return state_->inputs; }
 const std::vector<Port>& Model::outputs() const { return state_->outputs; }
-int Model::threads() const { return state_->session.device->threads(); }
+int Model::threads() const { return state_->threads; }
 
 Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) const {
     return api::answer([&]() -> viridian::Result<std::vector<Tensor>> {
@@ -91,7 +95,7 @@ Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) const {
         }
         for (const Port& port : state_->outputs)
             made.emplace_back(api::from_public(port.element), port.shape);
-        VIRIDIAN_TRY(state_->session.planned.executable->run(given, made));
+        VIRIDIAN_TRY(state_->executable->run(given, made));
         std::vector<Tensor> outputs;
         for (std::size_t i = 0; i < made.size(); ++i) {
             const auto owner = std::make_shared<graph::Tensor>(std::move(made[i]));

@@ -112,12 +112,8 @@ Result<Done> Optimized::save(const std::string& file) const {
     });
 }
 
-Model Optimized::model() && {
-    const auto state = std::move(state_);
-    session::Session session;
-    session.device = std::move(state->device);
-    session.planned = std::move(state->result.optimized.planned);
-    return Model(Model::State::of(std::move(session)));
+Model Optimized::model() const {
+    return Model(Model::State::of(state_, *state_->device, state_->result.optimized.planned));
 }
 
 }  // namespace viridian::v1

@@ -15,9 +15,12 @@ namespace viridian::api {
 namespace viridian::v1 {
 
 struct Model::State {
-    session::Session session;
+    std::shared_ptr<const void> owner;  // of the device and of the plan
+    int threads = 0;
+    execute::Executable* executable = nullptr;
     std::vector<Port> inputs, outputs;
-    static std::shared_ptr<State> of(session::Session session);
+    static std::shared_ptr<State> of(std::shared_ptr<const void> owner, const execute::Device& device,
+                                     const optimize::PlannedModel& planned);
 };
 
 struct Optimized::State {

@@ -7,7 +7,6 @@ import importlib
 import importlib.abc
 import os
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.environ.pop("VIRIDIAN_TORCH_TRACE", "")  # processes that the program starts are not traced
@@ -43,78 +42,31 @@ def end_cleanly(finish):
         pass
 
 
-def unless_it_fails(step):
-    """The program goes on whatever happens to the names of its modules."""
-    try:
-        return step()
-    except Exception as error:
-        print(f"viridian: the program's modules are not named: {type(error).__name__}: {error}", file=sys.stderr)
-        return None
-
-
 def trace(torch):
-    ours = ("kineto", "module_scopes", "event_timer", "load_file", "simulated_gpu")
+    ours = ("kineto", "module_scopes", "torch_recording", "event_timer", "load_file", "simulated_gpu")
     theirs = {name: sys.modules.pop(name) for name in ours if name in sys.modules}
     sys.path.insert(0, os.path.dirname(HERE))
     import kineto
     import module_scopes
+    import torch_recording
     timer = timer_of_events() if EVENTS else None
     sys.path.pop(0)
     for name in ours:  # the program may have modules of these names
         sys.modules.pop(name, None)
     sys.modules.update(theirs)
-    profiler, anchors, owner = torch.profiler, [], os.getpid()
-    kinds = [profiler.ProfilerActivity.CPU]
-    if torch.cuda.is_available() and timer is None:
-        kinds.append(profiler.ProfilerActivity.CUDA)
-    prof = profiler.profile(activities=kinds)
-    scopes = module_scopes.ModuleScopes(torch)
-
-    def anchor():
-        name, before = f"{kineto.ANCHOR}.{len(anchors)}", time.time_ns()
-        with profiler.record_function(name):
-            pass
-        anchors.append((name, before, time.time_ns()))
+    recording, owner = torch_recording.TorchRecording(torch, kineto, module_scopes, TARGET, timer), os.getpid()
 
     def finish():
         if os.getpid() != owner:
             return
         atexit.unregister(finish)
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
-            torch.cuda.synchronize()
-        unless_it_fails(scopes.stop)
-        anchor()
-        prof.stop()
-        import gzip
-        import json
-        whole_us = not torch.profiler.kineto_available()
-        if whole_us:
-            data = kineto.of_events(prof.profiler.kineto_results.events())
-        else:
-            raw = TARGET + ".raw.json"
-            prof.export_chrome_trace(raw)
-            data = kineto.load(raw, anchors)
-            os.remove(raw)
-        about_modules = unless_it_fails(lambda: scopes.add_to(data, whole_us))
-        low, high = kineto.clock_offset(data, anchors)
-        if low is not None and (low > 0 or high < 0):
-            kineto.shift(data, -(low + high) // 2)
-        if timer is not None:
-            kineto.add_kernels(data, timer.take())
-        used = torch.cuda.is_available() and torch.cuda.is_initialized()
-        if used and timer is None and not kineto.kernels(data):
-            print("viridian: PyTorch's profiler saw no kernels: `viridian doctor` says why; `viridian record --torch "
-                  "--events` times operators without CUPTI", file=sys.stderr)
-        data["viridianClock"] = {"trace_ahead_ns": [low, high]}
+        about_modules = recording.stop()
         if about_modules is not None:
+            import json
             with open(TARGET + ".modules", "w", encoding="utf-8") as file:
                 json.dump(about_modules, file)
-        with gzip.GzipFile(TARGET, "wb", 6, mtime=0) as file:
-            file.write(json.dumps(data, separators=(",", ":")).encode())
 
-    prof.start()
-    anchor()
-    unless_it_fails(scopes.start)
+    recording.start()
     atexit.register(finish)
     if ENDS:
         end_cleanly(finish)

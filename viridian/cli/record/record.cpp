@@ -8,12 +8,8 @@
 #include "viridian/cli/record/program.hpp"
 #include "viridian/cli/record/record_traces.hpp"
 #include "viridian/meter/curve/power_curve.hpp"
-#include "viridian/meter/log/power_log.hpp"
-#include "viridian/meter/measure.hpp"
+#include "viridian/meter/log/power_recording.hpp"
 #include "viridian/meter/meters/list.hpp"
-#include "viridian/meter/meters/proc_stat.hpp"
-#include "viridian/meter/process_tree.hpp"
-#include "viridian/meter/sampler.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -24,26 +20,6 @@ struct RecordOptions {
     std::vector<std::string> command;
     Tracing tracing;
     bool json = false, force = false;
-};
-
-class Log {
-  public:
-    explicit Log(meter::PowerLogWriter writer) : writer_(std::move(writer)) {}
-    void add(const std::vector<meter::Channel>& channels, std::span<const meter::Sample> samples) {
-        keep(writer_.add(channels, samples));
-    }
-    void note(std::string_view line) { keep(writer_.note(line)); }
-    [[nodiscard]] std::optional<Error> finish() {
-        keep(writer_.flush());
-        return failed_;
-    }
-
-  private:
-    void keep(const Result<void>& result) {
-        if (!result.ok() && !failed_) failed_ = result.error();
-    }
-    meter::PowerLogWriter writer_;
-    std::optional<Error> failed_;
 };
 
 Result<std::vector<meter::Meter>> open_meters_record(const RecordOptions& options) {
@@ -88,52 +64,31 @@ Result<void> prepare_folder(const RecordOptions& options) {
     return {};
 }
 
-// Notes at the head of the log: how often each meter changes, where counters wrap, which CPU is where.
-Result<void> write_head(Log& log, const std::vector<meter::Meter>& meters) {
-    for (const meter::Meter& one : meters) {
-        VIRIDIAN_TRY(const Seconds update, meter::measure_update(one, Seconds(0.1)));
-        log.note(fmt::format("update_ns {} {}", one.name,
-                             static_cast<std::int64_t>(std::max(update.value, one.shortest.value) * 1e9)));
-        for (const meter::Channel& channel : one.channels)
-            if (channel.wrap_uj > 0)
-                log.note(fmt::format("wrap_uj {} {} {} {}", channel.meter, channel.device,
-                                     name_of(channel.scope), channel.wrap_uj));
-    }
-    VIRIDIAN_TRY(const meter::CpuTimes times, meter::read_cpu_times("/"));
-    const std::vector<int> packages = meter::cpu_packages("/", times.busy.size());
-    for (std::size_t cpu = 0; cpu < packages.size(); ++cpu)
-        log.note(fmt::format("cpu_package {} {}", cpu, packages[cpu]));
-    return {};
-}
-
 struct Recorded {
     double seconds = 0.0;
     std::int64_t begin_ns = 0;  // Unix time
     int exit_code = 0;
     bool stopped = false;  // the program's time was up
     meter::SamplerStats stats;
+    std::optional<Error> failed;  // the log could not be written to its end
 };
 
-// Runs the program while the meters and its process tree are sampled into `log`.
-Result<Recorded> run_sampled(const RecordOptions& options, std::vector<meter::Meter> meters, Log& log,
+// Runs the program while the meters and its process tree are sampled into the log `path`.
+Result<Recorded> run_sampled(const RecordOptions& options, std::vector<meter::Meter> meters, const Path& path,
                              const std::vector<std::string>& environment) {
-    const auto take = [&log](const std::vector<meter::Channel>& channels,
-                             std::span<const meter::Sample> samples) { log.add(channels, samples); };
-    const auto note = [&log](std::string_view line) { log.note(line); };
+    VIRIDIAN_TRY(meter::PowerRecording recording,
+                 meter::PowerRecording::start(path, std::move(meters), Seconds(options.period_ms * 1e-3)));
     const meter::Stamp begin = meter::stamp_now();
-    meter::Sampler sampler(std::move(meters),
-                           {.period = Seconds(options.period_ms * 1e-3), .max_share = 0.0045}, take, note);
-    sampler.read_now();  // before its first instruction
+    recording.read_now();  // before its first instruction
     VIRIDIAN_TRY(const pid_t child, start_program(options.command, environment, options.json));
-    std::uint64_t tree = 0;
-    if (Result<meter::Meter> process = meter::open_process_tree(child); process.ok())
-        tree = sampler.add(std::move(*process), take);
+    recording.watch(child);
     Recorded out;
     out.stopped = wait_for_end(child, time_limit(options));
-    sampler.read_now();
+    recording.read_now();
     const meter::Stamp end = meter::stamp_now();
-    sampler.remove(tree);
-    out.stats = sampler.stop();
+    meter::PowerRecording::Ended ended = recording.stop();
+    out.stats = std::move(ended.stats);
+    out.failed = std::move(ended.failed);
     const int ended_with = reap(child);
     out.exit_code = out.stopped ? 0 : ended_with;  // a program that we stopped has not failed
     out.begin_ns = begin.time_ns;
@@ -222,18 +177,15 @@ Result<Answer> run_record(const RecordOptions& options) {
     VIRIDIAN_TRY(const std::vector<std::string> environment,
                  traced_environment(options.tracing, options.folder));
     VIRIDIAN_TRY(prepare_folder(options));
-    VIRIDIAN_TRY(meter::PowerLogWriter writer, meter::PowerLogWriter::create(path));
-    Log log(std::move(writer));
-    VIRIDIAN_TRY(write_head(log, meters));
-    VIRIDIAN_TRY(const Recorded recorded, run_sampled(options, std::move(meters), log, environment));
-    const std::optional<Error> failed = log.finish();
+    VIRIDIAN_TRY(const Recorded recorded, run_sampled(options, std::move(meters), path, environment));
 
     Answer answer = describe_recording(options, recorded, path);
     VIRIDIAN_TRY(add_traces(options, recorded.stopped, answer));
-    if (failed) {
-        answer.json["error"] = {{"message", failed->message}, {"next_step", failed->next_step}};
-        answer.text += "warning: " + failed->text() + "\n";
-        if (answer.exit_code == 0) answer.exit_code = failed->kind() == ErrorKind::user ? 1 : 2;
+    if (recorded.failed) {
+        const Error& failed = *recorded.failed;
+        answer.json["error"] = {{"message", failed.message}, {"next_step", failed.next_step}};
+        answer.text += "warning: " + failed.text() + "\n";
+        if (answer.exit_code == 0) answer.exit_code = failed.kind() == ErrorKind::user ? 1 : 2;
     } else {
         VIRIDIAN_TRY(write_file(Path(options.folder) / "record.json", json_dump(answer.json, 1) + "\n"));
     }
