@@ -18,6 +18,7 @@ demo: ## install what is missing, build, optimise a real network on this CPU: bu
 test: ## install what is missing, build, run every test and check
 	@tools/install_packages build test
 	@tools/peers || true
+	@tools/python/environment || true
 	@tools/test
 
 bundle: ## the relocatable archive, build/bundle/viridian-VERSION-linux-x86_64.tar.gz (docs/bundle.md)

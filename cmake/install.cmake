@@ -9,8 +9,7 @@ foreach(room IN ITEMS base graph meter trace data onnx rewrite plan account cost
     list(APPEND objects $<TARGET_OBJECTS:viridian_${room}>)
 endforeach()
 
-# The system libraries that the rooms use, for the link line here and in the pkg-config file.
-set(VIRIDIAN_SYSTEM_LIBRARIES dnnl hwy onnx_proto protobuf sqlite3 fmt z zstd dl pthread)
+include(cmake/system_libraries.cmake)
 
 # Packages find the shared library as viridian::viridian and the static one as viridian::static. Both have the same objects.
 add_library(viridian_shared SHARED ${objects})

@@ -7,7 +7,7 @@
             print(session.mark(f"epoch {epoch}").joules)
     print(session.whole.joules)
 
-Needs grpcio and protobuf; the messages are generated from viridian/serve/monitor.proto by protoc or grpcio-tools.
+In the installed package this is `viridian.monitor`. Needs grpcio and protobuf; the messages are generated from viridian/serve/monitor.proto by protoc or grpcio-tools.
 """
 import contextlib
 import importlib
@@ -20,8 +20,10 @@ import tempfile
 
 import grpc
 
+HERE = pathlib.Path(__file__).resolve().parent
 PROTO = pathlib.Path(os.environ.get("VIRIDIAN_PROTO") or
-                     pathlib.Path(__file__).resolve().parent.parent / "viridian/serve/monitor.proto")
+                     next(filter(pathlib.Path.exists, (HERE / "monitor.proto", HERE.parent / "viridian/serve/monitor.proto")),
+                          HERE / "monitor.proto"))
 
 
 def _messages():

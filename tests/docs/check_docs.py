@@ -34,7 +34,8 @@ def code(text):
     """Indented or fenced lines, and spans in backticks, without line breaks."""
     fenced = re.findall(r"^(?:    |\t)(.*)$", text, re.M) + re.findall(r"```\w*\n(.*?)```", text, re.S)
     lines = [line for block in fenced for line in block.splitlines()]
-    return lines + [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", text)]
+    unfenced = re.sub(r"```\w*\n.*?```", "", text, flags=re.S)
+    return lines + [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", unfenced)]
 
 
 def wrong_commands(text):

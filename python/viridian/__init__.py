@@ -1,0 +1,22 @@
+"""Viridian measures where a neural network's energy goes, and lowers it while the outputs stay the same.
+
+    import viridian
+    with viridian.measure("epoch 3") as m: ...                      # joules of a block
+    with viridian.account(model, warmup=3, steps=20) as a: ...      # joules by module of a PyTorch program
+    net = viridian.optimize(model, example_inputs=(x,)); y = net(x)   # the cheapest plan, called like a function
+    session = viridian.InferenceSession("model.onnx")               # ONNX Runtime's names
+
+docs/python.md is the guide."""
+from __future__ import annotations
+
+from ._core import version as _version
+from .accounting import Account, Change, Difference, EnergyIncreased, Recording, Rows, account, diff, read
+from .errors import Error, EstimateWarning, InputError, InternalError, MachineError
+from .measuring import Energy, Measurement, measure
+from .optimizing import Network, Optimized, load, optimize
+from .session import InferenceSession, NodeArg, SessionOptions
+
+__version__: str = _version()
+__all__ = ["Account", "Change", "Difference", "Energy", "EnergyIncreased", "Error", "EstimateWarning", "InferenceSession",
+           "InputError", "InternalError", "MachineError", "Measurement", "Network", "NodeArg", "Optimized", "Recording", "Rows",
+           "SessionOptions", "account", "diff", "load", "measure", "optimize", "read"]

@@ -1,0 +1,124 @@
+"""Joules by module of a training under PyTorch, in process."""
+import json
+import subprocess
+import warnings
+
+from support import VIRIDIAN, InFolder, torch_or_skip
+
+import viridian
+
+
+class Accounts(InFolder):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.torch = torch = torch_or_skip()
+        torch.manual_seed(0)
+        torch.set_num_threads(1)
+        warnings.simplefilter("ignore")
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3, padding=1), torch.nn.ReLU(),
+                                                torch.nn.Conv2d(16, 16, 3, padding=1))
+                self.head = torch.nn.Linear(16, 4)
+
+            def forward(self, x):
+                return self.head(self.body(x).mean((2, 3)))
+
+        cls.model = Net()
+        cls.optimizer = torch.optim.SGD(cls.model.parameters(), 0.1, momentum=0.9)
+        with viridian.account(cls.model, warmup=2, steps=12) as cls.account:
+            for _ in range(40):
+                cls.train(48)
+                if cls.account.step():
+                    break
+        cls.rows = {row["name"]: row for row in cls.account.modules()}
+
+    @classmethod
+    def train(cls, size):
+        cls.optimizer.zero_grad()
+        cls.model(cls.torch.randn(16, 3, size, size)).square().sum().backward()
+        cls.optimizer.step()
+
+    def test_modules_are_rows_by_their_names(self):
+        self.assertTrue({"body.0", "body.1", "body.2", "head"} <= set(self.rows), sorted(self.rows))
+        self.assertEqual(self.rows["body.2"]["type"], "Conv2d")
+        self.assertEqual(self.rows["body.2"]["calls"], 12)
+        self.assertGreater(self.rows["body.2"]["backward_joules"], 0)
+        self.assertGreater(self.rows["(optimizer)"]["optimizer_joules"], 0)
+        most = max(self.rows.values(), key=lambda row: row["joules"])
+        self.assertEqual(most["name"], "body.2")  # 16 to 16 channels at full resolution
+        for row in self.rows.values():
+            passes = sum(row[key] for key in row if key.endswith("_joules"))
+            self.assertAlmostEqual(passes, row["joules"], delta=1e-9 + 1e-6 * row["joules"])
+
+    def test_every_table_adds_up(self):
+        whole = sum(row["joules"] for row in self.account.operators())
+        for rows in (self.account.modules(), self.account.modules(depth=1), self.account.types()):
+            self.assertAlmostEqual(sum(row["joules"] for row in rows), whole, delta=1e-6 * whole)
+        self.assertIn("body", [row["name"] for row in self.account.modules(depth=1)])
+        devices = self.account.json["devices"]
+        total = sum(one["meter_total"]["value"] - one["idle"]["value"] - one["unattributed"]["value"] - one["residual"]["value"]
+                    for one in devices)
+        self.assertAlmostEqual(self.account.joules, total, delta=0.01 * total)
+
+    def test_steps_and_overhead_are_said(self):
+        self.assertEqual(self.account.steps, 12)
+        self.assertGreater(self.account.overhead["calls"], 12 * 5)
+        self.assertLess(self.account.overhead["nanoseconds_each"], 20_000)
+        self.assertIn("body.2 (Conv2d)", str(self.account))
+        self.assertIn("<table>", self.account.modules()._repr_html_())
+        self.assertIn("<iframe srcdoc=", self.account._repr_html_())
+
+    def test_the_command_line_reads_what_was_saved(self):
+        path = self.path("run.json")
+        self.account.save(path)
+        self.account.save(self.path("run.html"))
+        said = subprocess.run([VIRIDIAN, "account", "diff", path, path, "--json"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(json.loads(said)["totals"][0], json.loads(said)["totals"][1])
+        again = viridian.read(path)
+        self.assertEqual(again.modules(), self.account.modules())
+        with self.assertRaisesRegex(viridian.InputError, "neither .json nor .html"):
+            self.account.save(self.path("run.txt"))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("{}")
+        with self.assertRaisesRegex(viridian.InputError, "not an accounting result"):
+            viridian.read(path)
+
+    def test_forward_passes_count_steps_too(self):
+        with viridian.account(self.model, warmup=1, steps=3) as a:
+            for _ in range(6):
+                self.train(32)
+        self.assertEqual(a.steps, 3)
+        rows = {row["name"]: row for row in a.modules()}
+        self.assertEqual(rows["body.0"]["calls"], 3)
+        self.assertEqual(len(self.model._forward_pre_hooks) + len(self.model._forward_hooks), 0)
+        self.assertFalse("viridian" in self.torch.nn.Module.__call__.__module__)
+
+    def test_a_larger_run_is_found_in_review(self):
+        with viridian.account(self.model, warmup=1, steps=6) as larger:
+            for _ in range(8):
+                self.train(96)  # four times the pixels
+        found = viridian.diff(self.account, larger)
+        self.assertTrue(found.per_step)
+        self.assertGreater(found.total.increase, 0.5)
+        with self.assertRaisesRegex(viridian.EnergyIncreased, r"the energy grew by \d+"):
+            found.check(max_increase=0.03)
+        same = viridian.diff(self.account, self.account)
+        self.assertEqual(same.total.increase, 0)
+        self.assertEqual(same.significant(), [])
+        same.check(max_increase=0.0)
+
+    def test_errors_say_the_next_step(self):
+        with self.assertRaisesRegex(viridian.InputError, "no counts"):
+            viridian.account(self.model, warmup=-1)
+        with self.assertRaisesRegex(viridian.InputError, "warm-up"):
+            with viridian.account(self.model, warmup=5):
+                self.train(16)
+        with self.assertRaises(ZeroDivisionError):
+            with viridian.account(self.model) as failed:
+                _ = 1 / 0
+        with self.assertRaisesRegex(viridian.InputError, "no account yet"):
+            failed.modules()
