@@ -1,10 +1,17 @@
 #include "viridian/base/file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <thread>
+
+#include "viridian/base/system/transfer.hpp"
 
 namespace viridian {
 namespace {
@@ -72,6 +79,49 @@ TEST(File, ATemporaryFileIsOursAloneAndGoesAway) {
     ::setenv("TMPDIR", "/nowhere", 1);
     EXPECT_TRUE(TemporaryFile::make().ok()) << "the folder is not there: /tmp is";
     ::unsetenv("TMPDIR");
+}
+
+// A pipe gives and takes a part at once; a transfer goes on until all is moved, or says why not.
+TEST(Transfer, MovesWholeRanges) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::pipe(ends), 0);
+    const std::string bytes(300'000, 'x');  // more than a pipe holds
+    std::thread writer([&] {
+        EXPECT_EQ(write_all(ends[1], bytes).bytes, bytes.size());
+        ::close(ends[1]);
+    });
+    std::string got(bytes.size() + 1, '-');
+    const Transfer moved = read_all(ends[0], std::as_writable_bytes(std::span(got)));
+    writer.join();
+    ::close(ends[0]);
+    EXPECT_EQ(moved.bytes, bytes.size()) << "the end of the file is no fault";
+    EXPECT_EQ(moved.fault, 0);
+    EXPECT_EQ(got.substr(0, bytes.size()), bytes);
+    const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+    EXPECT_EQ(write_all(full, "x").fault, ENOSPC);
+    ::close(full);
+    EXPECT_EQ(write_all(-1, "x").fault, EBADF);
+    EXPECT_EQ(sync_folder("/no/such/folder"), ENOENT);
+    EXPECT_EQ(sync_folder(""), 0);
+}
+
+// The limit on the size of files stands in for a disk that is full.
+TEST(File, AFileThatMayNotGrowIsOneError) {
+    const Path path = Path(testing::TempDir()) / "file_test_limit.bin";
+    ASSERT_TRUE(write_file(path, "old").ok());
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{1000, 1000};
+        if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(1);
+        const auto written = write_file(path, std::string(2000, 'x'));
+        ::_exit(written.ok() || written.error().code != ErrorCode::disk_full ? 2 : 0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(read_file(path).value(), "old");
+    std::filesystem::remove(path);
 }
 
 TEST(File, ErrorsAreTyped) {

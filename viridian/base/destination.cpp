@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "viridian/base/system/transfer.hpp"
+
 namespace viridian {
 
 Destination::Destination(const Path& name) : path(name) {
@@ -27,7 +29,12 @@ int Destination::open() const {
     return make();
 }
 
-bool Destination::place() const { return beside == path || std::rename(beside.c_str(), path.c_str()) == 0; }
+bool Destination::place() const {
+    if (beside == path) return true;
+    if (std::rename(beside.c_str(), path.c_str()) != 0) return false;
+    errno = sync_folder(path.parent_path());
+    return errno == 0;
+}
 
 void Destination::abandon() const {
     if (beside != path) ::unlink(beside.c_str());
@@ -50,6 +57,9 @@ Error write_error(const Path& path, int number) {
     if (number == ENOSPC || number == EDQUOT)
         return fail(ErrorCode::disk_full, "free some space; nothing was overwritten",
                     "no space left to write `{}`", path.string());
+    if (number == EFBIG)
+        return fail(ErrorCode::disk_full, "raise the limit with `ulimit -f`; nothing was overwritten",
+                    "`{}` would be larger than a file may be", path.string());
     return fail(ErrorCode::file_not_writable, "check the folder and its permissions", "cannot write `{}`: {}",
                 path.string(), std::strerror(number));
 }

@@ -13,8 +13,9 @@ struct Destination {
 
     // Makes `beside` anew, or opens the device; returns a descriptor, or -1 with errno set.
     [[nodiscard]] int open() const;
-    [[nodiscard]] bool place() const;  // renames `beside` to `path`; returns false with errno set on failure
-    void abandon() const;              // removes `beside`, unless it is `path`
+    // Renames `beside` to `path` and syncs the folder; returns false with errno set on failure.
+    [[nodiscard]] bool place() const;
+    void abandon() const;  // removes `beside`, unless it is `path`
 
     Path path;    // the file to which `name` leads
     Path beside;  // the file that is opened; equal to `path` for devices and pipes

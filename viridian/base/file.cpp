@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "viridian/base/destination.hpp"
+#include "viridian/base/system/transfer.hpp"
 
 namespace viridian {
 namespace {
@@ -46,16 +47,15 @@ Result<std::string> read_file(const Path& path, std::uint64_t limit) {
     if (S_ISREG(info.st_mode)) bytes.reserve(static_cast<std::size_t>(info.st_size));
     std::string chunk(std::size_t{1} << 20, '\0');
     for (;;) {
-        const auto count = ::read(file.number(), chunk.data(), chunk.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0)
+        const Transfer got = read_all(file.number(), std::as_writable_bytes(std::span(chunk)));
+        if (got.fault != 0)
             return fail(ErrorCode::file_unreadable, "check the disk", "reading `{}` failed: {}",
-                        path.string(), std::strerror(errno));
-        if (count == 0) return bytes;
-        if (bytes.size() + static_cast<std::size_t>(count) > limit)
+                        path.string(), std::strerror(got.fault));
+        if (bytes.size() + got.bytes > limit)
             return fail(ErrorCode::limit_exceeded, "check that it is the right file",
                         "`{}` is longer than {} bytes", path.string(), limit);
-        bytes.append(chunk, 0, static_cast<std::size_t>(count));
+        bytes.append(chunk, 0, got.bytes);
+        if (got.bytes < chunk.size()) return bytes;
     }
 }
 
@@ -67,12 +67,8 @@ Result<void> write_file(const Path& name, std::string_view bytes) {
         to.abandon();
         return write_error(to.path, number);
     };
-    while (!bytes.empty()) {
-        const auto count = ::write(file.number(), bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return give_up(errno);
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
+    if (const Transfer written = write_all(file.number(), bytes); written.fault != 0)
+        return give_up(written.fault);
     if (::fsync(file.number()) != 0 && errno != EINVAL) return give_up(errno);
     if (file.close() != 0) return give_up(errno);
     if (!to.place()) return give_up(errno);

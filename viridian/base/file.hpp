@@ -17,7 +17,7 @@ using Path = std::filesystem::path;
 // than `limit` bytes).
 [[nodiscard]] Result<std::string> read_file(const Path& path, std::uint64_t limit = std::uint64_t{1} << 34);
 
-// Writes `bytes` to another file of the same folder, syncs it and renames it to `path`. Errors:
+// Writes `bytes` to another file of the folder, syncs it, renames it to `path` and syncs the folder. Errors:
 // file_not_writable, disk_full; the old file is then unchanged.
 [[nodiscard]] Result<void> write_file(const Path& path, std::string_view bytes);
 

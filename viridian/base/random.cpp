@@ -4,15 +4,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "viridian/base/random/mix_bits.hpp"
+
 namespace viridian {
 
 Random::Random(std::uint64_t seed) {
     for (auto& word : state_) {
         seed += 0x9e3779b97f4a7c15U;
-        std::uint64_t z = seed;
-        z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-        word = z ^ (z >> 31U);
+        word = mix_bits(seed);
     }
 }
 

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "viridian/base/random/mix_bits.hpp"
 #include "viridian/base/random/philox.hpp"
 
 namespace viridian::data {
 namespace {
 
 constexpr std::uint32_t permutation_purpose = 0x7065726d;  // keeps its draws apart from those of augmentation
-
-std::uint64_t scramble(std::uint64_t z) {  // the finaliser of splitmix64
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
-}
 
 }  // namespace
 
@@ -36,8 +31,8 @@ Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t s
 std::uint64_t Permutation::once(std::uint64_t number) const {
     std::uint64_t low = number & low_mask_, high = number >> low_bits_;
     for (std::size_t i = 0; i < keys_.size(); i += 2) {
-        low ^= scramble(high ^ keys_[i]) & low_mask_;
-        high ^= scramble(low ^ keys_[i + 1]) & high_mask_;
+        low ^= mix_bits(high ^ keys_[i]) & low_mask_;
+        high ^= mix_bits(low ^ keys_[i + 1]) & high_mask_;
     }
     return high << low_bits_ | low;
 }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "viridian/base/system/transfer.hpp"
+
 namespace viridian::trace {
 namespace {
 
@@ -23,18 +25,12 @@ class BytesFile : public Bytes {
     BytesFile& operator=(const BytesFile&) = delete;
 
     Result<std::size_t> read(std::span<char> room) override {
-        std::size_t filled = 0;
-        while (filled < room.size()) {
-            const auto count = ::read(number_, room.data() + filled, room.size() - filled);
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0)
-                return fail(ErrorCode::file_unreadable,
-                            errno == EISDIR ? "name a file inside it" : "check the disk",
-                            "reading `{}` failed: {}", name_, std::strerror(errno));
-            if (count == 0) break;
-            filled += static_cast<std::size_t>(count);
-        }
-        return filled;
+        const Transfer got = read_all(number_, std::as_writable_bytes(room));
+        if (got.fault != 0)
+            return fail(ErrorCode::file_unreadable,
+                        got.fault == EISDIR ? "name a file inside it" : "check the disk",
+                        "reading `{}` failed: {}", name_, std::strerror(got.fault));
+        return got.bytes;
     }
 
   private:

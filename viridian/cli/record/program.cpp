@@ -96,9 +96,17 @@ Result<pid_t> start_program(const std::vector<std::string>& command,
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     if (output_to_error) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawnattr_t attributes;  // the program gets the signals that a shell would give it
+    posix_spawnattr_init(&attributes);
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t child = 0;
     const int fault =
-        ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+        ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), variables.data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (fault != 0)
         return fail(ErrorCode::invalid_argument, "check the command after `--`", "`{}` cannot be started: {}",

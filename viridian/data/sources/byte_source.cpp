@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "viridian/base/system/transfer.hpp"
+
 namespace viridian::data {
 
 struct ByteSource::Storage {
@@ -65,16 +67,11 @@ Result<void> ByteSource::read(std::uint64_t offset, std::span<std::byte> out) co
         if (!out.empty()) std::memcpy(out.data(), storage_->bytes.data() + offset, out.size());
         return {};
     }
-    while (!out.empty()) {
-        const auto count = ::pread(storage_->descriptor, out.data(), out.size(), static_cast<off_t>(offset));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0)
-            return fail(ErrorCode::file_unreadable, "check the disk", "reading `{}` failed: {}", name_,
-                        std::strerror(errno));
-        if (count == 0) return too_short();
-        out = out.subspan(static_cast<std::size_t>(count));
-        offset += static_cast<std::uint64_t>(count);
-    }
+    const Transfer got = read_all_at(storage_->descriptor, offset, out);
+    if (got.fault != 0)
+        return fail(ErrorCode::file_unreadable, "check the disk", "reading `{}` failed: {}", name_,
+                    std::strerror(got.fault));
+    if (got.bytes < out.size()) return too_short();
     return {};
 }
 

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "viridian/base/system/transfer.hpp"
+
 namespace viridian::data {
 
 Spool::~Spool() {
@@ -31,15 +33,12 @@ Result<void> Spool::append(std::span<const std::byte> bytes) {
         VIRIDIAN_TRY(open_file());
         bytes = std::as_bytes(std::span(memory_));
     }
-    while (!bytes.empty()) {
-        const auto count = ::write(descriptor_, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0)
-            return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::file_not_writable,
-                        "let TMPDIR name a folder with more room, or save the data uncompressed",
-                        "unpacking `{}` to a temporary file failed: {}", name_, std::strerror(errno));
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
+    const Transfer written =
+        write_all(descriptor_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (written.fault != 0)
+        return fail(written.fault == ENOSPC ? ErrorCode::disk_full : ErrorCode::file_not_writable,
+                    "let TMPDIR name a folder with more room, or save the data uncompressed",
+                    "unpacking `{}` to a temporary file failed: {}", name_, std::strerror(written.fault));
     if (!memory_.empty()) std::string().swap(memory_);
     return {};
 }

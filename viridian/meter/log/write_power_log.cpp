@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "viridian/base/system/transfer.hpp"
 #include "viridian/meter/log/power_log.hpp"
 
 namespace viridian::meter {
@@ -38,14 +39,9 @@ struct PowerLogWriter::State {
 
     Result<void> flush() {
         if (failed) return *failed;
-        std::size_t done = 0;
-        while (done < buffer.size()) {
-            const ssize_t size = ::write(file, buffer.data() + done, buffer.size() - done);
-            if (size < 0 && errno == EINTR) continue;
-            if (size <= 0) return give_up(size < 0 ? errno : ENOSPC, done);
-            done += static_cast<std::size_t>(size);
-        }
-        written += static_cast<off_t>(done);
+        const Transfer moved = write_all(file, buffer);
+        if (moved.fault != 0) return give_up(moved.fault, moved.bytes);
+        written += static_cast<off_t>(moved.bytes);
         buffer.clear();
         return {};
     }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "viridian/base/system/transfer.hpp"
+
 namespace viridian::trace {
 namespace {
 
@@ -45,24 +47,15 @@ SpillFile::~SpillFile() {
 }
 
 Result<void> SpillFile::append(std::span<const char> bytes) {
-    while (!bytes.empty()) {
-        const auto count = ::pwrite(number_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return spill_error(folder_, errno);
-        size_ += static_cast<std::uint64_t>(count);
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
+    const Transfer written = write_all_at(number_, size_, {bytes.data(), bytes.size()});
+    size_ += written.bytes;
+    if (written.fault != 0) return spill_error(folder_, written.fault);
     return {};
 }
 
 Result<void> SpillFile::read(std::uint64_t offset, std::span<char> into) const {
-    while (!into.empty()) {
-        const auto count = ::pread(number_, into.data(), into.size(), static_cast<off_t>(offset));
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return spill_error(folder_, count < 0 ? errno : EIO);
-        offset += static_cast<std::uint64_t>(count);
-        into = into.subspan(static_cast<std::size_t>(count));
-    }
+    const Transfer got = read_all_at(number_, offset, std::as_writable_bytes(into));
+    if (got.bytes < into.size()) return spill_error(folder_, got.fault != 0 ? got.fault : EIO);
     return {};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viridian/base/destination.hpp"
+#include "viridian/base/system/transfer.hpp"
 
 namespace viridian::trace {
 namespace {
@@ -56,12 +57,8 @@ class OutFile : public Out {
   private:
     static constexpr std::size_t room = std::size_t{1} << 18;
     Result<void> write(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto count = ::write(number_, bytes.data(), bytes.size());
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) return write_error(to_.path, errno);
-            bytes.remove_prefix(static_cast<std::size_t>(count));
-        }
+        if (const Transfer written = write_all(number_, bytes); written.fault != 0)
+            return write_error(to_.path, written.fault);
         return {};
     }
     Destination to_;

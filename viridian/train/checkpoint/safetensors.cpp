@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "viridian/base/system/transfer.hpp"
 #include "viridian/train/checkpoint/write_parts.hpp"
 
 namespace viridian::train {
@@ -20,18 +21,11 @@ static_assert(std::endian::native == std::endian::little, "tensors lie in memory
 
 // Reads `count` bytes at `offset`. Errors: file_unreadable, also if the file ends before.
 Result<void> read_at(int file, const Path& path, std::uint64_t offset, void* to, std::uint64_t count) {
-    auto* out = static_cast<char*>(to);
-    while (count > 0) {
-        const auto got = ::pread(file, out, count, static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return fail(ErrorCode::file_unreadable, "check the disk, or copy the file again",
-                        "reading `{}` failed at byte {}: {}", path.string(), offset,
-                        got == 0 ? "the file ends there" : std::strerror(errno));
-        out += got;
-        offset += static_cast<std::uint64_t>(got);
-        count -= static_cast<std::uint64_t>(got);
-    }
+    const Transfer got = read_all_at(file, offset, {static_cast<std::byte*>(to), count});
+    if (got.bytes < count)
+        return fail(ErrorCode::file_unreadable, "check the disk, or copy the file again",
+                    "reading `{}` failed at byte {}: {}", path.string(), offset + got.bytes,
+                    got.fault == 0 ? "the file ends there" : std::strerror(got.fault));
     return {};
 }
 

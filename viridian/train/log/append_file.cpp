@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "viridian/base/destination.hpp"
+#include "viridian/base/system/transfer.hpp"
 
 namespace viridian::train {
 
@@ -19,12 +20,8 @@ Result<std::shared_ptr<const int>> open_to_append(const Path& path) {
 }
 
 Result<void> append(int file, const Path& path, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const auto count = ::write(file, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return write_error(path, errno);
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
+    if (const Transfer written = write_all(file, bytes); written.fault != 0)
+        return write_error(path, written.fault);
     return {};
 }
 
