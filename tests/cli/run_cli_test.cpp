@@ -1,6 +1,7 @@
 #include "viridian/cli/run_cli.hpp"
 
 #include "tests/cli/run_cli_support.hpp"
+#include "viridian/cli/arguments.hpp"
 #include "viridian/cli/command.hpp"
 
 namespace viridian::cli {
@@ -41,6 +42,7 @@ TEST(RunCli, AloneShowsEveryCommandInGroups) {
         }
     }
     EXPECT_EQ(run({"help", "--json"}).out, run({"--json"}).out);
+    EXPECT_EQ(run({"help", "help"}).out, run({}).out);
     const auto json = parse_json(run({"--json"}).out, "stdout");
     ASSERT_TRUE(json.ok());
     std::size_t commands = 0;
@@ -51,6 +53,8 @@ TEST(RunCli, AloneShowsEveryCommandInGroups) {
 
 TEST(RunCli, HelpAndVersionAreCommandsToo) {
     EXPECT_EQ(run({"help", "pipeline", "plan"}).out, run({"pipeline", "plan", "--help"}).out);
+    const std::vector<const char*> words = {"help", "run", "--inputs", "help"};
+    EXPECT_EQ(arranged(words), (std::vector<std::string>{"run", "--inputs", "help", "--help"}));
     EXPECT_NE(run({"help", "doctor"}).out.find("viridian doctor"), std::string::npos);
     EXPECT_EQ(run({"help", "docter"}).err,
               "viridian: there is no command `docter`. did you mean `viridian doctor`?\n");

@@ -75,6 +75,11 @@ TEST(PowerLog, ReadsGzip) {
     ASSERT_TRUE(log.ok());
     ASSERT_EQ(log->series.size(), 1U);
     EXPECT_EQ(log->series[0].readings.size(), 2U);
+    EXPECT_EQ(gunzip(gzip_text("first ") + gzip_text("") + gzip_text("second"), "members").value(),
+              "first second");
+    EXPECT_EQ(gunzip(gzip_text("first") + std::string(8, '\0'), "padded").value(), "first");
+    EXPECT_EQ(gunzip(gzip_text("first") + gzip_text("second").substr(0, 12), "cut").error().code,
+              ErrorCode::malformed);
     ASSERT_TRUE(write_file(tree.root() / "cut.csv.gz", packed.substr(0, packed.size() - 12)).ok());
     EXPECT_EQ(read_power_log(tree.root() / "cut.csv.gz").error().code, ErrorCode::malformed);
     EXPECT_EQ(gunzip(gzip_text(std::string(std::size_t{1} << 20, 'x')), "large", 1000).error().code,

@@ -34,10 +34,11 @@ std::vector<std::string> arranged(std::span<const char* const> words) {
     // Those that every command takes, in their order, directly behind the command.
     const auto rest = std::stable_partition(
         list.begin(), command, [](const std::string& word) { return !is_for_every_command(word); });
-    std::rotate(rest, command, command + 1);
+    std::rotate(rest, command, command + 1);  // the command is at `rest` now
     if (first == "version") return {"--version"};
     if (first != "help") return list;
-    std::erase(list, first);
+    auto word = list.erase(rest);
+    while (word != list.end() && *word == first) word = list.erase(word);
     if (!std::ranges::all_of(list, is_for_every_command)) list.push_back("--help");
     return list;
 }

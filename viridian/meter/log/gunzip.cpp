@@ -34,6 +34,8 @@ Result<std::string> gunzip(std::string_view bytes, std::string_view name, std::s
         bytes.remove_prefix(room - stream.avail_in);
         plain.resize(held + piece - stream.avail_out);
         if (status == Z_BUF_ERROR && !bytes.empty()) status = Z_OK;
+        // A file may have several members, as `cat a.gz b.gz` and tools that compress in parallel write it.
+        if (status == Z_STREAM_END && is_gzip(bytes)) status = inflateReset(&stream);
     }
     if (status != Z_STREAM_END)
         return fail(ErrorCode::malformed, "copy it again", "`{}` is damaged or cut off", name);
