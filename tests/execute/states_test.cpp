@@ -4,6 +4,7 @@
 
 #include "tests/execute/networks.hpp"
 #include "tests/support/training_step.hpp"
+#include "viridian/execute/resting.hpp"
 #include "viridian/trace/record/recorder.hpp"
 
 namespace viridian::execute {
@@ -139,6 +140,33 @@ TEST(ExecuteStates, WhatIsNotWrittenInPlaceIsCopiedAndCounted) {
     Prepared prepared = prepare(*device, graph, {});
     expect_same_steps(*prepared.executable, graph, {Tensor::f32({4}, std::vector<float>{1, 2, 3, 4})}, 4, 0);
     EXPECT_EQ(prepared.executable->copied_into_states(), Bytes(4 * 16 * 5)) << "s0 s1 s3 s5 s6";
+}
+
+TEST(ExecuteStates, RestingFreesMemoryUntilTheStatesAreSet) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({1000}));
+    const ValueId s = graph.add_state("s", Tensor(graph::ElementType::f32, {1000}));
+    const ValueId y = graph.add("Add", {s, x});
+    graph.set_after(s, y);
+    graph.set_outputs({graph.add("Neg", {y})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto device = test_device(1);
+    Prepared prepared = prepare(*device, graph, {});
+    Executable& executable = *prepared.executable;
+    const Bytes before = executable.memory();
+    const std::vector<Tensor> ones = {Tensor::f32({1000}, std::vector<float>(1000, 1))};
+    std::vector<Tensor> outputs = output_tensors(graph).value();
+    ASSERT_TRUE(executable.run(ones, outputs).ok());
+    const Tensor kept = executable.state(0).value();
+    rest(executable);
+    EXPECT_LE(executable.memory().value + 4000, before.value);
+    EXPECT_EQ(executable.state(0).error().code, ErrorCode::missing_entry);
+    EXPECT_EQ(executable.run(ones, outputs).error().code, ErrorCode::missing_entry);
+    ASSERT_TRUE(executable.set_state(0, kept).ok());
+    ASSERT_TRUE(executable.run(ones, outputs).ok());
+    EXPECT_EQ(executable.memory(), before);
+    EXPECT_EQ(executable.state(0)->number(999), 2);
+    EXPECT_EQ(outputs[0].number(999), -2);
 }
 
 // A sum whose third term is the state, of integers: the kernel folds term by term.

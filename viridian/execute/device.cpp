@@ -5,6 +5,7 @@
 #include <new>
 #include <set>
 
+#include "viridian/execute/resting.hpp"
 #include "viridian/plan/precision.hpp"
 
 namespace viridian::execute {
@@ -31,6 +32,10 @@ Error no_such_state(std::size_t i) {
 }
 
 }  // namespace
+
+void rest(Executable& executable) {
+    if (auto* resting = dynamic_cast<Resting*>(&executable)) resting->rest();
+}
 
 Result<graph::Tensor> Executable::state(std::size_t i) const { return no_such_state(i); }
 Result<void> Executable::set_state(std::size_t i, const graph::Tensor&) { return no_such_state(i); }

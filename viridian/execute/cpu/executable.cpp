@@ -8,6 +8,7 @@
 #include "viridian/execute/cpu/primitive_cache.hpp"
 #include "viridian/execute/cpu/run_state.hpp"
 #include "viridian/execute/cpu/state_store.hpp"
+#include "viridian/execute/resting.hpp"
 #include "viridian/plan/states.hpp"
 #include "viridian/trace/record/recorder.hpp"
 
@@ -95,7 +96,7 @@ void let_go(Graph& graph, ValueId id) {
     graph.make_constant(id, Tensor(constant->type(), constant->dims(), std::shared_ptr<const std::byte>()));
 }
 
-class CpuExecutable final : public Executable {
+class CpuExecutable final : public Executable, public Resting {
   public:
     explicit CpuExecutable(const Context& context) : context_(context) {}
 
@@ -139,6 +140,10 @@ class CpuExecutable final : public Executable {
     Result<Tensor> state(std::size_t i) const override { return kept_.get(i); }
     Result<void> set_state(std::size_t i, const Tensor& value) override { return kept_.set(i, value); }
     Result<StateMemory> state_memory(std::size_t i) override { return kept_.memory(i); }
+    void rest() override {
+        states_.clear();
+        kept_.rest();
+    }
     Bytes copied_into_states() const override { return kept_.copied(); }
 
     void record(trace::Recorder* recorder) override {

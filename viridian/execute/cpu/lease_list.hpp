@@ -1,6 +1,6 @@
 #pragma once
-// A LeaseList lends its values to the threads that ask, each to one at a time. It only grows, and takes no
-// lock, so that a child of fork() never waits for a thread that stayed behind.
+// A LeaseList lends its values to the threads that ask, each to one at a time. It grows until it is cleared,
+// and takes no lock, so that a child of fork() never waits for a thread that stayed behind.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -18,12 +18,7 @@ class LeaseList {
 
   public:
     LeaseList() = default;
-    ~LeaseList() {
-        for (Entry* entry = first_.load(); entry != nullptr;) {
-            const std::unique_ptr<Entry> goes(entry);
-            entry = goes->next.load();
-        }
-    }
+    ~LeaseList() { clear(); }
     LeaseList(const LeaseList&) = delete;
     LeaseList& operator=(const LeaseList&) = delete;
 
@@ -45,6 +40,14 @@ class LeaseList {
       private:
         Entry* entry_;
     };
+
+    // Frees all values. None is in use meanwhile.
+    void clear() {
+        for (Entry* entry = first_.exchange(nullptr); entry != nullptr;) {
+            const std::unique_ptr<Entry> goes(entry);
+            entry = goes->next.load();
+        }
+    }
 
     // Calls `f` with every value, in use or not.
     template <class Function>

@@ -13,7 +13,8 @@ plan::BufferId root_of(const plan::Plan& plan, plan::BufferId id) {
 }  // namespace
 
 void StateStore::prepare(const graph::Graph& graph, const plan::Plan& plan) {
-    if (plan.state_bytes > 0) memory_ = Buffer(static_cast<std::size_t>(plan.state_bytes));
+    bytes_ = static_cast<std::size_t>(plan.state_bytes);
+    if (bytes_ > 0) memory_ = Buffer(bytes_);
     for (const plan::PlanState& state : plan.states) {
         const plan::Buffer& buffer = plan.buffers[state.buffer];
         Kept& kept = states_.emplace_back(Kept{.name = graph.value(state.before).name,
@@ -43,6 +44,23 @@ Result<void> StateStore::check(std::size_t i) const {
                 i, states_.size());
 }
 
+void StateStore::rest() {
+    const std::scoped_lock lock(mutex_);
+    memory_ = Buffer();
+    for (Kept& kept : states_) kept.known = false;
+}
+
+Result<void> StateStore::have_memory() {
+    if (memory_.size() == bytes_) return {};
+    try {
+        memory_ = Buffer(bytes_);
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::out_of_memory, "free memory, or use a smaller model",
+                    "there is no memory for states of {} MiB", bytes_ >> 20);
+    }
+    return {};
+}
+
 Result<graph::Tensor> StateStore::get(std::size_t i) const {
     VIRIDIAN_TRY(check(i));
     const Kept& kept = states_[i];
@@ -64,6 +82,7 @@ Result<void> StateStore::set(std::size_t i, const graph::Tensor& value) {
                     text(graph::TensorType{kept.format.element, graph::shape_of(kept.dims)}),
                     text(value.tensor_type()));
     const std::scoped_lock lock(mutex_);
+    VIRIDIAN_TRY(have_memory());
     std::copy_n(value.bytes(), kept.bytes, memory_.data() + kept.offset);
     kept.known = true;
     return {};
@@ -71,6 +90,7 @@ Result<void> StateStore::set(std::size_t i, const graph::Tensor& value) {
 
 Result<StateMemory> StateStore::memory(std::size_t i) {
     VIRIDIAN_TRY(check(i));
+    VIRIDIAN_TRY(have_memory());
     Kept& kept = states_[i];
     kept.known = true;
     return StateMemory{kept.name,

@@ -21,6 +21,8 @@ class StateStore {
     [[nodiscard]] Result<graph::Tensor> get(std::size_t i) const;
     Result<void> set(std::size_t i, const graph::Tensor& value);
     [[nodiscard]] Result<StateMemory> memory(std::size_t i);
+    // Frees the memory; every state waits for set() then.
+    void rest();
     [[nodiscard]] Bytes copied() const { return Bytes(copied_.load()); }
 
     // Calls `run` while no other run is under way. Errors: missing_entry if a state has no value; those of
@@ -37,9 +39,11 @@ class StateStore {
         graph::Tensor every_run{};  // the constant that every run leaves
     };
     [[nodiscard]] Result<void> check(std::size_t i) const;
+    [[nodiscard]] Result<void> have_memory();
 
     std::vector<Kept> states_;
-    Buffer memory_;
+    std::size_t bytes_ = 0;
+    Buffer memory_;  // empty while the states rest
     std::int64_t copied_by_a_run_ = 0;
     std::atomic<std::int64_t> copied_ = 0;
     mutable std::mutex mutex_;
