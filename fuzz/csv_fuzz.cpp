@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     read_samples(data::open_csv(file, {}));
     read_samples(data::open_csv(file, {.label = "y"}));
     read_samples(data::open_csv(file, {.header = false}));
-    read_samples(data::open_csv(file, {.label = "y", .categories = {"a", "b"}}));
+    read_samples(data::open_csv(file, {.label = "y", .categories = {{"y", {"a", "b"}}}}));
     return 0;
 }

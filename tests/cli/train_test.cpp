@@ -1,93 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-
-#include "viridian/base/file.hpp"
-#include "viridian/base/json.hpp"
-#include "viridian/base/random.hpp"
-#include "viridian/cli/run_cli.hpp"
-#include "viridian/graph/infer.hpp"
-#include "viridian/onnx/onnx.hpp"
+#include "tests/cli/train_support.hpp"
 
 namespace viridian::cli {
 namespace {
 
-namespace op = graph::op;
-using graph::ElementType;
-using graph::Tensor;
-using graph::ValueId;
 using testing::HasSubstr;
-
-struct Outcome {
-    int code;
-    std::string out;
-    std::string err;
-};
-
-class TrainCommand : public testing::Test {
-  protected:
-    void SetUp() override {
-        folder_ = testing::TempDir() + "viridian_train_" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
-        std::filesystem::remove_all(folder_);
-        std::filesystem::create_directories(folder_);
-        write_model();
-        write_samples();
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
-    Outcome run(std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(),
-                         {"viridian", "train", folder_ + "model.onnx", "--data", folder_ + "samples.csv",
-                          "--label-column", "label", "--threads", "1"});
-        std::vector<const char*> all;
-        for (const std::string& argument : arguments) all.push_back(argument.c_str());
-        testing::internal::CaptureStdout();
-        testing::internal::CaptureStderr();
-        const int code = run_cli(static_cast<int>(all.size()), all.data());
-        return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
-    }
-
-    // Two inputs, a layer of 16 rectifiers, two classes; the batch is a symbol.
-    void write_model() {
-        graph::Graph graph;
-        Random random(3);
-        const auto weights = [&](const char* name, const graph::Dims& dims) {
-            Tensor made(ElementType::f32, dims);
-            for (float& value : made.mutable_values<float>())
-                value = static_cast<float>(random.uniform(-0.7, 0.7));
-            return graph.add_constant(name, std::move(made));
-        };
-        const ValueId x =
-            graph.add_input("points", {ElementType::f32, graph::Shape{graph::Dimension("N"), 2}});
-        ValueId y = graph.add(op::Gemm, {x, weights("one.weight", {2, 16}), weights("one.bias", {16})});
-        y = graph.add(op::Relu, {y});
-        y = graph.add(op::Gemm, {y, weights("two.weight", {16, 2}), weights("two.bias", {2})}, {}, "scores");
-        graph.set_outputs({y});
-        ASSERT_TRUE(infer_types(graph).ok());
-        ASSERT_TRUE(onnx::save(graph, folder_ + "model.onnx").ok());
-    }
-
-    // Points in a square; the label says whether both coordinates have the same sign.
-    void write_samples() {
-        Random random(4);
-        std::ofstream file(folder_ + "samples.csv");
-        file << "x,y,label\n";
-        for (int i = 0; i < 403; ++i) {
-            const double x = random.uniform(-1, 1), y = random.uniform(-1, 1);
-            file << x << "," << y << "," << (x * y > 0 ? 1 : 0) << "\n";
-        }
-    }
-
-    [[nodiscard]] std::string bytes(const std::string& name) const {
-        const auto read = read_file(folder_ + name);
-        return read.ok() ? *read : "";
-    }
-
-    std::string folder_;
-};
 
 TEST_F(TrainCommand, LearnsWhatNoLineCanSeparate) {
     const Outcome done = run({"--eval-share", "0.25", "--epochs", "40", "--rate", "0.02", "--batch", "20",

@@ -91,11 +91,17 @@ TEST(Csv, ErrorsNameLineAndColumn) {
 }
 
 TEST(Csv, EvaluationHasTheClassesOfTraining) {
-    const CsvOptions options{.label = "y", .categories = {"dog", "cat"}};
+    const std::vector<std::string> classes = {"dog", "cat"};
+    const CsvOptions options{.label = "y", .categories = {{"y", classes}}};
     const auto dataset = csv("x,y\n1,cat\n2,dog\n", options);
     ASSERT_TRUE(dataset.ok()) << dataset.error().text();
     EXPECT_EQ(numbers(*dataset, "y", {0, 1}), (std::vector<double>{1, 0}));
-    EXPECT_EQ(dataset->column(1).categories, options.categories);
+    EXPECT_EQ(dataset->column(1).categories, classes);
+    // Without a label column too, and each column has classes of its own.
+    const auto apart = csv("x,y,z\n1,cat,no\n2,dog,yes\n", {.categories = {{"y", classes}}});
+    ASSERT_TRUE(apart.ok()) << apart.error().text();
+    EXPECT_EQ(numbers(*apart, "y", {0, 1}), (std::vector<double>{1, 0}));
+    EXPECT_EQ(numbers(*apart, "z", {0, 1}), (std::vector<double>{0, 1}));
     EXPECT_EQ(
         error_of(csv("x,y\n1,cat\n2,bird\n", options)),
         "line 3 of `t.csv`, column `y` (2): the training data has no class `bird`; correct it, or add such "

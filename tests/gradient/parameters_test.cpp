@@ -138,5 +138,23 @@ TEST(Parameters, AreWhatLayersRead) {
     EXPECT_THAT(names, ElementsAre("weight", "bias", "gain"));
 }
 
+// The bias of a layer with one output has one element, as the settings of other nodes have.
+TEST(Parameters, ALoneBiasBehindAProductIsTrained) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({2, 3})});
+    ValueId y = graph.add(op::MatMul, {x, graph.add_constant("weight", Tensor(ElementType::f32, {3, 1}))});
+    y = graph.add(op::Add, {graph.add_constant("bias", Tensor(ElementType::f32, {1})), y});
+    y = graph.add(op::Add, {y, graph.add_constant("epsilon", Tensor(ElementType::f32, {1}))});
+    y = graph.add(op::MatMul, {y, graph.add_constant("wide", Tensor(ElementType::f32, {1, 2}))});
+    y = graph.add(op::Add, {y, graph.add_constant("shift", Tensor(ElementType::f32, {1}))});
+    graph.set_outputs({y});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto found = find_parameters(graph);
+    ASSERT_TRUE(found.ok());
+    std::vector<std::string> names;
+    for (const Parameter& parameter : *found) names.push_back(parameter.name);
+    EXPECT_THAT(names, ElementsAre("weight", "bias", "wide"));
+}
+
 }  // namespace
 }  // namespace viridian::gradient

@@ -41,7 +41,8 @@ bool agrees(const Dims& have, const Shape& want, std::size_t from) {
     return true;
 }
 
-// A sample may also become one row, or get or lose dimensions of 1: [28,28] fits [784] and [1,28,28].
+// A sample may also become one row, or one row a sample, or it gets or loses dimensions of 1: [28,28] fits
+// [784] and [1,28,28], and [784] fits both.
 std::optional<Dims> reshaped(const Dims& have, const Shape& want) {
     Dims target, small_have, small_want;
     for (const graph::Dimension& dimension : want) {
@@ -52,8 +53,9 @@ std::optional<Dims> reshaped(const Dims& have, const Shape& want) {
     for (const std::int64_t dimension : have)
         if (dimension != 1) small_have.push_back(dimension);
     if (small_have == small_want) return target;
-    const auto elements = graph::element_count(have);
-    if (target.size() == 1 && elements.ok() && *elements == target.front()) return target;
+    const auto elements = graph::element_count(have), wanted = graph::element_count(target);
+    const bool row = target.size() == 1 || have.size() == 1;
+    if (row && elements.ok() && wanted.ok() && *elements == *wanted) return target;
     return std::nullopt;
 }
 

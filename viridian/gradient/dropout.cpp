@@ -1,6 +1,6 @@
 #include "viridian/gradient/dropout.hpp"
 
-#include "viridian/graph/evaluate.hpp"
+#include "viridian/gradient/scalar.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/operators/training/dropout_mask.hpp"
 
@@ -13,12 +13,6 @@ using graph::Node;
 using graph::NodeId;
 using graph::Tensor;
 using graph::ValueId;
-
-Tensor scalar_of(ElementType type, double value) {
-    graph::Array<double> array(type, {});
-    array.real[0] = value;
-    return tensor_of(array);
-}
 
 // Whether a Dropout trains. Errors: unsupported, if only the run tells.
 Result<bool> trains(const Graph& graph, const Node& node) {

@@ -65,9 +65,7 @@ Result<Evaluation> evaluation_of(const Graph& forward, const Step& step, const L
     return made;
 }
 
-Result<Graph> with_weights(const Graph& forward, const std::map<std::string, Tensor>& weights) {
-    Graph graph = forward;
-    infer_only(graph);
+Result<void> set_weights(Graph& graph, const std::map<std::string, Tensor>& weights) {
     const auto constants = constants_of(graph);
     for (const auto& [name, tensor] : weights) {
         VIRIDIAN_TRY(const ValueId id, find(constants, name));
@@ -77,6 +75,13 @@ Result<Graph> with_weights(const Graph& forward, const std::map<std::string, Ten
                         text(tensor.tensor_type()));
         graph.make_constant(id, tensor);
     }
+    return {};
+}
+
+Result<Graph> with_weights(const Graph& forward, const std::map<std::string, Tensor>& weights) {
+    Graph graph = forward;
+    infer_only(graph);
+    VIRIDIAN_TRY(set_weights(graph, weights));
     VIRIDIAN_TRY(infer_types(graph));
     return graph;
 }

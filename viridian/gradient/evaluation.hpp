@@ -21,8 +21,13 @@ struct Evaluation {
 [[nodiscard]] Result<Evaluation> evaluation_of(const graph::Graph& forward, const Step& step,
                                                const LossOptions& loss);
 
-// Returns `forward` with the constants named in `weights` replaced, as it infers. Errors: missing_entry (no
-// such constant), mismatch (a tensor of another type).
+// Replaces the constants named in `weights`. Errors: missing_entry (no such constant), mismatch (a tensor of
+// another type).
+[[nodiscard]] Result<void> set_weights(graph::Graph& network,
+                                       const std::map<std::string, graph::Tensor>& weights);
+
+// Returns `forward` with the constants named in `weights` replaced, as it infers. Errors: those of
+// set_weights().
 [[nodiscard]] Result<graph::Graph> with_weights(const graph::Graph& forward,
                                                 const std::map<std::string, graph::Tensor>& weights);
 

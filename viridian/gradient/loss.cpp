@@ -17,19 +17,6 @@ constexpr std::pair<LossKind, std::string_view> loss_names[] = {
     {LossKind::gradient, "gradient"},
 };
 
-Result<ValueId> find_output(const Graph& graph, const std::string& name) {
-    if (graph.outputs().empty())
-        return fail(ErrorCode::mismatch, "give a network with an output", "the network has no output");
-    if (name.empty()) return graph.outputs()[0];
-    std::vector<std::string> all;
-    for (const ValueId id : graph.outputs()) {
-        if (graph.value(id).name == name) return id;
-        all.push_back(graph.value(id).name);
-    }
-    return fail(ErrorCode::missing_entry, fmt::format("its outputs are {}", fmt::join(all, ", ")),
-                "the network has no output `{}`", name);
-}
-
 // Returns the input of `op` if the value comes from it, along the class axis.
 ValueId logits_of(const Graph& graph, ValueId value, graph::KnownOperator op, std::int64_t axis) {
     const Node* node = graph.producer(value);
@@ -38,11 +25,6 @@ ValueId logits_of(const Graph& graph, ValueId value, graph::KnownOperator op, st
     const auto rank = static_cast<std::int64_t>(graph.value(value).type.shape->size());
     const std::int64_t own = node->integer("axis", -1);
     return (own < 0 ? own + rank : own) == axis ? node->input(0) : value;
-}
-
-std::int64_t class_axis(const LossOptions& options, std::int64_t rank) {
-    if (options.class_axis) return *options.class_axis < 0 ? *options.class_axis + rank : *options.class_axis;
-    return rank == 3 ? 2 : 1;
 }
 
 // Adds what the losses share: a label input, the reduction, and error messages.
@@ -195,6 +177,25 @@ class LossMaker {
 
 }  // namespace
 
+std::int64_t class_axis(const LossOptions& options, std::int64_t rank) {
+    if (options.class_axis) return *options.class_axis < 0 ? *options.class_axis + rank : *options.class_axis;
+    return rank == 3 ? 2 : 1;
+}
+
+Result<ValueId> loss_output_of(const Graph& graph, const LossOptions& options) {
+    const std::string& name = options.output;
+    if (graph.outputs().empty())
+        return fail(ErrorCode::mismatch, "give a network with an output", "the network has no output");
+    if (name.empty()) return graph.outputs()[0];
+    std::vector<std::string> all;
+    for (const ValueId id : graph.outputs()) {
+        if (graph.value(id).name == name) return id;
+        all.push_back(graph.value(id).name);
+    }
+    return fail(ErrorCode::missing_entry, fmt::format("its outputs are {}", fmt::join(all, ", ")),
+                "the network has no output `{}`", name);
+}
+
 std::string_view name_of(LossKind kind) {
     return std::ranges::find(loss_names, kind, &std::pair<LossKind, std::string_view>::first)->second;
 }
@@ -210,7 +211,7 @@ Result<LossKind> parse_loss(std::string_view name) {
 }
 
 Result<Loss> add_loss(Graph& graph, const LossOptions& options) {
-    VIRIDIAN_TRY(const ValueId output, find_output(graph, options.output));
+    VIRIDIAN_TRY(const ValueId output, loss_output_of(graph, options));
     try {
         LossMaker maker(graph, options, output);
         switch (options.kind) {

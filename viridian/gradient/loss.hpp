@@ -39,6 +39,9 @@ struct LossOptions {
     bool external_count = false;
 };
 
+// Returns the class axis of an output of `rank` axes, counted from the front.
+[[nodiscard]] std::int64_t class_axis(const LossOptions& options, std::int64_t rank);
+
 // A Loss holds the values that were added. For LossKind::gradient there is no loss, and for LossKind::output
 // no labels.
 struct Loss {
@@ -47,6 +50,10 @@ struct Loss {
     graph::ValueId of = graph::ValueId::none;        // the value that gradients start from: a logit tensor
     graph::ValueId gradient = graph::ValueId::none;  // the new input, for LossKind::gradient
 };
+
+// Returns the output that the loss reads. Errors: mismatch (the network has none), missing_entry (no such
+// output).
+[[nodiscard]] Result<graph::ValueId> loss_output_of(const Graph& graph, const LossOptions& options);
 
 // Adds the loss of `options` to `graph`, with the input `labels`. If the output comes from a Softmax or
 // Sigmoid that the loss contains, its logits are compared, which is the same function with smaller errors.

@@ -5,6 +5,7 @@
 
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/dropout.hpp"
+#include "viridian/gradient/scalar.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 
@@ -188,9 +189,7 @@ class StepMaker {
     // The factor min(1, most / norm) by which all gradients are multiplied, with PyTorch's guard against a
     // norm of 0 (Pascanu et al. 2013). The norm becomes an output.
     Term clip(const std::vector<ValueId>& gradients, ElementType element, std::vector<ValueId>& outputs) {
-        const Term one =
-            b.constant(element == ElementType::f64 ? Tensor::of<double>(element, {}, std::vector{1.0})
-                                                   : Tensor::scalar(1.0F));
+        const Term one = b.constant(scalar_of(element, 1));
         if (options_.clip_norm <= 0) return one;
         std::vector<Term> parts;
         for (const ValueId gradient : gradients)

@@ -3,40 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "viridian/gradient/scalar.hpp"
 #include "viridian/graph/infer.hpp"
 
 namespace viridian::gradient {
 namespace {
-
-Tensor number_tensor(ElementType element, double value) {
-    Tensor wide = Tensor::of<double>(ElementType::f64, {}, std::span(&value, 1));
-    if (element == ElementType::f64) return wide;
-    Tensor made(element, {});
-    const auto narrow = static_cast<float>(value);
-    switch (element) {
-        case ElementType::f32:
-            made.mutable_values<float>()[0] = narrow;
-            break;
-        case ElementType::f16:
-            made.mutable_values<std::uint16_t>()[0] = graph::to_half(narrow);
-            break;
-        case ElementType::bf16:
-            made.mutable_values<std::uint16_t>()[0] = graph::to_bfloat16(narrow);
-            break;
-        case ElementType::i64:
-            made.mutable_values<std::int64_t>()[0] = std::int64_t(value);
-            break;
-        case ElementType::i32:
-            made.mutable_values<std::int32_t>()[0] = std::int32_t(value);
-            break;
-        case ElementType::boolean:
-            made.mutable_values<std::uint8_t>()[0] = value != 0 ? 1 : 0;
-            break;
-        default:
-            invariant(false, "numbers are made for the types that gradients have");
-    }
-    return made;
-}
 
 Term binary(graph::KnownOperator op, Term a, Term b) { return a.builder->add(op, {a, b}); }
 Term binary(graph::KnownOperator op, Term a, double b) {
@@ -108,7 +79,7 @@ std::vector<Term> Builder::call(graph::KnownOperator op, const std::vector<Term>
 
 Term Builder::number(double value, Term like) {
     const auto [found, fresh] = numbers_.try_emplace({element(like), value}, ValueId::none);
-    if (fresh) found->second = graph_.add_constant("number", number_tensor(element(like), value));
+    if (fresh) found->second = graph_.add_constant("number", scalar_of(element(like), value));
     return {this, found->second};
 }
 

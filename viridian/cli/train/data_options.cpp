@@ -1,6 +1,9 @@
 #include "viridian/cli/train/data_options.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
 
 namespace viridian::cli {
 namespace {
@@ -30,6 +33,38 @@ std::string column_for(const std::string& input, const std::vector<std::string>&
     return others == 1 && left.size() == 1 ? left[0] : "";
 }
 
+// An option of the form INPUT=WHAT.
+struct InputOption {
+    std::string input, what;
+};
+Result<InputOption> parse_given(const char* option, const char* example, const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+        return fail(ErrorCode::invalid_argument, fmt::format("write {} {}", option, example),
+                    "`{}` is not of the form that {} takes", text, option);
+    return InputOption{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+    Number number{};
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+Result<data::MaskOptions> parse_mask(const std::string& text, const std::vector<std::string>& columns) {
+    VIRIDIAN_TRY(const InputOption given, parse_given("--mask", "attention_mask=tokens", text));
+    data::MaskOptions mask{.input = given.input, .column = given.what, .padding = {}};
+    const auto colon = given.what.rfind(':');
+    if (colon == std::string::npos || std::ranges::find(columns, given.what) != columns.end()) return mask;
+    mask.column = given.what.substr(0, colon);
+    mask.padding = parse_number<std::int64_t>(std::string_view(given.what).substr(colon + 1));
+    if (!mask.padding)
+        return fail(ErrorCode::invalid_argument, "write --mask attention_mask=tokens:0",
+                    "the padding of `{}` is not a whole number", text);
+    return mask;
+}
+
 }  // namespace
 
 void add_data_options(App app, DataChoice& choice) {
@@ -45,6 +80,12 @@ void add_data_options(App app, DataChoice& choice) {
         .check(positive_number())
         .capture_default_str();
     app.add_flag("--bytes", choice.text_bytes, "Text: train on bytes instead of characters");
+    app.add_option(
+        "--mask", choice.masks,
+        "INPUT=COLUMN: the input is 1 where a row of the column has elements, 0 where it is padded; "
+        "INPUT=COLUMN:VALUE: 0 where it holds this value");
+    app.add_option("--pad", choice.pads, "INPUT=VALUE: what fills up rows that are shorter (default: 0)");
+    app.add_flag("--truncate", choice.truncate, "Cut rows that are longer than their input");
     app.add_option("--scale", choice.scale, "Multiplies the input's numbers, as in 0.00392 for bytes");
     app.add_option("--mean", choice.mean, "Subtracted after --scale; one number, or one for each channel")
         .delimiter(',');
@@ -61,18 +102,33 @@ Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::D
     std::map<std::string, std::string> given;
     std::vector<std::string> taken;
     for (const std::string& text : choice.inputs) {
-        const auto equals = text.find('=');
-        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-            return fail(ErrorCode::invalid_argument, "write --input images=x",
-                        "`{}` does not say which column an input takes", text);
-        given[text.substr(0, equals)] = text.substr(equals + 1);
-        taken.push_back(text.substr(equals + 1));
+        VIRIDIAN_TRY(const InputOption one, parse_given("--input", "images=x", text));
+        given[one.input] = one.what;
+        taken.push_back(one.what);
     }
-    const auto others = static_cast<std::size_t>(std::ranges::count_if(
-        inputs, [&](const auto& input) { return input.name != "labels" && !given.contains(input.name); }));
+    std::map<std::string, double> pads;
+    for (const std::string& text : choice.pads) {
+        VIRIDIAN_TRY(const InputOption one, parse_given("--pad", "tokens=0", text));
+        const auto value = parse_number<double>(one.what);
+        if (!value || std::ranges::find(inputs, one.input, &data::ModelInput::name) == inputs.end())
+            return fail(ErrorCode::invalid_argument, "write --pad tokens=0, with an input of the model",
+                        "`{}` does not say what an input is padded with", text);
+        pads[one.input] = *value;
+    }
     data::BatchOptions options;
+    for (const std::string& text : choice.masks) {
+        VIRIDIAN_TRY(data::MaskOptions mask, parse_mask(text, columns));
+        options.masks.push_back(std::move(mask));
+    }
+    const auto masked = [&](const data::ModelInput& input) {
+        return std::ranges::find(options.masks, input.name, &data::MaskOptions::input) != options.masks.end();
+    };
+    const auto others = static_cast<std::size_t>(std::ranges::count_if(inputs, [&](const auto& input) {
+        return input.name != "labels" && !given.contains(input.name) && !masked(input);
+    }));
     options.seed = seed;
     for (const data::ModelInput& input : inputs) {
+        if (masked(input)) continue;
         data::InputOptions one;
         one.input = input.name;
         one.column =
@@ -82,6 +138,8 @@ Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::D
                         fmt::format("name its column with --input {}=COLUMN; {} has {}", input.name,
                                     samples.name(), fmt::join(columns, ", ")),
                         "no column of the data is meant for the input `{}`", input.name);
+        if (pads.contains(input.name)) one.pad = pads[input.name];
+        one.truncate = choice.truncate;
         if (is_floating(input.type.element) && input.name != "labels") {
             one.scale = choice.scale;
             one.mean = choice.mean;

@@ -69,6 +69,9 @@ Answer describe(const GradientOptions& options, const gradient::Step& step) {
 Result<Answer> run_gradient(GradientOptions options) {
     VIRIDIAN_TRY(check_writable(options.output));
     VIRIDIAN_TRY(const gradient::StepOptions wanted, step_options(options.step));
+    if (wants_balance(options.step))
+        return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",
+                    "`viridian gradient` sees no samples, so it cannot balance the classes");
     options.model.runs = false;
     VIRIDIAN_TRY(const graph::Graph forward, session::load_model(options.model));
     VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, wanted));

@@ -1,5 +1,7 @@
 #include "viridian/cli/train/step_options.hpp"
 
+#include <charconv>
+
 namespace viridian::cli {
 
 void add_step_options(App app, StepChoice& choice) {
@@ -13,7 +15,8 @@ void add_step_options(App app, StepChoice& choice) {
         .check(in_range(0.0, 1.0));
     app.add_option("--ignore-label", step.loss.ignored_label, "A label that does not count")
         .capture_default_str();
-    app.add_option("--class-weights", step.loss.class_weights, "One weight for each class: 1,2,0.5")
+    app.add_option("--class-weights", choice.class_weights,
+                   "One weight for each class: 1,2,0.5; balanced: by how often they occur (train)")
         .delimiter(',');
     app.add_option("--class-axis", choice.class_axis,
                    "Axis of the classes (default: 1; the last of three axes)");
@@ -44,10 +47,28 @@ void add_step_options(App app, StepChoice& choice) {
     app.add_option("--train", choice.train, "Parameters that are trained, out of the frozen ones");
 }
 
+bool wants_balance(const StepChoice& choice) {
+    return choice.class_weights.size() == 1 && choice.class_weights[0] == "balanced";
+}
+
 Result<gradient::StepOptions> step_options(const StepChoice& choice) {
     gradient::StepOptions options = choice.step;
     VIRIDIAN_TRY(options.loss.kind, gradient::parse_loss(choice.loss));
     VIRIDIAN_TRY(options.optimizer.kind, gradient::parse_optimizer(choice.optimizer));
+    for (const std::string& text : choice.class_weights) {
+        if (wants_balance(choice)) break;
+        double weight = 0;
+        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), weight);
+        if (fault != std::errc() || end != text.data() + text.size() || !(weight >= 0 && weight <= 1e9))
+            return fail(ErrorCode::invalid_argument,
+                        "write --class-weights 1,2,0.5 or --class-weights balanced",
+                        "`{}` is not the weight of a class", text);
+        options.loss.class_weights.push_back(weight);
+    }
+    if (!choice.class_weights.empty() && options.loss.kind != gradient::LossKind::cross_entropy &&
+        options.loss.kind != gradient::LossKind::negative_log_likelihood)
+        return fail(ErrorCode::invalid_argument, "leave it out, or choose --loss cross-entropy",
+                    "--class-weights weighs classes, and --loss {} has none", choice.loss);
     if (choice.class_axis != 0) options.loss.class_axis = choice.class_axis;
     if (options.optimizer.kind == gradient::OptimizerKind::lamb) options.optimizer.epsilon = 1e-6;
     if (options.optimizer.nesterov && options.optimizer.momentum == 0)

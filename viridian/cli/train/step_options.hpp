@@ -11,9 +11,10 @@ struct StepChoice {
     std::string loss = "cross-entropy";
     std::string optimizer = "adamw";
     gradient::StepOptions step;
-    std::int64_t class_axis = 0;  // 0: the loss chooses
-    double epsilon = 0;           // 0: the optimiser's default
-    double decay = -1;            // weight decay; negative: the optimiser's default
+    std::vector<std::string> class_weights;  // numbers, or "balanced"
+    std::int64_t class_axis = 0;             // 0: the loss chooses
+    double epsilon = 0;                      // 0: the optimiser's default
+    double decay = -1;                       // weight decay; negative: the optimiser's default
     std::vector<std::string> freeze;
     std::vector<std::string> train;
     std::vector<std::string> decays;  // PATTERN=DECAY
@@ -22,8 +23,12 @@ struct StepChoice {
 // Adds the options to a command; their values are stored in `choice`, which must outlive parsing.
 void add_step_options(App app, StepChoice& choice);
 
-// Returns the options of the step that the words ask for. Errors: invalid_argument (an unknown loss or
-// optimiser).
+// Returns the options of the step that the words ask for, without the weights of balanced classes, because
+// only the samples tell them. Errors: invalid_argument (an unknown loss or optimiser, class weights that are
+// no numbers).
 [[nodiscard]] Result<gradient::StepOptions> step_options(const StepChoice& choice);
+
+// Returns whether the weights of classes are to follow from how often they occur.
+[[nodiscard]] bool wants_balance(const StepChoice& choice);
 
 }  // namespace viridian::cli

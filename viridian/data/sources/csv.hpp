@@ -3,6 +3,7 @@
 // and a quoted field may hold delimiters, line breaks and doubled quotes. The whole file is checked once when
 // it is opened. What stays in memory is where each line begins (8 bytes a sample) and the names of the
 // classes.
+#include <map>
 #include <optional>
 
 #include "viridian/data/dataset.hpp"
@@ -18,9 +19,9 @@ struct CsvOptions {
     std::vector<std::string> features = {};
     char delimiter = 0;  // 0: the most frequent of , ; and tab in the first line
     bool header = true;  // false: the first line is a sample, and columns are named 0, 1, ...
-    // The names of the classes if the labels are words: those of the training file, when another file is
-    // opened for evaluation. Empty: the words of this file, sorted.
-    std::vector<std::string> categories = {};
+    // The names of the classes of columns whose values are words, by column: those of the training file, when
+    // another file is opened for evaluation. A column without an entry has the words of this file, sorted.
+    std::map<std::string, std::vector<std::string>> categories = {};
 };
 
 // Whole numbers become i64, others f32. If the first label is a word, all labels are words, and the column

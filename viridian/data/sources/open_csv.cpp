@@ -230,10 +230,12 @@ class CsvOpener {
             return at(use, "fill it in, or remove the line", "the field is empty");
         float number = 0;
         const bool is_number = csv_float(field.text, number);
-        const bool words_given = use.name == options_.label && !options_.categories.empty();
+        const auto given = options_.categories.find(use.name);
+        const bool words_given = given != options_.categories.end() && !given->second.empty();
         if (table_->begins.empty() && (words_given || !is_number)) use.kind = CsvKind::words;
         if (use.kind == CsvKind::words)
-            return add_word(use, std::string(csv_trim(field.plain())), words_given);
+            return add_word(use, std::string(csv_trim(field.plain())),
+                            words_given ? &given->second : nullptr);
         std::int64_t whole = 0;
         if (!is_number)
             return at(use, "correct it",
@@ -243,11 +245,12 @@ class CsvOpener {
         return {};
     }
 
-    Result<void> add_word(CsvUse& use, std::string word, bool words_given) {
+    // `given`: the words that there may be; null: any.
+    Result<void> add_word(CsvUse& use, std::string word, const std::vector<std::string>* given) {
         constexpr std::size_t most = 65536;
-        if (words_given) {
+        if (given != nullptr) {
             if (use.words.empty())
-                for (const std::string& known : options_.categories)
+                for (const std::string& known : *given)
                     use.words.emplace(known, static_cast<std::int64_t>(use.words.size()));
             if (!use.words.contains(word))
                 return at(use, "correct it, or add such samples to the training data",
@@ -271,8 +274,8 @@ class CsvOpener {
         for (CsvUse& use : singles_) {
             Column column{use.name, use.kind == CsvKind::numbers ? ElementType::f32 : ElementType::i64, {}};
             if (use.kind == CsvKind::words) {
-                column.categories =
-                    use.name == options_.label ? options_.categories : std::vector<std::string>();
+                if (const auto given = options_.categories.find(use.name); given != options_.categories.end())
+                    column.categories = given->second;
                 if (column.categories.empty()) {
                     for (const auto& [word, number] : use.words) column.categories.push_back(word);
                     std::ranges::sort(column.categories);

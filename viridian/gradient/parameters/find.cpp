@@ -71,10 +71,25 @@ class Finder {
                 for (std::size_t i = one.first; i <= std::min(one.last, node.inputs.size()); ++i)
                     if (node.input(i) == value) return true;
         if (std::ranges::any_of(broadcasting, [&](const auto& known) { return node.op == known; }))
-            return whole;
+            return whole || is_lone_bias(node, value);
         if (only_moves(node) && node.input(0) == value && node.output(0) != ValueId::none)
             return trained(node.output(0), whole);
         return false;
+    }
+
+    // A single number that is added to products of one feature is their bias.
+    [[nodiscard]] bool is_lone_bias(const Node& node, ValueId value) const {
+        const graph::TensorType& own = graph_.value(value).type;
+        if (node.op != op::Add || !own.known()) return false;
+        if (std::ranges::any_of(own.dims(), [](std::int64_t extent) { return extent != 1; })) return false;
+        const ValueId sum = node.input(0) == value ? node.input(1) : node.input(0);
+        const Node* product = graph_.producer(sum);
+        if (product == nullptr || !graph_.value(sum).type.shape) return false;
+        const graph::Shape& shape = *graph_.value(sum).type.shape;
+        const bool channels = product->op == op::Conv || product->op == op::ConvTranspose;
+        if (shape.size() < 2 || (!channels && product->op != op::MatMul)) return false;
+        const graph::Dimension& features = channels ? shape[1] : shape.back();
+        return features.known() && features.value() == 1;
     }
 
     const Graph& graph_;

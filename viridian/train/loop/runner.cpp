@@ -1,5 +1,7 @@
 #include "viridian/train/loop/runner.hpp"
 
+#include <algorithm>
+
 namespace viridian::train {
 
 Result<Runner> Runner::make(Ready ready) {
@@ -56,6 +58,22 @@ Result<void> Runner::set_states(const std::map<std::string, graph::Tensor>& valu
         if (found != values.end()) VIRIDIAN_TRY(ready_.executable->set_state(i, found->second));
     }
     return {};
+}
+
+Result<std::vector<NamedTensor>> Runner::views(std::span<const std::string> names) {
+    std::vector<NamedTensor> found;
+    const std::vector<graph::State>& states = ready_.graph.states();
+    for (const std::string& name : names) {
+        const auto state =
+            std::ranges::find(states, name, [&](const graph::State& one) -> const std::string& {
+                return ready_.graph.value(one.before).name;
+            });
+        const auto index = static_cast<std::size_t>(state - states.begin());
+        VIRIDIAN_TRY(const execute::StateMemory memory, ready_.executable->state_memory(index));
+        const std::shared_ptr<const std::byte> borrowed(std::shared_ptr<void>(), memory.bytes.data());
+        found.push_back({name, graph::Tensor(memory.format.element, memory.dims, borrowed)});
+    }
+    return found;
 }
 
 }  // namespace viridian::train

@@ -1,10 +1,13 @@
 #pragma once
 // A Runner runs a graph with states again and again, on inputs that are given by name.
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "viridian/execute/resting.hpp"
 #include "viridian/train/loop/train.hpp"
+#include "viridian/train/named_tensor.hpp"
 
 namespace viridian::train {
 
@@ -25,6 +28,11 @@ class Runner {
     // These read and write all states, by name. Names that the graph lacks are ignored.
     [[nodiscard]] Result<std::map<std::string, graph::Tensor>> states() const;
     Result<void> set_states(const std::map<std::string, graph::Tensor>& states);
+    // Returns the states of these names where they lie: valid until the next run, change or rest. Errors:
+    // missing_entry.
+    [[nodiscard]] Result<std::vector<NamedTensor>> views(std::span<const std::string> names);
+    // Frees the memory of states and activations. The states have to be set before the next run.
+    void rest() { execute::rest(*ready_.executable); }
 
   private:
     explicit Runner(Ready ready) : ready_(std::move(ready)) {}

@@ -3,72 +3,22 @@
 #include <chrono>
 #include <cmath>
 
+#include "viridian/data/convert.hpp"
 #include "viridian/data/prefetch.hpp"
-#include "viridian/gradient/evaluation.hpp"
-#include "viridian/train/loop/portions.hpp"
-#include "viridian/train/loop/runner.hpp"
-#include "viridian/train/metric/metric.hpp"
+#include "viridian/train/loop/evaluator.hpp"
 #include "viridian/train/not_finite.hpp"
+#include "viridian/train/weights/moving_average.hpp"
 
 namespace viridian::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Tensors = std::map<std::string, graph::Tensor>;
 
 Seconds since(Clock::time_point start) {
     return Seconds(std::chrono::duration<double>(Clock::now() - start).count());
 }
 
-// The inputs that the data gives: all except those that a step adds for itself.
-std::vector<data::ModelInput> data_inputs(const graph::Graph& graph) {
-    std::vector<data::ModelInput> inputs;
-    for (const graph::ValueId id : graph.inputs()) {
-        const graph::Value& value = graph.value(id);
-        if (!value.name.starts_with("viridian.")) inputs.push_back({value.name, value.type});
-    }
-    return inputs;
-}
-
-Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors) {
-    Tensors all;
-    for (std::size_t i = 0; i < inputs.size(); ++i) all[inputs[i].name] = std::move(tensors[i]);
-    return all;
-}
-
-graph::Tensor scalar_of(graph::ElementType type, double value) {
-    if (type == graph::ElementType::f64) return graph::Tensor::of<double>(type, {}, std::span(&value, 1));
-    return graph::Tensor::scalar(static_cast<float>(value));
-}
-
-// One graph made ready for each size of batch that occurs: the whole batch, and the last one of an epoch. The
-// states are those of the runner that ran last, and move when the size changes.
-class Sizes {
-  public:
-    using Make = std::function<Result<Ready>(std::int64_t batch)>;
-    explicit Sizes(Make make) : make_(std::move(make)) {}
-
-    Result<Runner*> at(std::int64_t batch) {
-        auto found = runners_.find(batch);
-        if (found == runners_.end()) {
-            VIRIDIAN_TRY(Ready ready, make_(batch));
-            VIRIDIAN_TRY(Runner runner, Runner::make(std::move(ready)));
-            found = runners_.emplace(batch, std::move(runner)).first;
-        }
-        if (latest_ != nullptr && latest_ != &found->second) {
-            VIRIDIAN_TRY(const Tensors states, latest_->states());
-            VIRIDIAN_TRY(found->second.set_states(states));
-        }
-        latest_ = &found->second;
-        return latest_;
-    }
-    [[nodiscard]] Runner& latest() { return *latest_; }
-
-  private:
-    Make make_;
-    std::map<std::int64_t, Runner> runners_;
-    Runner* latest_ = nullptr;
-};
+constexpr std::string_view average_ending = ".average";  // of the name of a moving average in a checkpoint
 
 class Trainer {
   public:
@@ -78,7 +28,10 @@ class Trainer {
           listener_(listener),
           on_step_(on_step),
           steps_([this](std::int64_t batch) { return ready_step(batch); }),
-          evaluations_([this](std::int64_t batch) { return ready_evaluation(batch); }) {}
+          evaluator_(task, options, step_),
+          stop_(options.early_stop) {
+        if (options.average_decay) averages_.emplace(*options.average_decay);
+    }
 
     Result<TrainResult> run() {
         VIRIDIAN_TRY(open());
@@ -91,7 +44,8 @@ class Trainer {
                 return std::optional(std::move(batch));
             },
             4);
-        while (position_.step < total && !result_.cancelled) {
+        result_.stopped_early = stop_ && stop_->waited >= stop_->patience;  // before it was resumed
+        while (position_.step < total && !result_.cancelled && !result_.stopped_early) {
             const Clock::time_point start = Clock::now();  // waiting for data is part of a step
             VIRIDIAN_TRY(std::optional<data::Batch> batch, batches.next());
             VIRIDIAN_TRY(step(std::move(*batch), total, start));
@@ -102,59 +56,34 @@ class Trainer {
             if (epoch_ends || result_.cancelled || (every > 0 && position_.step % every == 0))
                 VIRIDIAN_TRY(save(epoch_ends));
         }
-        VIRIDIAN_TRY(const Tensors states, finite_states());
-        for (const gradient::Trained& parameter : step_.parameters)
-            result_.weights[parameter.name] = states.at(parameter.name);
-        for (const std::string& name : step_.statistics) result_.weights[name] = states.at(name);
+        VIRIDIAN_TRY(finite_states());
+        VIRIDIAN_TRY(result_.weights, weights());
         result_.steps = position_.step;
         return std::move(result_);
     }
 
   private:
     Result<void> open() {
-        data::SamplerOptions sampling{
-            .from = task_.training,
-            .batch = task_.fixed_batch ? options_.batch : std::min(options_.batch, task_.training.count()),
-            .seed = options_.seed,
-            .shuffle = options_.shuffle,
-            .drop_last = task_.fixed_batch};
-        if (task_.training.count() < sampling.batch)
-            return fail(ErrorCode::mismatch, "give more samples, or export the model with a free batch",
-                        "the network takes batches of {} and there are {} samples to train on",
-                        sampling.batch, task_.training.count());
-        VIRIDIAN_TRY(sampler_, data::Sampler::make(sampling));
-        VIRIDIAN_TRY(Runner* const runner, steps_.at(sampling.batch));
+        VIRIDIAN_TRY(sampler_, sampler_of(task_, options_));
+        const std::int64_t batch = task_.batch(options_.batch);
+        VIRIDIAN_TRY(Runner* const runner, steps_.at(batch));
         inputs_ = data_inputs(runner->graph());
         VIRIDIAN_TRY(training_, data::Batches::make(task_.samples, inputs_, options_.batches));
         for (const graph::State& state : runner->graph().states())
             if (state.role == graph::StateRole::parameter)
                 result_.parameters +=
                     graph::element_count(runner->graph().value(state.before).type.dims()).value();
+        for (const gradient::Trained& parameter : step_.parameters) kept_.push_back(parameter.name);
+        kept_.insert(kept_.end(), step_.statistics.begin(), step_.statistics.end());
         // Both sizes of batches are made ready now, so that what cannot run is known before the first step.
         VIRIDIAN_TRY(steps_.at(sampler_->samples_of(sampler_->steps_per_epoch() - 1)));
-        VIRIDIAN_TRY(steps_.at(sampling.batch));
-        if (task_.evaluation.count() > 0) VIRIDIAN_TRY(open_evaluation());
+        VIRIDIAN_TRY(steps_.at(batch));
+        if (task_.evaluation.count() > 0) VIRIDIAN_TRY(evaluator_.open(inputs_));
         if (options_.checkpoints) {
             VIRIDIAN_TRY(folder_,
                          CheckpointFolder::open(options_.checkpoints->folder, options_.checkpoints->keep));
         }
         return {};
-    }
-
-    Result<void> open_evaluation() {
-        data::BatchOptions plain = options_.batches;
-        plain.augment = false;
-        VIRIDIAN_TRY(evaluated_,
-                     data::Batches::make(task_.evaluation_samples.value_or(task_.samples), inputs_, plain));
-        for (const std::string& name : options_.metrics) {
-            VIRIDIAN_TRY(Metric metric, parse_metric(name));
-            metrics_.push_back(std::move(metric));
-        }
-        // The first and the last batch show whether metrics and labels fit.
-        const std::vector<Portion> portions =
-            portions_of(task_.evaluation, options_.batch, task_.fixed_batch);
-        VIRIDIAN_TRY(judge(portions.front()));
-        return judge(portions.back());
     }
 
     Result<Ready> ready_step(std::int64_t batch) {
@@ -168,14 +97,6 @@ class Trainer {
         return task_.prepare(std::move(graph));
     }
 
-    Result<Ready> ready_evaluation(std::int64_t batch) {
-        VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
-        VIRIDIAN_TRY(gradient::Evaluation evaluation,
-                     gradient::evaluation_of(forward, step_, options_.step.loss));
-        judged_ = std::move(evaluation.judged);
-        return task_.prepare(std::move(evaluation.graph));
-    }
-
     [[nodiscard]] double rate() const {
         const RunLength length{options_.epochs * sampler_->steps_per_epoch(), sampler_->steps_per_epoch()};
         return options_.rate * options_.schedule.factor(position_.step, length);
@@ -187,17 +108,15 @@ class Trainer {
         VIRIDIAN_TRY(Runner* const runner, steps_.at(samples));
         Tensors inputs = named(inputs_, std::move(batch.inputs));
         const double now = rate();
-        for (const graph::ValueId id : runner->graph().inputs()) {
-            const graph::Value& value = runner->graph().value(id);
-            if (value.name == gradient::rate_input) inputs[value.name] = scalar_of(value.type.element, now);
-            if (value.name == gradient::first_sample_input) inputs[value.name] = graph::Tensor::scalar(first);
-            if (value.name == gradient::seed_input)
-                inputs[value.name] = graph::Tensor::scalar(static_cast<std::int64_t>(options_.seed));
-        }
+        add_step_inputs(runner->graph(), now, options_.seed, first, inputs);
         VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner->run(inputs));
         const double loss = (*outputs)[0].number(0);
         if (!std::isfinite(loss)) return not_finite(*runner, loss);
         ++position_.step;
+        if (averages_) {
+            VIRIDIAN_TRY(const std::vector<NamedTensor> weights, runner->views(kept_));
+            VIRIDIAN_TRY(averages_->update(weights));
+        }
         numbers_["loss"] += loss * static_cast<double>(samples);
         numbers_["samples"] += static_cast<double>(samples);
         average_.add(loss);
@@ -255,43 +174,29 @@ class Trainer {
                 VIRIDIAN_TRY(save(false));
                 return judged;
             }
+        if (stop_ && !evaluator_.metrics().empty())
+            result_.stopped_early = stop_->update(record.metrics[evaluator_.metrics()[0].name()]);
         result_.epochs.push_back(std::move(record));
         return {};
     }
 
     Result<void> evaluate(EpochRecord& record) {
-        VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
-        for (Metric& metric : metrics_) metric.reset();
-        const Runner* runner = nullptr;
-        for (const Portion& portion : portions_of(task_.evaluation, options_.batch, task_.fixed_batch)) {
-            VIRIDIAN_TRY(Runner* const next,
-                         evaluations_.at(static_cast<std::int64_t>(portion.draw.samples.size())));
-            if (next != runner) VIRIDIAN_TRY(next->set_states(states));
-            runner = next;
-            VIRIDIAN_TRY(judge(portion));
-        }
-        for (const Metric& metric : metrics_) {
-            VIRIDIAN_TRY(record.metrics[metric.name()], metric.value());
-        }
+        VIRIDIAN_TRY(const Tensors judged, weights());
+        VIRIDIAN_TRY(record.metrics, evaluator_.judge(judged));
         return {};
     }
 
-    // Adds one batch to the metrics.
-    Result<void> judge(const Portion& portion) {
-        VIRIDIAN_TRY(Runner* const runner,
-                     evaluations_.at(static_cast<std::int64_t>(portion.draw.samples.size())));
-        VIRIDIAN_TRY(data::Batch batch, evaluated_->batch(portion.draw));
-        const Tensors inputs = named(inputs_, std::move(batch.inputs));
-        VIRIDIAN_TRY(runner->run(inputs));
-        const graph::Tensor* predictions = runner->output(judged_);
-        const auto labels = inputs.find(step_.labels);
-        if (predictions == nullptr || labels == inputs.end()) return {};
-        const bool last_axis = predictions->rank() == 3 && !options_.step.loss.class_axis;
-        const Counted counted{.samples = portion.counted,
-                              .class_axis = options_.step.loss.class_axis.value_or(last_axis ? -1 : 1),
-                              .ignored_label = options_.step.loss.ignored_label};
-        for (Metric& metric : metrics_) VIRIDIAN_TRY(metric.add(*predictions, labels->second, counted));
-        return {};
+    // Returns the parameters and statistics that the run stands for: their averages, if it keeps some.
+    Result<Tensors> weights() {
+        Tensors all;
+        VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
+        for (const std::string& name : kept_) all[name] = states.at(name);
+        if (!averages_ || averages_->updates() == 0) return all;
+        for (const NamedTensor& average : averages_->averages()) {
+            VIRIDIAN_TRY(all[average.name],
+                         data::convert(average.tensor, states.at(average.name).type(), {}, average.name));
+        }
+        return all;
     }
 
     // Returns the states. Errors: malformed if one of them is no finite number, so that it is never kept.
@@ -317,6 +222,12 @@ class Trainer {
                  .role = std::string(name_of(state.role)),
                  .of = state.of == graph::ValueId::none ? "" : graph.value(state.of).name,
                  .tensor = states.at(graph.value(state.before).name)});
+        if (averages_)
+            for (const NamedTensor& average : averages_->averages())
+                checkpoint.states.push_back({.name = average.name + std::string(average_ending),
+                                             .role = "average",
+                                             .of = average.name,
+                                             .tensor = average.tensor});
         checkpoint.position = position_;
         checkpoint.position.seed = options_.seed;
         checkpoint.position.sample = static_cast<std::int64_t>(numbers_["samples"]);
@@ -325,8 +236,13 @@ class Trainer {
         checkpoint.numbers = numbers_;
         checkpoint.numbers["average.sum"] = average_.sum;
         checkpoint.numbers["average.weight"] = average_.weight;
-        if (judged && !metrics_.empty() && !result_.epochs.empty())
-            checkpoint.score = result_.epochs.back().metrics[metrics_[0].name()];
+        if (averages_) checkpoint.numbers["weights.updates"] = static_cast<double>(averages_->updates());
+        if (stop_) {
+            checkpoint.numbers["stop.waited"] = stop_->waited;
+            if (!std::isnan(stop_->best)) checkpoint.numbers["stop.best"] = stop_->best;
+        }
+        if (judged && !evaluator_.metrics().empty() && !result_.epochs.empty())
+            checkpoint.score = result_.epochs.back().metrics[evaluator_.metrics()[0].name()];
         VIRIDIAN_TRY(folder_->save(checkpoint));
         return {};
     }
@@ -340,7 +256,11 @@ class Trainer {
         Tensors states;
         for (SavedState& state : found.checkpoint.states) states[state.name] = std::move(state.tensor);
         VIRIDIAN_TRY(const Tensors present, steps_.latest().states());
-        for (const auto& [name, tensor] : present)
+        std::vector<std::string> needed;
+        for (const auto& [name, tensor] : present) needed.push_back(name);
+        if (averages_)
+            for (const std::string& name : kept_) needed.push_back(name + std::string(average_ending));
+        for (const std::string& name : needed)
             if (!states.contains(name))
                 return fail(ErrorCode::mismatch, "resume with the options of the run that wrote it",
                             "{} has no state `{}`", found.path.string(), name);
@@ -349,6 +269,17 @@ class Trainer {
         numbers_ = found.checkpoint.numbers;
         average_.sum = numbers_["average.sum"];
         average_.weight = numbers_["average.weight"];
+        if (averages_) {
+            std::vector<NamedTensor> averages;
+            for (const std::string& name : kept_)
+                averages.push_back({name, states.at(name + std::string(average_ending))});
+            averages_->restore(std::move(averages), static_cast<std::int64_t>(numbers_["weights.updates"]));
+        }
+        if (stop_) {
+            stop_->waited = static_cast<int>(numbers_["stop.waited"]);
+            if (const auto best = numbers_.find("stop.best"); best != numbers_.end())
+                stop_->best = best->second;
+        }
         result_.resumed_from = found.path;
         return {};
     }
@@ -359,12 +290,15 @@ class Trainer {
     const OnStep& on_step_;
 
     gradient::Step step_;  // names; its graph went to the device
-    std::string hash_, judged_;
+    std::string hash_;
     std::vector<data::ModelInput> inputs_;
-    Sizes steps_, evaluations_;
+    std::vector<std::string> kept_;  // names of trained parameters and statistics
+    Sizes steps_;
+    Evaluator evaluator_;
     std::optional<data::Sampler> sampler_;
-    std::optional<data::Batches> training_, evaluated_;
-    std::vector<Metric> metrics_;
+    std::optional<data::Batches> training_;
+    std::optional<MovingAverage> averages_;
+    std::optional<EarlyStop> stop_;
     std::optional<CheckpointFolder> folder_;
 
     Position position_;

@@ -1,5 +1,6 @@
 #pragma once
 // Trains a network: reads samples, runs the training step, evaluates, keeps checkpoints.
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -8,7 +9,9 @@
 #include "viridian/execute/device.hpp"
 #include "viridian/gradient/step.hpp"
 #include "viridian/train/checkpoint/folder.hpp"
+#include "viridian/train/early_stop.hpp"
 #include "viridian/train/log/step_record.hpp"
+#include "viridian/train/rate_finder.hpp"
 #include "viridian/train/schedule/schedule.hpp"
 
 namespace viridian::train {
@@ -30,7 +33,16 @@ struct Task {
     data::Dataset samples;
     data::Subset training, evaluation;  // of the samples, unless evaluation has a dataset of its own
     std::optional<data::Dataset> evaluation_samples;
+
+    // Returns the batch of the training steps if `asked` is wanted: not more than there are samples, unless
+    // the batch is fixed.
+    [[nodiscard]] std::int64_t batch(std::int64_t asked) const {
+        return fixed_batch ? asked : std::min(asked, training.count());
+    }
 };
+
+// Returns the inputs of a training step that the data gives: all except those that a step adds for itself.
+[[nodiscard]] std::vector<data::ModelInput> data_inputs(const graph::Graph& step);
 
 // CheckpointOptions say where a run keeps what it needs in order to go on.
 struct CheckpointOptions {
@@ -51,6 +63,11 @@ struct RunOptions {
     std::uint64_t seed = 0;
     bool shuffle = true;
     std::vector<std::string> metrics;  // of evaluations: "top-1"
+    // Ends the run when the first metric no longer improves.
+    std::optional<EarlyStop> early_stop;
+    // The decay of a moving average of weights and statistics (moving_average.hpp). With it, the averages are
+    // what evaluations judge and what the run leaves behind.
+    std::optional<double> average_decay;
     std::optional<CheckpointOptions> checkpoints;
     std::map<std::string, std::string> written;  // the options as typed, which a resumed run must repeat
 };
@@ -72,10 +89,18 @@ struct TrainResult {
     std::optional<Path> resumed_from;
     std::map<std::string, graph::Tensor> weights;  // trained parameters and statistics, by the model's names
     bool cancelled = false;                        // the listener ended the run; its last state is kept
+    bool stopped_early = false;                    // by RunOptions::early_stop
 };
 
 // Hears of every step. It is called on the thread that trains.
 using OnStep = std::function<void(const StepRecord&)>;
+
+// Runs the range test of rate_finder.hpp: training steps with growing rates, until the loss diverges or the
+// listener cancels, and returns the pairs of rate and loss. What was trained is thrown away. A loss that is
+// no number ends the test. Errors: those of train().
+[[nodiscard]] Result<std::vector<RateTrial>> test_rates(const Task& task, const RunOptions& options,
+                                                        const RateRange& range, Listener& listener,
+                                                        const OnStep& on_step = {});
 
 // Trains. Errors: those of training_step(), of the task's functions, of reading data and of checkpoints;
 // malformed if the loss is not finite: the error names the first state that holds such a number and the

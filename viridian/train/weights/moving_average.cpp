@@ -12,9 +12,15 @@ ElementType average_type(ElementType weight) {
     return graph::is_floating(weight) && weight != ElementType::f64 ? ElementType::f32 : weight;
 }
 
+// The caller may change the weight in place.
+Tensor own_copy(Tensor weight) {
+    static_cast<void>(weight.mutable_bytes());  // copies, because the bytes are shared or borrowed
+    return weight;
+}
+
 Tensor first_average(const Tensor& weight) {
     const ElementType type = average_type(weight.type());
-    if (type == weight.type()) return weight;
+    if (type == weight.type()) return own_copy(weight);
     Tensor average(type, weight.dims());
     auto values = average.mutable_values<float>();
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -44,7 +50,7 @@ void pull(Tensor& average, const Tensor& weight, double part) {
                 average.mutable_values<float>(), static_cast<float>(part),
                 [v = weight.values<std::uint16_t>()](std::size_t i) { return graph::from_bfloat16(v[i]); });
         default:
-            average = weight;
+            average = own_copy(weight);
     }
 }
 

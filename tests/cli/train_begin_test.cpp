@@ -1,0 +1,156 @@
+// What a run begins with: weights drawn anew, a new head, frozen layers; and when it ends.
+#include "tests/cli/train_support.hpp"
+
+namespace viridian::cli {
+namespace {
+
+using testing::HasSubstr;
+
+using TrainBegin = TrainCommand;
+
+TEST_F(TrainBegin, WeightsAreDrawnBySeed) {
+    const std::vector<std::string> nothing = {"--rate", "1e-30", "--weight-decay",
+                                              "0"};  // what was drawn stays
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.end(), nothing.begin(), nothing.end());
+        return more;
+    };
+    ASSERT_EQ(run(with({"-o", folder_ + "kept.onnx"})).code, 0);
+    EXPECT_EQ(numbers("kept.onnx", "one.weight"), numbers("model.onnx", "one.weight"));
+    const Json drawn = run_json(with({"-o", folder_ + "a.onnx", "--initialise", "7"}));
+    EXPECT_EQ(drawn["drawn"], 4);
+    ASSERT_EQ(run(with({"-o", folder_ + "b.onnx", "--initialise", "7"})).code, 0);
+    ASSERT_EQ(run(with({"-o", folder_ + "c.onnx", "--initialise", "8"})).code, 0);
+    EXPECT_EQ(bytes("a.onnx"), bytes("b.onnx"));
+    EXPECT_NE(numbers("a.onnx", "one.weight"), numbers("c.onnx", "one.weight"));
+    EXPECT_NE(numbers("a.onnx", "one.weight"), numbers("model.onnx", "one.weight"));
+    for (const double value : numbers("a.onnx", "one.bias")) EXPECT_LE(std::abs(value), 1 / std::sqrt(2.0));
+    ASSERT_EQ(
+        run(with({"-o", folder_ + "d.onnx", "--initialise", "7", "--initialise-as", "xavier-normal"})).code,
+        0);
+    for (const double value : numbers("d.onnx", "two.bias")) EXPECT_NEAR(value, 0, 1e-20);
+    const Outcome rule = run({"-o", folder_ + "a.onnx", "--initialise", "7", "--initialise-as", "ones"});
+    EXPECT_EQ(rule.code, 1);
+    EXPECT_THAT(rule.err, HasSubstr("`ones` is not a way to draw weights"));
+}
+
+TEST_F(TrainBegin, FrozenWeightsAreNotDrawn) {
+    ASSERT_EQ(run({"-o", folder_ + "a.onnx", "--initialise", "7", "--freeze", "one.*"}).code, 0);
+    EXPECT_EQ(numbers("a.onnx", "one.weight"), numbers("model.onnx", "one.weight"));
+    EXPECT_NE(numbers("a.onnx", "two.weight"), numbers("model.onnx", "two.weight"));
+}
+
+TEST_F(TrainBegin, ANewHeadTakesAnotherNumberOfClasses) {
+    std::ofstream file(folder_ + "samples.csv");
+    file << "x,y,label\n";
+    Random random(5);
+    for (int i = 0; i < 200; ++i) {
+        const double x = random.uniform(-1, 1), y = random.uniform(-1, 1);
+        file << x << "," << y << "," << (x < 0 ? 0 : y < 0 ? 1 : 2) << "\n";
+    }
+    file.close();
+    const Outcome two = run({"-o", folder_ + "a.onnx"});
+    EXPECT_EQ(two.code, 1) << "the model has two classes";
+    const Json done = run_json({"-o", folder_ + "a.onnx", "--replace-head", "3", "--train", "two.*",
+                                "--epochs", "60", "--rate", "0.02", "--eval-share", "0.2"});
+    EXPECT_EQ(done["new_head"], (Json{"two.weight", "two.bias"}));
+    EXPECT_EQ(done["parameters"], 16 * 3 + 3);
+    EXPECT_GT(done["epochs"][59]["metrics"]["top-1"].get<double>(), 0.8);
+    EXPECT_EQ(numbers("a.onnx", "one.weight"), numbers("model.onnx", "one.weight"));
+    EXPECT_EQ(numbers("a.onnx", "two.bias").size(), 3U);
+    const auto trained = onnx::load(folder_ + "a.onnx");
+    ASSERT_TRUE(trained.ok()) << trained.error().text();
+    EXPECT_EQ(graph::text(trained->value(trained->outputs()[0]).type), "f32[N,3]");
+    const Outcome frozen = run({"-o", folder_ + "b.onnx", "--replace-head", "3", "--freeze", "two.bias"});
+    EXPECT_EQ(frozen.code, 1);
+    EXPECT_THAT(frozen.err, HasSubstr("the new head has the parameter `two.bias`, and it is frozen"));
+}
+
+TEST_F(TrainBegin, ResumedWithANewHeadAndAveragesTheBytesAreTheSame) {
+    const std::vector<std::string> common = {
+        "--epochs", "3", "--replace-head", "5",   "--initialise",    "2",       "--ema", "0.99",
+        "--every",  "5", "--keep",         "100", "--class-weights", "balanced"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), common.begin(), common.end());
+        return more;
+    };
+    const std::string points = folder_ + "points";
+    const Outcome whole = run(with({"-o", folder_ + "whole.onnx", "--checkpoints", points}));
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(points))
+        if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+    std::ranges::sort(files);
+    ASSERT_GT(files.size(), 4U);
+    for (std::size_t i = 2; i < files.size(); ++i) std::filesystem::remove(files[i]);
+    const Outcome resumed = run(with({"-o", folder_ + "resumed.onnx", "--checkpoints", points, "--resume"}));
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_EQ(bytes("whole.onnx"), bytes("resumed.onnx"));
+}
+
+TEST_F(TrainBegin, TheMovingAverageIsWrittenAndJudged) {
+    const std::vector<std::string> common = {"--epochs", "4", "--rate", "0.05", "--eval-share", "0.25"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), common.begin(), common.end());
+        return more;
+    };
+    const Json plain = run_json(with({"-o", folder_ + "plain.onnx"}));
+    const Json slow = run_json(with({"-o", folder_ + "slow.onnx", "--ema", "0.9"}));
+    const Json none = run_json(with({"-o", folder_ + "none.onnx", "--ema", "0"}));
+    EXPECT_EQ(bytes("plain.onnx"), bytes("none.onnx")) << "an average that keeps nothing is the last weights";
+    EXPECT_NE(bytes("plain.onnx"), bytes("slow.onnx"));
+    EXPECT_EQ(plain["epochs"][3]["loss"], slow["epochs"][3]["loss"]) << "the steps are the same";
+    EXPECT_NE(plain["epochs"][3]["metrics"]["cross-entropy"], slow["epochs"][3]["metrics"]["cross-entropy"]);
+    EXPECT_EQ(run({"-o", folder_ + "a.onnx", "--ema", "1"}).code, 1);
+}
+
+TEST_F(TrainBegin, StopsWhenNothingGetsBetter) {
+    const std::vector<std::string> common = {"--epochs",       "50",   "--rate",        "1e-30",
+                                             "--eval-share",   "0.25", "--patience",    "3",
+                                             "--weight-decay", "0",    "--checkpoints", folder_ + "points"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), common.begin(), common.end());
+        return more;
+    };
+    const Json done = run_json(with({"-o", folder_ + "a.onnx"}));
+    EXPECT_EQ(done["epochs"].size(), 4U) << "the first evaluation, and three that are no better";
+    EXPECT_EQ(done["stopped_early"], true);
+    const Json again = run_json(with({"-o", folder_ + "b.onnx", "--resume"}));
+    EXPECT_EQ(again["epochs"].size(), 0U) << "a run that has stopped does not go on";
+    EXPECT_EQ(bytes("a.onnx"), bytes("b.onnx"));
+    const Outcome blind = run({"-o", folder_ + "a.onnx", "--patience", "3"});
+    EXPECT_EQ(blind.code, 1);
+    EXPECT_THAT(blind.err, HasSubstr("--patience counts evaluations, and there are none"));
+    const Outcome mute =
+        run({"-o", folder_ + "a.onnx", "--patience", "3", "--eval-share", "0.2", "--loss", "bce"});
+    EXPECT_EQ(mute.code, 1);
+    EXPECT_THAT(mute.err, HasSubstr("--patience needs a metric"));
+}
+
+TEST_F(TrainBegin, ARateIsFoundByTesting) {
+    std::ofstream file(folder_ + "samples.csv");  // a line separates them, so that the loss falls soon
+    file << "x,y,label\n";
+    Random random(6);
+    for (int i = 0; i < 400; ++i) {
+        const double x = random.uniform(-1, 1);
+        file << x << "," << random.uniform(-1, 1) << "," << (x > 0 ? 1 : 0) << "\n";
+    }
+    file.close();
+    const Json found = run_json({"--rate-finder", "--rate-steps", "60", "--optimizer", "sgd"});
+    EXPECT_EQ(found["schema"], "viridian.rate-finder/1");
+    EXPECT_LE(found["trials"].size(), 60U);
+    EXPECT_GT(found["suggested"].get<double>(), 1e-4);
+    EXPECT_LE(found["suggested"].get<double>(), 10);
+    EXPECT_EQ(found["trials"][0]["rate"], 1e-7);
+    const Outcome text = run({"--rate-finder", "--optimizer", "sgd"});
+    EXPECT_THAT(text.out, HasSubstr("the loss falls fastest at --rate"));
+    const Outcome range = run({"--rate-finder", "--rate-range", "1,0.1"});
+    EXPECT_EQ(range.code, 1);
+    EXPECT_THAT(range.err, HasSubstr("--rate-range takes two rates"));
+    const Outcome output = run({});
+    EXPECT_EQ(output.code, 1);
+    EXPECT_THAT(output.err, HasSubstr("the file for the trained model is missing"));
+}
+
+}  // namespace
+}  // namespace viridian::cli

@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include "viridian/cli/train/task.hpp"
+#include "viridian/data/labels.hpp"
+#include "viridian/train/metric/metric.hpp"
+#include "viridian/train/weights/parts.hpp"
+
+namespace viridian::cli {
+namespace {
+
+bool is_of_classes(gradient::LossKind loss) {
+    return loss == gradient::LossKind::cross_entropy || loss == gradient::LossKind::negative_log_likelihood;
+}
+
+// The metrics of an evaluation that asks for none. A loss on logits of single numbers has no usual one.
+std::vector<std::string> usual_metrics(gradient::LossKind loss) {
+    switch (loss) {
+        case gradient::LossKind::cross_entropy:
+        case gradient::LossKind::negative_log_likelihood:
+            return {"top-1", "cross-entropy"};
+        case gradient::LossKind::mean_squared_error:
+        case gradient::LossKind::huber:
+            return {"mse"};
+        case gradient::LossKind::mean_absolute_error:
+            return {"mae"};
+        default:
+            return {};
+    }
+}
+
+Result<void> check_trains(const gradient::StepOptions& step) {
+    if (step.loss.kind == gradient::LossKind::gradient)
+        return fail(ErrorCode::invalid_argument, "choose a loss that is a number, such as --loss mse",
+                    "--loss gradient has no loss to lower");
+    if (step.optimizer.kind == gradient::OptimizerKind::none)
+        return fail(ErrorCode::invalid_argument, "choose one, such as --optimizer adamw",
+                    "--optimizer none trains nothing");
+    return {};
+}
+
+// Labels are checked against the number of classes, and padded with the label that does not count.
+Result<void> bound_labels(const gradient::LossOptions& loss, const graph::Graph& forward,
+                          const std::string& labels, data::BatchOptions& batches) {
+    if (!is_of_classes(loss.kind)) return {};
+    VIRIDIAN_TRY(const graph::ValueId output, gradient::loss_output_of(forward, loss));
+    const graph::Dims dims = forward.value(output).type.dims();
+    const auto axis =
+        static_cast<std::size_t>(gradient::class_axis(loss, static_cast<std::int64_t>(dims.size())));
+    for (data::InputOptions& input : batches.inputs)
+        if (input.input == labels && axis < dims.size()) {
+            input.classes = dims[axis];
+            input.ignored = loss.ignored_label;
+        }
+    return {};
+}
+
+// Weights that make rare classes count as much as frequent ones.
+Result<std::vector<double>> balanced_weights(const train::Task& task, const std::string& labels,
+                                             const data::BatchOptions& batches) {
+    const auto input = std::ranges::find(batches.inputs, labels, &data::InputOptions::input);
+    if (input == batches.inputs.end() || input->classes == 0)
+        return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",
+                    "the loss has no labels of classes that could be counted");
+    VIRIDIAN_TRY(const std::size_t column, task.samples.find(input->column));
+    VIRIDIAN_TRY(const std::vector<std::int64_t> counts,
+                 data::label_counts(task.samples, column, task.training, input->classes, input->ignored));
+    const graph::Tensor weights = data::class_weights(counts);
+    std::vector<double> numbers;
+    for (const float weight : weights.values<float>()) numbers.push_back(weight);
+    return numbers;
+}
+
+Result<std::optional<train::EarlyStop>> early_stop(const TrainOptions& options, const train::Task& task,
+                                                   const std::vector<std::string>& metrics) {
+    if (options.patience == 0) return std::optional<train::EarlyStop>();
+    if (task.evaluation.count() == 0)
+        return fail(ErrorCode::invalid_argument, "give samples with --eval FILE or --eval-share 0.1",
+                    "--patience counts evaluations, and there are none");
+    if (metrics.empty())
+        return fail(ErrorCode::invalid_argument, "name a metric, as in --metric mse",
+                    "--patience needs a metric, and --loss {} has no usual one", options.step.loss);
+    VIRIDIAN_TRY(const train::Metric first, train::parse_metric(metrics[0]));
+    return std::optional(train::EarlyStop{.patience = options.patience,
+                                          .least_gain = options.least_gain,
+                                          .lower_is_better = first.lower_is_better()});
+}
+
+Result<std::optional<train::CheckpointOptions>> checkpoints(const TrainOptions& options,
+                                                            const std::vector<std::string>& metrics) {
+    if (options.checkpoints.empty()) {
+        if (!options.resume) return std::optional<train::CheckpointOptions>();
+        return fail(ErrorCode::invalid_argument, "name the folder with --checkpoints FOLDER",
+                    "--resume needs the checkpoints of the run");
+    }
+    train::Keep keep{.last = options.keep};
+    if (!metrics.empty()) {
+        VIRIDIAN_TRY(const train::Metric first, train::parse_metric(metrics[0]));
+        keep.lower_is_better = first.lower_is_better();
+    }
+    if (!options.resume && !train::checkpoints_in(options.checkpoints).empty())
+        return fail(ErrorCode::invalid_argument, "go on from it with --resume, or name an empty folder",
+                    "{} holds the checkpoints of an earlier run", options.checkpoints);
+    return std::optional(train::CheckpointOptions{options.checkpoints, keep, options.every, options.resume});
+}
+
+// Draws what is trained, and the running statistics.
+Result<void> draw_weights(const TrainOptions& options, const graph::Graph& forward,
+                          const gradient::Step& step, Start& start, Listener& listener) {
+    if (!options.initialise) return {};
+    VIRIDIAN_TRY(const train::Drawing drawing, train::parse_drawing(options.initialise_as));
+    std::vector<std::string> names = step.statistics;
+    for (const gradient::Trained& parameter : step.parameters) names.push_back(parameter.name);
+    VIRIDIAN_TRY(train::Redrawn redrawn,
+                 train::redraw(forward, names, drawing, static_cast<std::uint64_t>(*options.initialise)));
+    if (!redrawn.kept.empty())
+        listener.warning(fmt::format(
+            "--initialise draws weights, biases, scales and tables of layers; these keep their values: {}",
+            fmt::join(redrawn.kept, ", ")));
+    start.drawn = std::move(redrawn.weights);
+    return {};
+}
+
+// A head that is not trained would stay what was drawn.
+Result<void> check_head(const std::vector<std::string>& head, const gradient::Step& step) {
+    for (const std::string& name : head)
+        if (std::ranges::find(step.frozen, name) != step.frozen.end())
+            return fail(ErrorCode::invalid_argument, fmt::format("add --train {}", name),
+                        "the new head has the parameter `{}`, and it is frozen", name);
+    return {};
+}
+
+}  // namespace
+
+Result<train::RunOptions> run_options(const TrainOptions& options, const train::Task& task, Start& start,
+                                      Listener& listener) {
+    train::RunOptions run;
+    VIRIDIAN_TRY(run.step, step_options(options.step));
+    VIRIDIAN_TRY(run.schedule, train::parse_schedule(options.schedule));
+    run.rate = options.rate;
+    run.epochs = options.epochs;
+    run.batch = options.model.batch;
+    run.seed = options.seed;
+    run.shuffle = !options.in_order;
+    run.metrics = options.metrics;
+    run.average_decay = options.average;
+    VIRIDIAN_TRY(check_trains(run.step));
+    if (run.metrics.empty() && task.evaluation.count() > 0) run.metrics = usual_metrics(run.step.loss.kind);
+    for (const std::string& name : run.metrics) VIRIDIAN_TRY(train::parse_metric(name));
+    VIRIDIAN_TRY(run.early_stop, early_stop(options, task, run.metrics));
+    VIRIDIAN_TRY(run.checkpoints, checkpoints(options, run.metrics));
+    run.written = written(options);
+    // The inputs of the step tell which columns are needed.
+    VIRIDIAN_TRY(const graph::Graph forward, task.network(task.batch(run.batch)));
+    VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, run.step));
+    VIRIDIAN_TRY(run.batches,
+                 batch_options(options.data, task.samples, train::data_inputs(step.graph), options.seed));
+    VIRIDIAN_TRY(bound_labels(run.step.loss, forward, step.labels, run.batches));
+    if (wants_balance(options.step)) {
+        VIRIDIAN_TRY(run.step.loss.class_weights, balanced_weights(task, step.labels, run.batches));
+    }
+    if (options.head > 0) {
+        VIRIDIAN_TRY(const train::NewHead made, begun(options, forward, {}));
+        start.head = made.parameters;
+        VIRIDIAN_TRY(check_head(start.head, step));
+    }
+    VIRIDIAN_TRY(draw_weights(options, forward, step, start, listener));
+    return run;
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,115 @@
+#include "viridian/cli/train/task.hpp"
+
+#include "viridian/gradient/evaluation.hpp"
+#include "viridian/onnx/onnx.hpp"
+#include "viridian/rewrite/rewrite.hpp"
+#include "viridian/session/session.hpp"
+
+namespace viridian::cli {
+namespace {
+
+// Makes a graph ready on the processor, with the first kernels that it offers.
+Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options) {
+    VIRIDIAN_TRY(rewrite::simplify(graph));
+    session::LoadedModel model;
+    model.graph = std::move(graph);
+    VIRIDIAN_TRY(session::Session made, session::prepare(std::move(model), options));
+    const auto owner = std::make_shared<session::Session>(std::move(made));
+    return train::Ready{owner->planned.graph, {owner, owner->planned.executable.get()}};
+}
+
+// The batch that the model's inputs have as a number; nothing if it is free.
+Result<std::optional<std::int64_t>> fixed_batch(const TrainOptions& options) {
+    VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model.model));
+    VIRIDIAN_TRY(session::bind_sizes(graph, options.model.dimensions, 0));
+    if (graph.inputs().empty()) return std::optional<std::int64_t>();
+    const graph::TensorType& type = graph.value(graph.inputs()[0]).type;
+    if (!type.shape || type.shape->empty() || !(*type.shape)[0].known()) return std::optional<std::int64_t>();
+    return std::optional((*type.shape)[0].value());
+}
+
+// Windows of a text: their column of tokens knows how many there are.
+bool is_text(const data::Dataset& samples) {
+    return samples.columns() == 2 && samples.column(0).name == "tokens" &&
+           samples.column(1).name == "targets" && samples.column(0).classes > 0;
+}
+
+// The last window of an evaluated text may be short if the loss ignores the places that it lacks.
+bool ignores_missing_targets(const StepChoice& step) {
+    return step.step.loss.ignored_label == data::ignored_label;
+}
+
+// Opens the evaluation's file, with the words of the training data.
+Result<data::Dataset> open_evaluation(const TrainOptions& options, const data::Dataset& training,
+                                      data::OpenOptions open) {
+    for (std::size_t i = 0; i < training.columns(); ++i) {
+        const data::Column& column = training.column(i);
+        if (column.categories.empty()) continue;
+        open.csv.categories[column.name] = column.categories;
+        open.text.vocabulary = open.folder.categories = column.categories;
+    }
+    VIRIDIAN_TRY(data::Dataset samples, data::open(options.data.evaluation, open));
+    for (std::size_t i = 0; i < training.columns(); ++i) {
+        const data::Column& column = training.column(i);
+        const auto found = samples.find(column.name);
+        if (found.ok() && samples.column(*found).categories != column.categories)
+            return fail(ErrorCode::mismatch, "write both files in the same way",
+                        "the column `{}` holds {} in `{}` and {} in `{}`", column.name,
+                        column.categories.empty() ? "numbers" : "words", training.name(),
+                        column.categories.empty() ? "words" : "numbers", samples.name());
+    }
+    return samples;
+}
+
+}  // namespace
+
+Result<train::NewHead> begun(const TrainOptions& options, graph::Graph model, const Start& start) {
+    train::NewHead made{std::move(model), {}};
+    if (options.head > 0) {
+        VIRIDIAN_TRY(const graph::ValueId output,
+                     gradient::loss_output_of(made.network, options.step.step.loss));
+        VIRIDIAN_TRY(made, train::replace_head(made.network, output, options.head, options.seed));
+    }
+    VIRIDIAN_TRY(gradient::set_weights(made.network, start.drawn));
+    return made;
+}
+
+Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> start) {
+    VIRIDIAN_TRY(const std::optional<std::int64_t> fixed, fixed_batch(options));
+    if (fixed && options.model.batch != 0 && options.model.batch != *fixed)
+        return fail(ErrorCode::mismatch, "export the model with a free batch, or leave --batch out",
+                    "the model takes batches of {}, and --batch asks for {}", *fixed, options.model.batch);
+    if (options.model.batch == 0) options.model.batch = fixed.value_or(32);
+    train::Task task;
+    task.fixed_batch = fixed.has_value();
+    data::OpenOptions open = options.data.open;
+    open.text.bytes = options.data.text_bytes;
+    const bool whole = ignores_missing_targets(options.step);
+    open.text.keep_tail = whole && options.data.evaluation.empty() && options.data.evaluation_share > 0;
+    VIRIDIAN_TRY(task.samples, data::open(options.data.path, open));
+    if (!options.data.evaluation.empty()) {
+        open.text.keep_tail = whole;
+        VIRIDIAN_TRY(task.evaluation_samples, open_evaluation(options, task.samples, open));
+        task.training = data::Subset(task.samples.samples());
+        task.evaluation = data::Subset(task.evaluation_samples->samples());
+    } else {
+        VIRIDIAN_TRY(
+            const data::Split split,
+            data::split(task.samples.samples(), options.data.evaluation_share,
+                        is_text(task.samples) ? data::SplitBy::tail : data::SplitBy::seed, options.seed));
+        task.training = split.training;
+        task.evaluation = split.evaluation;
+    }
+    task.network = [options, start = std::move(start)](std::int64_t batch) -> Result<graph::Graph> {
+        ModelOptions sized = options.model;
+        sized.batch = batch;
+        sized.runs = false;
+        VIRIDIAN_TRY(graph::Graph model, session::load_model(sized));
+        VIRIDIAN_TRY(train::NewHead made, begun(options, std::move(model), *start));
+        return std::move(made.network);
+    };
+    task.prepare = [model = options.model](graph::Graph graph) { return ready(std::move(graph), model); };
+    return task;
+}
+
+}  // namespace viridian::cli

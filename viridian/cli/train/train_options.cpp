@@ -1,0 +1,136 @@
+#include "viridian/cli/train/train_options.hpp"
+
+#include <limits>
+
+namespace viridian::cli {
+namespace {
+
+void add_first_weights(App app, TrainOptions& options) {
+    app.add_option("--initialise", options.initialise,
+                   "Draw the trained weights anew from this seed, instead of going on from the model's")
+        .check(in_range<std::int64_t>(0, std::numeric_limits<std::int64_t>::max()));
+    app.add_option("--initialise-as", options.initialise_as,
+                   "How: pytorch, kaiming-uniform, kaiming-normal, xavier-uniform, xavier-normal, "
+                   "normal:std=0.02")
+        .needs("--initialise")
+        .capture_default_str();
+    app.add_option("--replace-head", options.head,
+                   "Give the model a new last layer for this many classes (fine-tuning)")
+        .check(positive_number());
+}
+
+void add_ends(App app, TrainOptions& options) {
+    app.add_option("--ema", options.average,
+                   "Keep a moving average of the weights with this decay, as in 0.999, and write it")
+        .check(in_range(0.0, 0.999999999));
+    app.add_option("--patience", options.patience,
+                   "Stop after this many evaluations without a better first metric")
+        .check(positive_number());
+    app.add_option("--min-delta", options.least_gain, "What counts as better: more than this")
+        .check(in_range(0.0, 1e9))
+        .needs("--patience");
+}
+
+void add_rate_finder(App app, TrainOptions& options) {
+    app.add_flag("--rate-finder", options.rate_finder,
+                 "Train on growing rates, print the rate at which the loss falls fastest, write no model");
+    app.add_option("--rate-range", options.rate_range, "LOWEST,HIGHEST rate of the finder (1e-7,10)")
+        .delimiter(',')
+        .needs("--rate-finder");
+    app.add_option("--rate-steps", options.rate_steps, "Steps of the finder")
+        .check(in_range<std::int64_t>(10, 1'000'000))
+        .needs("--rate-finder")
+        .capture_default_str();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> written(const TrainOptions& o) {
+    const gradient::LossOptions& loss = o.step.step.loss;
+    const gradient::OptimizerOptions& optimizer = o.step.step.optimizer;
+    const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, " ")); };
+    const auto number = [](auto value) { return fmt::format("{}", value); };
+    return {{"--data", o.data.path},
+            {"--eval", o.data.evaluation},
+            {"--eval-share", number(o.data.evaluation_share)},
+            {"--input", list(o.data.inputs)},
+            {"--label-column", o.data.open.csv.label},
+            {"--context", number(o.data.open.text.context)},
+            {"--bytes", number(o.data.text_bytes)},
+            {"--scale", number(o.data.scale)},
+            {"--mean", list(o.data.mean)},
+            {"--std", list(o.data.deviation)},
+            {"--flip", number(o.data.flip)},
+            {"--crop", number(o.data.crop)},
+            {"--dim", list(o.model.dimensions)},
+            {"--batch", number(o.model.batch)},
+            {"--loss", o.step.loss},
+            {"--output", loss.output},
+            {"--label-smoothing", number(loss.label_smoothing)},
+            {"--ignore-label", number(loss.ignored_label)},
+            {"--class-weights", list(o.step.class_weights)},
+            {"--class-axis", number(o.step.class_axis)},
+            {"--huber-delta", number(loss.delta)},
+            {"--optimizer", o.step.optimizer},
+            {"--momentum", number(optimizer.momentum)},
+            {"--nesterov", number(optimizer.nesterov)},
+            {"--beta1", number(optimizer.beta1)},
+            {"--beta2", number(optimizer.beta2)},
+            {"--alpha", number(optimizer.alpha)},
+            {"--epsilon", number(o.step.epsilon)},
+            {"--weight-decay", number(o.step.decay)},
+            {"--decay-of", list(o.step.decays)},
+            {"--clip", number(o.step.step.clip_norm)},
+            {"--freeze", list(o.step.freeze)},
+            {"--train", list(o.step.train)},
+            {"--rate", number(o.rate)},
+            {"--schedule", o.schedule},
+            {"--epochs", number(o.epochs)},
+            {"--seed", number(o.seed)},
+            {"--in-order", number(o.in_order)},
+            {"--initialise", o.initialise ? number(*o.initialise) : ""},
+            {"--initialise-as", o.initialise_as},
+            {"--replace-head", number(o.head)},
+            {"--patience", number(o.patience)},
+            {"--min-delta", number(o.least_gain)},
+            {"--metric", o.patience > 0 ? list(o.metrics) : ""},
+            {"--ema", o.average ? number(*o.average) : ""},
+            {"--mask", list(o.data.masks)},
+            {"--pad", list(o.data.pads)},
+            {"--truncate", number(o.data.truncate)}};
+}
+
+void add_train_options(App app, TrainOptions& options) {
+    add_model_options(app, options.model);
+    app.add_option("-o,--trained", options.output, "The trained .onnx to write");
+    add_data_options(app, options.data);
+    add_step_options(app, options.step);
+    app.add_option("--rate", options.rate, "The learning rate")
+        .check(positive_number())
+        .capture_default_str();
+    app.add_option("--schedule", options.schedule,
+                   "How the rate changes: constant, cosine:final=0.01,warmup=100, … (docs/train.md)")
+        .capture_default_str();
+    app.add_option("--epochs", options.epochs, "How often every sample is used")
+        .check(positive_number())
+        .capture_default_str();
+    app.add_option("--seed", options.seed, "Of the order of samples, the split, augmentation and dropout")
+        .capture_default_str();
+    app.add_flag("--in-order", options.in_order, "Do not shuffle the samples");
+    app.add_option("--metric", options.metrics,
+                   "What evaluations print: top-1, top-5, f1:macro, perplexity, mse, …");
+    add_first_weights(app, options);
+    add_ends(app, options);
+    app.add_option("--checkpoints", options.checkpoints, "Folder for checkpoints");
+    app.add_option("--every", options.every, "Steps between checkpoints (default: an epoch)")
+        .check(positive_number());
+    app.add_option("--keep", options.keep, "How many checkpoints stay, beside the best")
+        .check(positive_number())
+        .capture_default_str();
+    app.add_flag("--resume", options.resume, "Go on from the newest checkpoint");
+    app.add_option("--log", options.log, "File for one JSON object a step");
+    app.add_option("--tensorboard", options.tensorboard, "Folder for TensorBoard's scalars");
+    add_rate_finder(app, options);
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,68 @@
+#include "viridian/train/loop/evaluator.hpp"
+
+#include "viridian/gradient/evaluation.hpp"
+
+namespace viridian::train {
+
+Evaluator::Evaluator(const Task& task, const RunOptions& options, const gradient::Step& step)
+    : task_(task),
+      options_(options),
+      step_(step),
+      sizes_([this](std::int64_t batch) { return ready(batch); }) {}
+
+Result<void> Evaluator::open(const std::vector<data::ModelInput>& inputs) {
+    inputs_ = inputs;
+    data::BatchOptions plain = options_.batches;
+    plain.augment = false;
+    VIRIDIAN_TRY(batches_,
+                 data::Batches::make(task_.evaluation_samples.value_or(task_.samples), inputs_, plain));
+    for (const std::string& name : options_.metrics) {
+        VIRIDIAN_TRY(Metric metric, parse_metric(name));
+        metrics_.push_back(std::move(metric));
+    }
+    portions_ = portions_of(task_.evaluation, options_.batch, task_.fixed_batch);
+    VIRIDIAN_TRY(add(portions_.front()));
+    VIRIDIAN_TRY(add(portions_.back()));
+    sizes_.rest();
+    return {};
+}
+
+Result<Ready> Evaluator::ready(std::int64_t batch) {
+    VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
+    VIRIDIAN_TRY(gradient::Evaluation evaluation,
+                 gradient::evaluation_of(forward, step_, options_.step.loss));
+    judged_ = std::move(evaluation.judged);
+    return task_.prepare(std::move(evaluation.graph));
+}
+
+Result<std::map<std::string, double>> Evaluator::judge(const Tensors& weights) {
+    for (Metric& metric : metrics_) metric.reset();
+    VIRIDIAN_TRY(Runner* const first,
+                 sizes_.at(static_cast<std::int64_t>(portions_.front().draw.samples.size())));
+    VIRIDIAN_TRY(first->set_states(weights));
+    for (const Portion& portion : portions_) VIRIDIAN_TRY(add(portion));
+    sizes_.rest();
+    std::map<std::string, double> scores;
+    for (const Metric& metric : metrics_) {
+        VIRIDIAN_TRY(scores[metric.name()], metric.value());
+    }
+    return scores;
+}
+
+// Adds one batch to the metrics.
+Result<void> Evaluator::add(const Portion& portion) {
+    VIRIDIAN_TRY(Runner* const runner, sizes_.at(static_cast<std::int64_t>(portion.draw.samples.size())));
+    VIRIDIAN_TRY(data::Batch batch, batches_->batch(portion.draw));
+    const Tensors inputs = named(inputs_, std::move(batch.inputs));
+    VIRIDIAN_TRY(runner->run(inputs));
+    const graph::Tensor* predictions = runner->output(judged_);
+    const auto labels = inputs.find(step_.labels);
+    if (predictions == nullptr || labels == inputs.end()) return {};
+    const Counted counted{.samples = portion.counted,
+                          .class_axis = gradient::class_axis(options_.step.loss, predictions->rank()),
+                          .ignored_label = options_.step.loss.ignored_label};
+    for (Metric& metric : metrics_) VIRIDIAN_TRY(metric.add(*predictions, labels->second, counted));
+    return {};
+}
+
+}  // namespace viridian::train

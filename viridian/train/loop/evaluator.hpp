@@ -1,0 +1,42 @@
+#pragma once
+// An Evaluator judges weights by metrics, on the samples of a task that are for evaluation.
+#include "viridian/train/loop/feed.hpp"
+#include "viridian/train/loop/portions.hpp"
+#include "viridian/train/loop/sizes.hpp"
+#include "viridian/train/metric/metric.hpp"
+
+namespace viridian::train {
+
+class Evaluator {
+  public:
+    // `step` names the weights and the labels. All of them must outlive the evaluator.
+    Evaluator(const Task& task, const RunOptions& options, const gradient::Step& step);
+    Evaluator(const Evaluator&) = delete;
+    Evaluator& operator=(const Evaluator&) = delete;
+
+    // Makes the network ready for both sizes of batches, and judges the first and the last batch, so that
+    // metrics, labels and shapes that do not fit are known before training. Errors: those of parse_metric,
+    // of the task's functions, of reading data, of Metric::add.
+    [[nodiscard]] Result<void> open(const std::vector<data::ModelInput>& inputs);
+
+    // Returns the value of each metric for these weights and statistics. Errors: as above.
+    [[nodiscard]] Result<std::map<std::string, double>> judge(const Tensors& weights);
+
+    [[nodiscard]] const std::vector<Metric>& metrics() const { return metrics_; }
+
+  private:
+    [[nodiscard]] Result<Ready> ready(std::int64_t batch);
+    [[nodiscard]] Result<void> add(const Portion& portion);
+
+    const Task& task_;
+    const RunOptions& options_;
+    const gradient::Step& step_;
+    std::vector<data::ModelInput> inputs_;
+    std::optional<data::Batches> batches_;
+    std::vector<Portion> portions_;
+    std::vector<Metric> metrics_;
+    Sizes sizes_;
+    std::string judged_;  // the output that metrics compare
+};
+
+}  // namespace viridian::train

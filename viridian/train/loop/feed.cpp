@@ -1,0 +1,48 @@
+#include "viridian/train/loop/feed.hpp"
+
+#include "viridian/gradient/scalar.hpp"
+
+namespace viridian::train {
+
+std::vector<data::ModelInput> data_inputs(const graph::Graph& step) {
+    std::vector<data::ModelInput> inputs;
+    for (const graph::ValueId id : step.inputs()) {
+        const graph::Value& value = step.value(id);
+        if (!value.name.starts_with("viridian.")) inputs.push_back({value.name, value.type});
+    }
+    return inputs;
+}
+
+Result<data::Sampler> sampler_of(const Task& task, const RunOptions& options) {
+    const data::SamplerOptions sampling{.from = task.training,
+                                        .batch = task.batch(options.batch),
+                                        .seed = options.seed,
+                                        .shuffle = options.shuffle,
+                                        .drop_last = task.fixed_batch};
+    if (task.training.count() < sampling.batch)
+        return fail(ErrorCode::mismatch, "give more samples, or export the model with a free batch",
+                    "the network takes batches of {} and there are {} samples to train on", sampling.batch,
+                    task.training.count());
+    return data::Sampler::make(sampling);
+}
+
+Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors) {
+    Tensors all;
+    for (std::size_t i = 0; i < inputs.size(); ++i) all[inputs[i].name] = std::move(tensors[i]);
+    return all;
+}
+
+void add_step_inputs(const graph::Graph& step, double rate, std::uint64_t seed, std::int64_t first_sample,
+                     Tensors& inputs) {
+    for (const graph::ValueId id : step.inputs()) {
+        const graph::Value& value = step.value(id);
+        if (value.name == gradient::rate_input)
+            inputs[value.name] = gradient::scalar_of(value.type.element, rate);
+        if (value.name == gradient::first_sample_input)
+            inputs[value.name] = graph::Tensor::scalar(first_sample);
+        if (value.name == gradient::seed_input)
+            inputs[value.name] = graph::Tensor::scalar(static_cast<std::int64_t>(seed));
+    }
+}
+
+}  // namespace viridian::train

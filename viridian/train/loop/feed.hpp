@@ -1,0 +1,24 @@
+#pragma once
+// Puts together what a training step reads: the tensors of the data, and the numbers that the loop gives.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "viridian/train/loop/train.hpp"
+
+namespace viridian::train {
+
+using Tensors = std::map<std::string, graph::Tensor>;  // by the name of the input or state
+
+// Returns which samples each step of a run reads. Errors: mismatch (fewer samples than a batch of a network
+// whose batch is fixed), those of Sampler::make.
+[[nodiscard]] Result<data::Sampler> sampler_of(const Task& task, const RunOptions& options);
+
+// Returns the tensors of a batch under the names of their inputs.
+[[nodiscard]] Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors);
+
+// Adds the inputs that `step` has for itself: the rate, the seed and the number of the first sample.
+void add_step_inputs(const graph::Graph& step, double rate, std::uint64_t seed, std::int64_t first_sample,
+                     Tensors& inputs);
+
+}  // namespace viridian::train
