@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Damaged step files, models, checkpoints and data files: a success or one clear error each, and nothing is lost.
 
-mutants.py VIRIDIAN [--first N] [--count N] [--seed S] [--keep FOLDER] [--state FILE] [--results FILE.md] [--machine TEXT]
+mutants.py VIRIDIAN [--first N] [--count N] [--seed S] [--keep FOLDER] [--state FILE] [--add FILE]... [--results FILE.md]
+           [--machine TEXT]
 
 Case N of a seed is a kind of file and a few random changes of its bytes: bits, bytes, numbers, cuts, repeated, swapped
 and foreign parts. The program inspects and runs step files, trains models on damaged data, and resumes from a folder
 whose newest checkpoint is damaged. It must end by itself, within the time limit, with exit code 0, or with 1 or 2 and
 one error; the files that were there before must be there, with the same bytes, unless a success replaced them.
 
---keep stores every case that failed. --state adds up the counts of several portions, and --results writes its table.
+--keep stores every case that failed. --state adds up the counts of portions that follow each other, --add those of
+portions that ran side by side, and --results writes the table.
 """
 import argparse
 import collections
@@ -22,6 +24,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import zipfile
 import zlib
@@ -260,14 +263,26 @@ def run_case(files, kind, target, commands, numbers):
         return ended, wrong, after, target
 
 
+def add(state, other):
+    """Adds the counts of another portion of the same seed."""
+    if other["seed"] != state["seed"] or not (other["first"] > state["last"] or other["last"] < state["first"]):
+        sys.exit(f"the cases {other['first']} to {other['last']} of seed {other['seed']} do not belong to the others")
+    state["ranges"] = state.get("ranges", [[state["first"], state["last"]]]) + [[other["first"], other["last"]]]
+    for kind, counts in other["kinds"].items():
+        own = state["kinds"].setdefault(kind, {})
+        for what, count in counts.items():
+            own[what] = own.get(what, 0) + count
+
+
 def table_of(state, machine):
     """The counts as a page."""
-    lines = ["# Damaged files", "",
-             f"`tests/train/mutants.py` with the seed {state['seed']}, cases {state['first']} to {state['last']}, {machine}.",
+    cases = ", ".join(f"{first} to {last}" for first, last in state.get("ranges", [[state["first"], state["last"]]]) if last >= first)
+    about = [f"`tests/train/mutants.py` with the seed {state['seed']}, cases {cases}, {machine}.",
              "Each case is a file with random damage: an inspected or run step file, a training run on damaged data or with a",
              "damaged model, or a run that resumes from a damaged checkpoint. *Wrong* counts crashes, hangs, errors of other",
              "than one sentence, and files that were lost. A success is a run to which the damage made no difference that a",
-             "reader could see, such as another digit of a number.", "",
+             "reader could see, such as another digit of a number."]
+    lines = ["# Damaged files", "", textwrap.fill(" ".join(about), 100), "",
              "| file | cases | success | one error | wrong |", "|---|---|---|---|---|"]
     total = collections.Counter()
     for kind, counts in state["kinds"].items():
@@ -286,6 +301,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--state", type=pathlib.Path)
+    parser.add_argument("--add", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--machine", default="a machine of no known class")
     options = parser.parse_args()
@@ -311,9 +327,10 @@ def main():
                 if options.keep:
                     options.keep.mkdir(parents=True, exist_ok=True)
                     (options.keep / f"{case}_{pathlib.Path(path).name}").write_bytes(after)
-    if options.state:
-        options.state.parent.mkdir(parents=True, exist_ok=True)
-        options.state.write_text(json.dumps(state, indent=1))
+            if options.state and (case % 50 == 0 or case + 1 == options.first + options.count):
+                options.state.write_text(json.dumps(state, indent=1))
+    for other in map(json.loads, map(pathlib.Path.read_text, options.add)):
+        add(state, other)
     if options.results:
         options.results.write_text(table_of(state, options.machine))
     print(f"{options.count} damaged files, {failures} wrong")
