@@ -100,6 +100,9 @@ struct Family {
 // Returns the family of the kernel of this name, or null.
 [[nodiscard]] const Family* family_of(std::string_view kernel);
 
+// Returns `bytes` rounded up so that what follows in a workspace is aligned.
+[[nodiscard]] constexpr std::int64_t aligned_bytes(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 // Returns a constant as it is, row-major and shared.
 [[nodiscard]] Packed plain_constant(const Task& task, graph::ValueId id);
 

@@ -17,10 +17,29 @@ std::string bytes_of(const memory::desc& descriptor) {
     return fmt::format("{:02x}", fmt::join(bytes, bytes + sizeof(descriptor.data), ""));
 }
 
+const std::byte* data_of(const Argument& argument, const Pointers& pointers) {
+    switch (argument.from) {
+        case Argument::From::input:
+            return pointers.inputs[argument.index];
+        case Argument::From::output:
+            return pointers.outputs[argument.index];
+        case Argument::From::constant:
+            return pointers.constants[argument.index];
+        case Argument::From::workspace:
+            return pointers.workspace + argument.index;
+    }
+    return nullptr;
+}
+
 // oneDNN's generated forward kernels share their work among threads that have nothing to do with each other.
-// Those on its matrix products may wait for sums of other threads.
+// Those on its matrix products, and those for the gradients of weights, may wait for sums of other threads.
 Crew::Waits waits_of(const dnnl::primitive& primitive) {
     const char* name = nullptr;
+    dnnl_prop_kind_t kind = dnnl_prop_kind_undef;
+    if (dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_prop_kind, 0, &kind) ==
+            dnnl_success &&
+        (kind == dnnl_backward || kind == dnnl_backward_data || kind == dnnl_backward_weights))
+        return Crew::Waits::anyhow;
     if (dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0, &name) !=
             dnnl_success ||
         name == nullptr)
@@ -99,63 +118,77 @@ std::optional<plan::Layout> layout_of(const memory::desc& wanted, const graph::D
     return std::nullopt;
 }
 
-Kernel primitive_kernel(const Context& context, const dnnl::primitive& primitive,
-                        std::vector<Argument> arguments, std::vector<Packed> constants,
-                        const memory::desc& scratchpad) {
+Kernel staged_kernel(const Context& context, std::vector<Stage> stages, std::vector<Packed> constants,
+                     std::int64_t kept) {
     Kernel kernel;
     kernel.constants = std::move(constants);
-    kernel.workspace = Bytes(static_cast<std::int64_t>(scratchpad.get_size()));
-    if (scratchpad.get_size() > 0)
-        arguments.push_back({Argument::From::workspace, 0, DNNL_ARG_SCRATCHPAD, scratchpad});
-    invariant(arguments.size() <= arguments_limit, "arguments of a primitive fit their table");
+    std::int64_t scratch = 0;
+    for (Stage& stage : stages) {
+        const auto bytes = static_cast<std::int64_t>(stage.scratchpad.get_size());
+        if (bytes > 0)
+            stage.arguments.push_back({Argument::From::workspace, static_cast<std::size_t>(kept),
+                                       DNNL_ARG_SCRATCHPAD, stage.scratchpad});
+        scratch = std::max(scratch, bytes);
+        invariant(stage.arguments.size() <= arguments_limit, "arguments of a primitive fit their table");
+    }
+    kernel.workspace = Bytes(kept + scratch);
 
-    struct Bindings {
-        dnnl::stream stream;
+    struct Bound {
         std::vector<memory> memories;
         std::vector<dnnl_exec_arg_t> table;
     };
-    const auto shared = std::make_shared<const std::vector<Argument>>(std::move(arguments));
+    struct Bindings {
+        dnnl::stream stream;
+        std::vector<Bound> stages;
+    };
+    const auto shared = std::make_shared<const std::vector<Stage>>(std::move(stages));
     kernel.make_bindings = [shared, engine = context.engine] {
-        auto bindings = std::make_shared<Bindings>(Bindings{dnnl::stream(engine), {}, {}});
-        for (const Argument& argument : *shared) {
-            bindings->memories.emplace_back(argument.descriptor, engine, nullptr);
-            bindings->table.push_back({argument.argument, bindings->memories.back().get()});
+        auto bindings = std::make_shared<Bindings>(Bindings{dnnl::stream(engine), {}});
+        for (const Stage& stage : *shared) {
+            Bound& bound = bindings->stages.emplace_back();
+            for (const Argument& argument : stage.arguments) {
+                bound.memories.emplace_back(argument.descriptor, engine, nullptr);
+                bound.table.push_back({argument.argument, bound.memories.back().get()});
+            }
         }
         return bindings;
     };
     kernel.bind = [shared](const Pointers& pointers) {
-        auto& memories = static_cast<Bindings*>(pointers.bindings)->memories;
-        for (std::size_t i = 0; i < shared->size(); ++i) {
-            const Argument& argument = (*shared)[i];
-            const std::byte* data = nullptr;
-            switch (argument.from) {
-                case Argument::From::input:
-                    data = pointers.inputs[argument.index];
-                    break;
-                case Argument::From::output:
-                    data = pointers.outputs[argument.index];
-                    break;
-                case Argument::From::constant:
-                    data = pointers.constants[argument.index];
-                    break;
-                case Argument::From::workspace:
-                    data = pointers.workspace;
-                    break;
-            }
-            // oneDNN's memories are not const; it writes to outputs and scratch only.
-            memories[i].set_data_handle(const_cast<std::byte*>(data));
+        auto& bindings = *static_cast<Bindings*>(pointers.bindings);
+        for (std::size_t s = 0; s < shared->size(); ++s)
+            for (std::size_t i = 0; i < (*shared)[s].arguments.size(); ++i)
+                // oneDNN's memories are not const; it writes to outputs and scratch only.
+                bindings.stages[s].memories[i].set_data_handle(
+                    const_cast<std::byte*>(data_of((*shared)[s].arguments[i], pointers)));
+    };
+    std::vector<Crew::Waits> waits;
+    for (const Stage& stage : *shared) waits.push_back(waits_of(stage.primitive));
+    kernel.run = [shared, waits = std::move(waits)](const Pointers& pointers) {
+        const auto& bindings = *static_cast<const Bindings*>(pointers.bindings);
+        for (std::size_t s = 0; s < shared->size(); ++s) {
+            const Bound& bound = bindings.stages[s];
+            seat().openmp_waits = waits[s];
+            const auto status =
+                dnnl_primitive_execute((*shared)[s].primitive.get(), bindings.stream.get(),
+                                       static_cast<int>(bound.table.size()), bound.table.data());
+            seat().openmp_waits = Crew::Waits::anyhow;
+            invariant(status == dnnl_success, "a prepared primitive runs");
         }
     };
-    kernel.run = [primitive, waits = waits_of(primitive)](const Pointers& pointers) {
-        const auto& bindings = *static_cast<const Bindings*>(pointers.bindings);
-        seat().openmp_waits = waits;
-        const auto status =
-            dnnl_primitive_execute(primitive.get(), bindings.stream.get(),
-                                   static_cast<int>(bindings.table.size()), bindings.table.data());
-        seat().openmp_waits = Crew::Waits::anyhow;
-        invariant(status == dnnl_success, "a prepared primitive runs");
-    };
     return kernel;
+}
+
+Stage reorder_stage(const Context& context, Argument from, Argument to) {
+    const dnnl::reorder::primitive_desc reorder(context.engine, from.descriptor, context.engine,
+                                                to.descriptor, user_scratchpad());
+    const memory::desc scratchpad = reorder.scratchpad_desc();
+    return {dnnl::reorder(reorder), {std::move(from), std::move(to)}, scratchpad};
+}
+
+Kernel primitive_kernel(const Context& context, const dnnl::primitive& primitive,
+                        std::vector<Argument> arguments, std::vector<Packed> constants,
+                        const memory::desc& scratchpad) {
+    return staged_kernel(context, {{primitive, std::move(arguments), scratchpad}}, std::move(constants), 0);
 }
 
 Packed pack_constant(const Task& task, graph::ValueId id, const memory::desc& from, const memory::desc& to) {

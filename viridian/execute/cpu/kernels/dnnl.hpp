@@ -22,10 +22,25 @@ namespace viridian::execute::cpu {
 // An Argument is an argument of a primitive, with the memory that it has in each run.
 struct Argument {
     enum class From : std::uint8_t { input, output, constant, workspace } from = From::input;
-    std::size_t index = 0;
-    int argument = 0;  // oneDNN's number of it, such as DNNL_ARG_SRC
+    std::size_t index = 0;  // of the inputs, outputs or constants; in the workspace: an offset in bytes
+    int argument = 0;       // oneDNN's number of it, such as DNNL_ARG_SRC
     dnnl::memory::desc descriptor;
 };
+
+// A Stage is a primitive that runs as a part of a kernel, with its arguments.
+struct Stage {
+    dnnl::primitive primitive;
+    std::vector<Argument> arguments;
+    dnnl::memory::desc scratchpad;  // empty if it needs none
+};
+
+// Makes a kernel of primitives that run one after the other (`user_scratchpad`). They share one scratch,
+// which lies in the workspace behind its first `kept` bytes; these hold what one stage leaves for another.
+[[nodiscard]] Kernel staged_kernel(const Context& context, std::vector<Stage> stages,
+                                   std::vector<Packed> constants, std::int64_t kept);
+
+// Returns the stage that copies one memory into another, whose layout or element type is another.
+[[nodiscard]] Stage reorder_stage(const Context& context, Argument from, Argument to);
 
 // Makes a kernel of a primitive whose scratch is the kernel's workspace (`user_scratchpad`), so that runs on
 // several threads may share the primitive. `constants` are already packed.

@@ -13,6 +13,16 @@ Family simd_grouped_convolution_family();
 Family simd_depthwise_family();
 Family simd_winograd_family();
 Family dnnl_convolution_family();
+Family dnnl_convolution_gradient_family();
+Family row_normalization_family();
+Family batch_normalization_family();
+Family cross_entropy_family();
+Family max_pool_family();
+Family one_hot_family();
+Family gather_gradient_family();
+Family dropout_mask_family();
+Family element_program_family();
+Family composed_family();
 Family simd_pooling_family();
 Family dnnl_pooling_family();
 Family simd_matmul_family();
@@ -44,6 +54,7 @@ std::span<const Family> families() {
         simd_depthwise_family(),
         simd_winograd_family(),
         dnnl_convolution_family(),
+        dnnl_convolution_gradient_family(),
         simd_pooling_family(),
         dnnl_pooling_family(),
         simd_matmul_family(),
@@ -64,6 +75,15 @@ std::span<const Family> families() {
         recurrent_family(),
         movement_family(),
         numeric_family(),
+        row_normalization_family(),
+        batch_normalization_family(),
+        cross_entropy_family(),
+        max_pool_family(),
+        one_hot_family(),
+        gather_gradient_family(),
+        dropout_mask_family(),
+        element_program_family(),
+        composed_family(),
         reference_family(),
     };
     return list;

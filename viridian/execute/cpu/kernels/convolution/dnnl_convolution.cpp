@@ -22,7 +22,8 @@ struct DnnlConvolutionWeights {
     memory::desc plain, any;
 };
 
-// Stored in f32, packed in the element type of the source.
+// Stored in f32, packed in the element type of the source. Constants are packed once, weights that a training
+// step changes in every run.
 DnnlConvolutionWeights weights_of(const ConvolutionShape& shape, ElementType packed) {
     Dims dims = shape.weights;
     if (shape.groups > 1) {
@@ -67,6 +68,17 @@ bool trusted(const ConvolutionShape& shape, std::string_view name) {
     return true;
 }
 
+// Returns the bytes of the workspace into which each run packs its weights.
+std::int64_t kept_bytes(const ConvolutionShape& shape, ElementType packed, const memory::desc& wanted) {
+    if (shape.constant_weights || weights_of(shape, packed).plain == wanted) return 0;
+    return aligned_bytes(static_cast<std::int64_t>(wanted.get_size()));
+}
+
+// How many of the weights and the bias are constants.
+std::size_t constants_of(const ConvolutionShape& shape) {
+    return (shape.constant_weights ? 1U : 0U) + (shape.bias && shape.constant_bias ? 1U : 0U);
+}
+
 std::string_view name_of(algorithm kind) {
     return kind == algorithm::convolution_winograd ? "winograd" : "direct";
 }
@@ -79,7 +91,7 @@ void each_implementation(const Task& task, const ConvolutionShape& shape,
                          bool sum_in_place, Visit visit) {
     const auto rank = shape.source.size();
     std::vector<algorithm> kinds = {algorithm::convolution_direct};
-    if (task.context.allowances.winograd && rank == 4 && precision.exact())
+    if (task.context.allowances.winograd && rank == 4 && precision.exact() && shape.constant_weights)
         kinds.push_back(algorithm::convolution_winograd);
     std::vector<std::optional<plan::Layout>> wanted = {std::nullopt, plan::channels_last(rank),
                                                        plan::channels_blocked(rank, 16)};
@@ -97,7 +109,7 @@ void each_implementation(const Task& task, const ConvolutionShape& shape,
                 // plain.
                 const auto operations =
                     post_ops(task, steps, shape.result, layout ? *layout : plan::channels_blocked(rank, 16),
-                             sum_in_place, shape.bias ? 2 : 1, precision.result);
+                             sum_in_place, constants_of(shape), precision.result);
                 if (!operations) return;
                 const auto source = !layout ? any_descriptor(shape.source, precision.source)
                                             : descriptor(plain_source ? plan::plain(rank) : *layout,
@@ -125,7 +137,7 @@ void each_implementation(const Task& task, const ConvolutionShape& shape,
 }
 
 std::vector<plan::Choice> offers_dnnl_convolution(const Task& task) {
-    const auto shape = convolution_shape(task);
+    const auto shape = any_convolution_shape(task);
     if (!shape) return {};
     const auto steps = read_epilogue(task);
     if (!steps) return {};
@@ -155,18 +167,58 @@ std::vector<plan::Choice> offers_dnnl_convolution(const Task& task) {
                     choice.outputs[0] = {to, precision.result, {}};
                     set_operand_formats(task, *steps, shape->result, choice.outputs[0], choice);
                     set_memory(operations, implementation.scratchpad_desc(), choice);
+                    choice.workspace +=
+                        Bytes(kept_bytes(*shape, precision.source, implementation.weights_desc()));
                     if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
                     return false;
                 });
     return choices;
 }
 
+// The convolution, before it the packing of weights that are no constants.
+Kernel staged(const Task& task, const ConvolutionShape& shape,
+              const convolution_forward::primitive_desc& implementation, const PostOps& operations,
+              std::size_t source, ElementType packed) {
+    const graph::Node& node = task.node();
+    const memory::desc plain = weights_of(shape, packed).plain, wanted = implementation.weights_desc();
+    std::vector<Stage> stages;
+    std::vector<Packed> constants;
+    const std::int64_t kept = kept_bytes(shape, packed, wanted);
+    Argument weights{Argument::From::constant, 0, DNNL_ARG_WEIGHTS, wanted};
+    if (shape.constant_weights) {
+        constants.push_back(pack_constant(task, node.inputs[1], plain, wanted));
+    } else {
+        const std::size_t given = *task.input_index(node.inputs[1]);
+        weights = {Argument::From::input, given, DNNL_ARG_WEIGHTS, wanted};
+        if (kept > 0) {
+            weights.from = Argument::From::workspace;
+            weights.index = 0;
+            stages.push_back(reorder_stage(task.context, {Argument::From::input, given, DNNL_ARG_FROM, plain},
+                                           {Argument::From::workspace, 0, DNNL_ARG_TO, wanted}));
+        }
+    }
+    std::vector<Argument> arguments = {
+        {Argument::From::input, source, DNNL_ARG_SRC, implementation.src_desc()},
+        {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()},
+        weights};
+    if (shape.bias) {
+        const auto given = task.input_index(node.inputs[2]);
+        arguments.push_back({given ? Argument::From::input : Argument::From::constant,
+                             given ? *given : constants.size(), DNNL_ARG_BIAS, implementation.bias_desc()});
+        if (!given) constants.push_back(plain_constant(task, node.inputs[2]));
+    }
+    arguments.insert(arguments.end(), operations.arguments.begin(), operations.arguments.end());
+    for (const auto id : operations.constants) constants.push_back(plain_constant(task, id));
+    stages.push_back(
+        {convolution_forward(implementation), std::move(arguments), implementation.scratchpad_desc()});
+    return staged_kernel(task.context, std::move(stages), std::move(constants), kept);
+}
+
 Result<Kernel> prepare_dnnl_convolution(const Task& task, const plan::Choice& choice) {
-    const auto shape = convolution_shape(task);
+    const auto shape = any_convolution_shape(task);
     const auto steps = shape ? read_epilogue(task) : std::nullopt;
     if (!steps) return unknown_kernel(choice);
-    const graph::Node& node = task.node();
-    const std::size_t source = *task.input_index(node.inputs[0]);
+    const std::size_t source = *task.input_index(task.node().inputs[0]);
     std::optional<Kernel> kernel;
     const bool sum_in_place = choice.aliasing == plan::Aliasing::overwrite;
     each_implementation(
@@ -177,21 +229,7 @@ Result<Kernel> prepare_dnnl_convolution(const Task& task, const plan::Choice& ch
                                              implementation.impl_info_str()) ||
                 choice.inputs[source].layout != from || choice.outputs[0].layout != to)
                 return false;
-            std::vector<Argument> arguments = {
-                {Argument::From::input, source, DNNL_ARG_SRC, implementation.src_desc()},
-                {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()},
-                {Argument::From::constant, 0, DNNL_ARG_WEIGHTS, implementation.weights_desc()}};
-            std::vector<Packed> constants = {
-                pack_constant(task, node.inputs[1], weights_of(*shape, choice.inputs[source].element).plain,
-                              implementation.weights_desc())};
-            if (shape->bias) {
-                arguments.push_back({Argument::From::constant, 1, DNNL_ARG_BIAS, implementation.bias_desc()});
-                constants.push_back(plain_constant(task, node.inputs[2]));
-            }
-            arguments.insert(arguments.end(), operations.arguments.begin(), operations.arguments.end());
-            for (const auto id : operations.constants) constants.push_back(plain_constant(task, id));
-            kernel = primitive_kernel(task.context, convolution_forward(implementation), std::move(arguments),
-                                      std::move(constants), implementation.scratchpad_desc());
+            kernel = staged(task, *shape, implementation, operations, source, choice.inputs[source].element);
             return true;
         });
     if (!kernel) return unknown_kernel(choice);

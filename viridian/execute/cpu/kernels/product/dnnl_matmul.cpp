@@ -60,7 +60,8 @@ void each_implementation(const Task& task, const MatrixProduct& product,
                          Visit visit) {
     const auto operations = post_ops(
         task, steps, product.result, product.collapsed ? plan::plain(2) : formats.result, sum_in_place,
-        (product.constant_b ? 1U : 0U) + (product.bias != graph::ValueId::none ? 1U : 0U),
+        (product.constant_b ? 1U : 0U) +
+            (product.bias != graph::ValueId::none && product.constant_bias ? 1U : 0U),
         formats.precision.result);
     if (!operations) return;
     const auto [source, target] = formats.precision;
@@ -188,9 +189,11 @@ Result<Kernel> prepare_dnnl_matmul(const Task& task, const plan::Choice& choice)
                     {Argument::From::input, *b, DNNL_ARG_WEIGHTS, implementation.weights_desc()});
             }
             if (product->bias != graph::ValueId::none) {
-                arguments.push_back(
-                    {Argument::From::constant, constants.size(), DNNL_ARG_BIAS, implementation.bias_desc()});
-                constants.push_back(plain_constant(task, product->bias));
+                const auto given = task.input_index(product->bias);
+                arguments.push_back({given ? Argument::From::input : Argument::From::constant,
+                                     given ? *given : constants.size(), DNNL_ARG_BIAS,
+                                     implementation.bias_desc()});
+                if (!given) constants.push_back(plain_constant(task, product->bias));
             }
             arguments.insert(arguments.end(), operations.arguments.begin(), operations.arguments.end());
             for (const auto id : operations.constants) constants.push_back(plain_constant(task, id));

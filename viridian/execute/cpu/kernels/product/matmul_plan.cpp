@@ -6,7 +6,8 @@ namespace viridian::execute::cpu {
 
 std::optional<MatmulPlan> matmul_plan(const Task& task) {
     auto product = matrix_product(task);
-    if (!product || !product->constant_b || product->b_dims.size() != 2 || product->transpose_a)
+    if (!product || !product->constant_b || !product->constant_bias || product->b_dims.size() != 2 ||
+        product->transpose_a)
         return std::nullopt;
     auto steps = read_epilogue(task);
     if (!steps) return std::nullopt;

@@ -28,18 +28,24 @@ std::optional<MatrixProduct> matrix_product(const Task& task) {
         product.transpose_b = node.integer("transB", 0) != 0;
         if (node.get("alpha", 1.0) != 1.0) return std::nullopt;
         if (node.input(2) != ValueId::none) {
-            const graph::Tensor* c = task.graph.constant(node.inputs[2]);
-            if (c == nullptr || node.get("beta", 1.0) != 1.0 || c->count() != product.result[1] ||
-                (c->rank() > 1 && c->dims().back() != c->count()))
+            const ValueId c = node.inputs[2];
+            product.constant_bias = task.graph.constant(c) != nullptr;
+            if (!product.constant_bias && (!task.input_index(c) || c == product.a || c == product.b))
                 return std::nullopt;
-            product.bias = node.inputs[2];
+            const auto& type = task.type(c);
+            if (!type.known() || node.get("beta", 1.0) != 1.0) return std::nullopt;
+            const Dims dims = type.dims();
+            const auto count = graph::element_count(dims);
+            if (!count.ok() || *count != product.result[1] || (dims.size() > 1 && dims.back() != *count))
+                return std::nullopt;
+            product.bias = c;
         }
     }
     const std::size_t rank = product.result.size();
     product.m = product.result[rank - 2];
     product.n = product.result[rank - 1];
     product.k = product.a_dims[product.a_dims.size() - (product.transpose_a ? 2 : 1)];
-    if (product.constant_b && product.b_dims.size() == 2) {
+    if (product.b_dims.size() == 2 && (product.constant_b || rank > 2)) {
         product.collapsed = rank > 2;
         if (!product.transpose_a) {
             product.m = 1;

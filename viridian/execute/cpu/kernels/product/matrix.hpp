@@ -10,13 +10,14 @@ namespace viridian::execute::cpu {
 struct MatrixProduct {
     graph::ValueId a = graph::ValueId::none, b = graph::ValueId::none, bias = graph::ValueId::none;
     bool transpose_a = false, transpose_b = false;  // how the operands are stored
-    bool constant_b = false;
-    graph::Dims a_dims, b_dims, result;  // as stored, of equal rank (2 where b is a constant matrix)
+    bool constant_b = false, constant_bias = true;
+    graph::Dims a_dims, b_dims, result;  // as stored, of equal rank (2 where b is one matrix)
     std::int64_t m = 0, n = 0, k = 0;
-    bool collapsed = false;  // a constant matrix: the leading axes of A and the result became rows
+    bool collapsed = false;  // one matrix: the leading axes of A and the result became rows
 };
 
-// Returns nothing unless the head of the region is an f32 MatMul or Gemm that fits; A is a region input.
+// Returns nothing unless the head of the region is an f32 MatMul or Gemm that fits; A is a region input. B and
+// the bias may be constants or, as in a training step, inputs of the region too.
 [[nodiscard]] std::optional<MatrixProduct> matrix_product(const Task& task);
 
 }  // namespace viridian::execute::cpu

@@ -1,0 +1,125 @@
+// Private operators that are element-wise, in one pass over their inputs and outputs.
+#include <algorithm>
+#include <cmath>
+
+#include "viridian/execute/cpu/kernels/bodies/element_program.hpp"
+#include "viridian/execute/cpu/simd/elementwise/loops.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+constexpr std::string_view element_program_family_name = "simd:program";
+constexpr std::int64_t program_chunk = 1024;
+
+double result_of(const NumberStep& step, double a, double b) {
+    switch (step.op) {
+        case NumberStep::Op::copy:
+            return a;
+        case NumberStep::Op::add:
+            return a + b;
+        case NumberStep::Op::sub:
+            return a - b;
+        case NumberStep::Op::mul:
+            return a * b;
+        case NumberStep::Op::div:
+            return a / b;
+        case NumberStep::Op::pow:
+            return std::pow(a, b);
+        case NumberStep::Op::sqrt:
+            return std::sqrt(a);
+        case NumberStep::Op::neg:
+            return -a;
+        case NumberStep::Op::min:
+            return std::min(a, b);
+        case NumberStep::Op::max:
+            return std::max(a, b);
+    }
+    return a;
+}
+
+// The numbers that chunk steps read, in their order.
+std::vector<float> scalars_of(const ElementProgram& program, const Pointers& pointers) {
+    std::vector<double> numbers = program.numbers;
+    for (const auto& [number, input] : program.given)
+        numbers[number] = static_cast<double>(*reinterpret_cast<const float*>(pointers.inputs[input]));
+    for (const NumberStep& step : program.number_steps) {
+        const double made = result_of(step, numbers[step.a], numbers[step.b]);
+        numbers[step.to] = step.rounds ? static_cast<double>(static_cast<float>(made)) : made;
+    }
+    std::vector<float> scalars;
+    for (const std::size_t number : program.scalars) scalars.push_back(static_cast<float>(numbers[number]));
+    return scalars;
+}
+
+// The floats that one thread keeps while it runs.
+std::size_t kept_floats(const ElementProgram& program) {
+    return static_cast<std::size_t>(program_chunk) * (program.scratch + program.scalars.size());
+}
+
+// Runs the program on the chunks [first, last); `memory` has room for kept_floats().
+void run_chunks(const ElementProgram& program, const std::vector<float>& scalars, const Pointers& pointers,
+                float* memory, std::int64_t first, std::int64_t last) {
+    float* const spread = memory + program.scratch * static_cast<std::size_t>(program_chunk);
+    for (std::size_t s = 0; s < scalars.size(); ++s)
+        std::fill_n(spread + s * static_cast<std::size_t>(program_chunk), program_chunk, scalars[s]);
+    for (std::int64_t c = first; c < last; ++c) {
+        const std::int64_t at = c * program_chunk, n = std::min(program_chunk, program.count - at);
+        const auto data = [&](const Slot& slot) -> const float* {
+            const std::size_t offset = slot.index * static_cast<std::size_t>(program_chunk);
+            if (slot.in == Slot::In::scratch) return memory + offset;
+            if (slot.in == Slot::In::scalar) return spread + offset;
+            return reinterpret_cast<const float*>(pointers.inputs[slot.index]) + at;
+        };
+        for (const ChunkStep& step : program.steps) {
+            float* to = memory + step.to * static_cast<std::size_t>(program_chunk);
+            const float* operand = step.step.operand == graph::ValueId::none ? nullptr : data(step.operand);
+            simd::apply(step.step, to, data(step.from), operand, n);
+        }
+        // An output may lie where an input does (plan::Choice): the chunk is read by now.
+        for (std::size_t o = 0; o < program.outputs.size(); ++o) {
+            auto* to = reinterpret_cast<float*>(pointers.outputs[o]) + at;
+            const float* from = data(program.outputs[o]);
+            if (from != to) std::copy_n(from, n, to);
+        }
+    }
+}
+
+Bytes workspace_of(const ElementProgram& program, int threads) {
+    return Bytes(static_cast<std::int64_t>(kept_floats(program) * sizeof(float)) * threads);
+}
+
+std::vector<plan::Choice> offers_element_program(const Task& task) {
+    const auto program = element_program(task);
+    if (!program) return {};
+    plan::Choice choice = task.plain_choice(std::string(element_program_family_name));
+    choice.workspace = workspace_of(*program, task.context.threads);
+    return {choice};
+}
+
+Result<Kernel> prepare_element_program(const Task& task, const plan::Choice& choice) {
+    auto program = element_program(task);
+    if (!program) return unknown_kernel(choice);
+    Kernel kernel;
+    kernel.workspace = workspace_of(*program, task.context.threads);
+    kernel.run = [program = *std::move(program), threads = task.context.threads](const Pointers& pointers) {
+        const std::vector<float> scalars = scalars_of(program, pointers);
+        const std::int64_t chunks = (program.count + program_chunk - 1) / program_chunk;
+        auto* const memory = reinterpret_cast<float*>(pointers.workspace);
+        if (chunks < 8) return run_chunks(program, scalars, pointers, memory, 0, chunks);
+        parallel(threads, [&](int part) {
+            const auto [first, last] = share(chunks, part, threads);
+            run_chunks(program, scalars, pointers,
+                       memory + static_cast<std::size_t>(part) * kept_floats(program), first, last);
+        });
+    };
+    return kernel;
+}
+
+}  // namespace
+
+Family element_program_family() {
+    return {element_program_family_name, offers_element_program, prepare_element_program, true};
+}
+
+}  // namespace viridian::execute::cpu

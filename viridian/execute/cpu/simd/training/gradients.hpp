@@ -1,0 +1,33 @@
+#pragma once
+// Loops of gradients of normalisations and of softmax over contiguous floats. Sums are kept in f32 over short
+// pieces and in double over all of them, in an order that depends on `n` alone.
+#include <cstdint>
+
+namespace viridian::execute::cpu::simd {
+
+// Σ a[i] and Σ a[i]·b[i], where a[i] = g[i]·scale[i], or g[i] if `scale` is null, and b[i] = x[i] − centre.
+struct GradientSums {
+    double plain = 0, along = 0;
+};
+[[nodiscard]] GradientSums gradient_sums(const float* g, const float* scale, const float* x, float centre,
+                                         std::int64_t n);
+
+// Sets to[i] to factor·(a[i] − mean − slope·(x[i] − centre)), with a[i] as above.
+struct Centred {
+    float factor, mean, slope, centre;
+};
+void centred_gradient(float* to, const float* g, const float* scale, const float* x, const Centred& c,
+                      std::int64_t n);
+
+// Adds g[i]·(x[i] − centre)·factor to along[i], and g[i] to plain[i].
+void add_columns(double* along, double* plain, const float* g, const float* x, float centre, float factor,
+                 std::int64_t n);
+
+// Sets to[i] to y[i]·(g[i] − Σ g·y): the gradient of a softmax whose result is y.
+void softmax_gradient(float* to, const float* g, const float* y, std::int64_t n);
+
+// Sets to[i] to (x[i] − centre)·factor·scale[i] + shift[i]; `shift` may be null.
+void scaled_row(float* to, const float* x, float centre, float factor, const float* scale, const float* shift,
+                std::int64_t n);
+
+}  // namespace viridian::execute::cpu::simd
