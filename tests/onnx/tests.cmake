@@ -48,10 +48,12 @@ add_test(NAME onnx.optimised_runs_in_onnxruntime
          COMMAND "${peer}" "${folder}/peers/optimised_runs_in_onnxruntime.py" $<TARGET_FILE:viridian>)
 add_test(NAME onnx.step_runs_in_onnxruntime
          COMMAND "${peer}" "${folder}/peers/step_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool>)
+add_test(NAME onnx.accumulated_step_in_onnxruntime
+         COMMAND "${peer}" "${folder}/peers/accumulated_step_in_onnxruntime.py" $<TARGET_FILE:viridian>)
 add_test(NAME onnx.dropout_masks
          COMMAND "${peer}" "${folder}/peers/dropout_masks.py" $<TARGET_FILE:model_tool>)
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
 set_tests_properties(onnx.conformance.debian onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 900)
 set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
-                     onnx.optimised_runs_in_onnxruntime onnx.step_runs_in_onnxruntime onnx.dropout_masks
+                     onnx.optimised_runs_in_onnxruntime onnx.step_runs_in_onnxruntime onnx.dropout_masks onnx.accumulated_step_in_onnxruntime
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 900 SKIP_RETURN_CODE 77)

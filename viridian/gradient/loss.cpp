@@ -113,7 +113,7 @@ class LossMaker {
 
     Term inverse_count(Term like) {
         const ValueId input =
-            b.graph().add_input("viridian.inverse_count", {b.element(like), graph::Shape{}});
+            b.graph().add_input(std::string(inverse_count_input), {b.element(like), graph::Shape{}});
         return b.value(input);
     }
 
@@ -228,6 +228,19 @@ Result<Loss> add_loss(Graph& graph, const LossOptions& options) {
     } catch (const Refusal& refusal) {
         return refusal.error;
     }
+}
+
+double loss_count(const LossOptions& options, const graph::Tensor& labels) {
+    if (options.kind != LossKind::cross_entropy && options.kind != LossKind::negative_log_likelihood)
+        return static_cast<double>(labels.count());
+    double count = 0;
+    for (std::int64_t i = 0; i < labels.count(); ++i) {
+        const std::int64_t label = labels.integer(i);
+        if (label == options.ignored_label) continue;
+        const auto weight = static_cast<std::size_t>(label);
+        count += weight < options.class_weights.size() ? options.class_weights[weight] : 1;
+    }
+    return count;
 }
 
 }  // namespace viridian::gradient

@@ -61,4 +61,10 @@ struct Loss {
 // not numbers), invalid_argument (class weights that do not fit).
 [[nodiscard]] Result<Loss> add_loss(Graph& graph, const LossOptions& options);
 
+// The input of LossOptions::external_count: 1 over the loss_count() of all labels that one step reads.
+inline constexpr std::string_view inverse_count_input = "viridian.inverse_count";
+// Returns by what a mean over these labels divides: the weights of those that count, or the number of
+// elements.
+[[nodiscard]] double loss_count(const LossOptions& options, const graph::Tensor& labels);
+
 }  // namespace viridian::gradient

@@ -1,16 +1,22 @@
 #include "viridian/gradient/step.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/dropout.hpp"
-#include "viridian/gradient/scalar.hpp"
+#include "viridian/gradient/update.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::gradient {
 namespace {
+
+// Adds the state that sums the gradients of the site's parameter over micro-batches.
+ValueId add_accumulator(Graph& graph, const UpdateSite& site) {
+    const graph::TensorType type = graph.value(site.parameter).type;
+    return graph.add_state(site.name + std::string(accumulator_suffix), Tensor(type.element, type.dims()),
+                           graph::StateRole::accumulator, site.parameter);
+}
 
 class StepMaker {
   public:
@@ -18,7 +24,7 @@ class StepMaker {
         step_.graph = forward;
     }
 
-    Result<Step> make() {
+    Result<Step> make(bool accumulates) {
         Graph& graph = step_.graph;
         VIRIDIAN_TRY(const std::vector<Parameter> parameters, find_parameters(graph, options_.parameters));
         std::vector<Parameter> trained;
@@ -37,6 +43,8 @@ class StepMaker {
         const std::vector<ValueId> predictions = graph.outputs();
         VIRIDIAN_TRY(const Loss loss, add_loss(graph, options_.loss));
         if (loss.labels != ValueId::none) step_.labels = graph.value(loss.labels).name;
+        std::vector<std::optional<Node>> readers;
+        for (const Parameter& parameter : trained) readers.push_back(first_reader(parameter.value));
         VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, trained));
         std::vector<ValueId> outputs;
         if (loss.value != ValueId::none) {
@@ -47,12 +55,23 @@ class StepMaker {
         }
         for (const ValueId prediction : predictions)
             if (prediction != loss.value) outputs.push_back(prediction);
-        update(trained, gradients, outputs);
+        for (std::size_t i = 0; i < trained.size(); ++i)
+            sites_.push_back({trained[i].value, trained[i].name, gradients[i], readers[i]});
+        if (accumulates) {
+            accumulate();
+        } else {
+            Updates updates = add_updates(graph, options_, sites_);
+            step_.parameters = std::move(updates.parameters);
+            outputs.insert(outputs.end(), updates.outputs.begin(), updates.outputs.end());
+        }
         graph.set_outputs(std::move(outputs));
         graph::remove_dead_nodes(graph);
         VIRIDIAN_TRY(infer_types(graph));
         return std::move(step_);
     }
+
+    // What the last step that was made trains.
+    [[nodiscard]] const std::vector<UpdateSite>& sites() const { return sites_; }
 
   private:
     // Updates of parameters in f16 or bf16 would vanish in rounding, and the optimiser's epsilon with them.
@@ -91,16 +110,6 @@ class StepMaker {
         return {};
     }
 
-    // Adds the state that counts steps, if it is not there yet.
-    void count_steps() {
-        Graph& graph = step_.graph;
-        if (count_ != ValueId::none) return;
-        count_ = graph.add_state(std::string(count_state), Tensor::scalar(std::int64_t{0}),
-                                 graph::StateRole::counter);
-        b.at(nullptr, graph::Phase::update);
-        graph.set_after(count_, (b.value(count_) + 1).id);
-    }
-
     // Dropout draws from the seed, the step and the number of the sample.
     Result<void> draw_masks() {
         Graph& graph = step_.graph;
@@ -109,10 +118,9 @@ class StepMaker {
             return node.op == op::Dropout && node.input(2) != ValueId::none;
         };
         if (std::ranges::none_of(graph.nodes(), draws)) return {};
-        count_steps();
         const graph::TensorType number{ElementType::i64, graph::Shape{}};
         const MaskInputs inputs{.seed = graph.add_input(std::string(seed_input), number),
-                                .step = count_,
+                                .step = step_count(graph),
                                 .first_sample = graph.add_input(std::string(first_sample_input), number)};
         VIRIDIAN_TRY(expand_dropouts(graph, inputs));
         return {};
@@ -135,89 +143,81 @@ class StepMaker {
         return gradients;
     }
 
-    // Adds the updates of all parameters, and the outputs that the options ask for.
-    void update(const std::vector<Parameter>& trained, const std::vector<ValueId>& gradients,
-                std::vector<ValueId>& outputs) {
-        Graph& graph = step_.graph;
-        const bool updates = options_.optimizer.kind != OptimizerKind::none;
-        b.at(nullptr, graph::Phase::update);
-        ElementType element = ElementType::f32;
-        for (const Parameter& parameter : trained)
-            if (graph.value(parameter.value).type.element == ElementType::f64) element = ElementType::f64;
-        Term rate, count;
-        if (updates) {
-            rate = b.value(graph.add_input(std::string(rate_input), {element, graph::Shape{}}));
-            count_steps();
-            count = cast(b.value(count_), element);
-        }
-        const Term factor = clip(gradients, element, outputs);
-        for (std::size_t i = 0; i < trained.size(); ++i) {
-            if (gradients[i] != ValueId::none && updates)
-                update_one(trained[i], gradients[i], rate, count, factor);
-            else if (gradients[i] != ValueId::none)
-                step_.parameters.push_back({trained[i].name, 0, {}, {}});
-            if (options_.gradient_outputs && gradients[i] != ValueId::none) {
-                // A name of its own, because two parameters may have one gradient, which may be an input.
-                const ValueId named = b.add(op::Identity, {b.value(gradients[i])}).id;
-                graph.set_name(named, trained[i].name + ".gradient");
-                outputs.push_back(named);
-            }
-        }
+    std::optional<Node> first_reader(ValueId parameter) {
+        const Graph& graph = step_.graph;
+        const std::vector<NodeId> readers = graph::uses(graph).readers[index(parameter)];
+        return readers.empty() ? std::nullopt : std::optional(graph.node(readers[0]));
     }
 
-    void update_one(const Parameter& parameter, ValueId gradient, Term rate, Term count, Term factor) {
+    // Accumulators become states, to which every run adds the gradients of its micro-batch.
+    void accumulate() {
         Graph& graph = step_.graph;
-        const Term w = b.value(parameter.value);
-        const Decay decay = decay_of(parameter.name, b.rank(w), options_.optimizer.decay, options_.decays);
-        Trained& trained =
-            step_.parameters.emplace_back(Trained{parameter.name, decay.value, decay.reason, {}});
-        std::vector<Term> moments;
-        for (const std::string& name : moments_of(options_.optimizer)) {
-            const std::string full = parameter.name + "." + name;
-            const ValueId state = graph.add_state(full, Tensor(b.element(w), b.dims(w)),
-                                                  graph::StateRole::moment, parameter.value);
-            moments.push_back(b.value(state));
-            trained.moments.push_back(graph.value(state).name);
+        for (const UpdateSite& site : sites_) {
+            if (site.gradient == ValueId::none) continue;
+            b.at(site.reader ? &*site.reader : nullptr, graph::Phase::weight);
+            const ValueId sum = add_accumulator(graph, site);
+            graph.set_after(sum, (b.value(sum) + b.value(site.gradient)).id);
         }
-        const Update made =
-            add_update(options_.optimizer, decay.value, w, b.value(gradient), moments,
-                       cast(rate, b.element(w)), cast(count, b.element(w)), cast(factor, b.element(w)));
-        graph.set_after(parameter.value, made.parameter.id);
-        for (std::size_t k = 0; k < moments.size(); ++k) graph.set_after(moments[k].id, made.moments[k].id);
-    }
-
-    // The factor min(1, most / norm) by which all gradients are multiplied, with PyTorch's guard against a
-    // norm of 0 (Pascanu et al. 2013). The norm becomes an output.
-    Term clip(const std::vector<ValueId>& gradients, ElementType element, std::vector<ValueId>& outputs) {
-        const Term one = b.constant(scalar_of(element, 1));
-        if (options_.clip_norm <= 0) return one;
-        std::vector<Term> parts;
-        for (const ValueId gradient : gradients)
-            if (gradient != ValueId::none) {
-                const Term g = b.value(gradient);
-                Dims axes(b.dims(g).size());
-                std::iota(axes.begin(), axes.end(), 0);
-                parts.push_back(
-                    cast(b.add(op::ReduceSumSquare, {g, b.integers(axes)}, {{"keepdims", std::int64_t{0}}}),
-                         element));
-            }
-        const Term norm = sqrt(b.add(op::Sum, parts));
-        step_.graph.set_name(norm.id, std::string(norm_output));
-        outputs.push_back(norm.id);
-        return b.add(op::Min, {one, options_.clip_norm / (norm + 1e-6)});
+        // Only the other graph counts steps, so that all micro-batches of a step draw from the same number.
+        for (const graph::State& state : std::vector(graph.states()))
+            if (state.role == graph::StateRole::counter) graph.set_after(state.before, state.before);
     }
 
     const StepOptions& options_;
     Step step_;
     Builder b;
-    ValueId count_ = ValueId::none;
+    std::vector<UpdateSite> sites_;
 };
+
+// The graph that uses up accumulators: it updates the parameters by them, and leaves zeros.
+Result<Graph> apply_graph(const Graph& accumulate, const StepOptions& options,
+                          const std::vector<UpdateSite>& sites, std::vector<Trained>& trained) {
+    Graph graph;
+    graph.name = accumulate.name;
+    std::vector<UpdateSite> here;
+    for (const UpdateSite& site : sites) {
+        if (site.gradient == ValueId::none) continue;
+        UpdateSite& one = here.emplace_back(site);
+        one.parameter = graph.add_state(site.name, *accumulate.first_value(site.parameter));
+        graph.set_after(one.parameter, one.parameter);
+        one.gradient = add_accumulator(graph, one);
+    }
+    Updates updates = add_updates(graph, options, here);
+    trained = std::move(updates.parameters);
+    Builder b(graph);
+    for (const UpdateSite& site : here) {
+        b.at(site.reader ? &*site.reader : nullptr, graph::Phase::update);
+        const Term sum = b.value(site.gradient);
+        graph.set_after(site.gradient, expand(b.number(0, sum), b.dims(sum)).id);
+    }
+    graph.set_outputs(std::move(updates.outputs));
+    VIRIDIAN_TRY(infer_types(graph));
+    return graph;
+}
 
 }  // namespace
 
 Result<Step> training_step(const graph::Graph& forward, const StepOptions& options) {
     try {
-        return StepMaker(forward, options).make();
+        return StepMaker(forward, options).make(false);
+    } catch (const Refusal& refusal) {
+        return refusal.error;
+    }
+}
+
+Result<AccumulatedStep> accumulated_step(const graph::Graph& forward, const StepOptions& options) {
+    if (options.loss.kind == LossKind::output)
+        return fail(ErrorCode::unsupported, "choose a loss of --loss, or a larger --batch",
+                    "the network computes its loss itself, so the losses of micro-batches cannot be summed");
+    StepOptions summed = options;
+    summed.loss.external_count = true;
+    try {
+        StepMaker maker(forward, summed);
+        AccumulatedStep made;
+        VIRIDIAN_TRY(made.accumulate, maker.make(true));
+        VIRIDIAN_TRY(made.apply,
+                     apply_graph(made.accumulate.graph, summed, maker.sites(), made.accumulate.parameters));
+        return made;
     } catch (const Refusal& refusal) {
         return refusal.error;
     }

@@ -40,6 +40,7 @@ inline constexpr std::string_view count_state = "viridian.step";
 // number of the batch's first sample.
 inline constexpr std::string_view seed_input = "viridian.seed";
 inline constexpr std::string_view first_sample_input = "viridian.first_sample";
+inline constexpr std::string_view accumulator_suffix = ".accumulated";  // of the states that sum gradients
 inline constexpr std::string_view norm_output = "gradient_norm";
 inline constexpr std::string_view loss_output = "loss";
 
@@ -50,5 +51,23 @@ inline constexpr std::string_view loss_output = "loss";
 // that stay as they are. Errors: those of find_parameters(), add_loss() and differentiate(); mismatch if the
 // loss depends on no parameter.
 [[nodiscard]] Result<Step> training_step(const graph::Graph& forward, const StepOptions& options);
+
+// An AccumulatedStep is a training step in two graphs over the same states. `accumulate` runs once for each
+// micro-batch, in order: it computes the loss and the gradients, and adds each gradient to the state
+// `NAME.accumulated`. `apply` runs once for the step: it clips what was accumulated, updates the parameters,
+// and leaves zeros. States that both have carry the same names, and the caller hands them over. The step is
+// that of the whole batch, except that a normalisation in training mode sees one micro-batch.
+struct AccumulatedStep {
+    Step accumulate;  // its `parameters` name the moments, which are states of `apply`
+    graph::Graph apply;
+};
+
+// Returns the training step of `forward`, a network for one micro-batch, in two graphs. The loss of a
+// micro-batch is a sum times the input `viridian.inverse_count`, so that micro-batches of unequal size or
+// with ignored labels add up to the batch's mean. Dropout masks belong to samples: `viridian.first_sample` is
+// the number of the micro-batch's first one. Errors: those of training_step(); unsupported
+// (LossKind::output).
+[[nodiscard]] Result<AccumulatedStep> accumulated_step(const graph::Graph& forward,
+                                                       const StepOptions& options);
 
 }  // namespace viridian::gradient

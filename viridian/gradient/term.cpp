@@ -27,7 +27,7 @@ void Builder::at(const Node* forward, graph::Phase phase) {
     pattern_ = Node();
     pattern_.phase = phase;
     if (forward == nullptr) return;
-    pattern_.name = forward->name + ".gradient";
+    pattern_.name = forward->name + (phase == graph::Phase::update ? ".update" : ".gradient");
     pattern_.origin = forward->origin;
     pattern_.twin = forward->origin.empty() ? forward->name : forward->origin[0];
 }

@@ -14,6 +14,7 @@ struct GradientOptions {
     ModelOptions model;
     StepChoice step;
     std::string output;
+    bool accumulate = false;
 };
 
 std::int64_t elements(const graph::Graph& graph, graph::StateRole role) {
@@ -23,39 +24,26 @@ std::int64_t elements(const graph::Graph& graph, graph::StateRole role) {
     return count;
 }
 
-Answer describe(const GradientOptions& options, const gradient::Step& step) {
-    const graph::Graph& graph = step.graph;
+// Says how many nodes of each phase a graph has, and what goes in and comes out.
+Answer describe_graph(const graph::Graph& graph, const std::string& file) {
     std::map<graph::Phase, std::int64_t> nodes;
     for (const graph::NodeId id : graph.nodes()) ++nodes[graph.node(id).phase];
     Answer answer;
-    answer.json = {{"schema", "viridian.gradient/1"},
-                   {"model", options.model.model},
-                   {"file", options.output},
-                   {"loss", options.step.loss},
-                   {"optimizer", options.step.optimizer},
-                   {"parameters", Json::array()},
-                   {"frozen", step.frozen},
-                   {"statistics", step.statistics},
+    answer.json = {{"file", file},
                    {"elements",
                     {{"parameters", elements(graph, graph::StateRole::parameter)},
                      {"moments", elements(graph, graph::StateRole::moment)}}},
                    {"nodes", Json::object()},
                    {"inputs", Json::object()},
                    {"outputs", Json::object()}};
-    for (const gradient::Trained& trained : step.parameters)
-        answer.json["parameters"].push_back(
-            {{"name", trained.name}, {"decay", trained.decay}, {"moments", trained.moments}});
-    answer.text = fmt::format("wrote {}: {} nodes (", options.output, graph.nodes().size());
+    answer.text = fmt::format("wrote {}: {} nodes (", file, graph.nodes().size());
+    std::string phases;
     for (const graph::Phase phase :
          {graph::Phase::forward, graph::Phase::backward, graph::Phase::weight, graph::Phase::update}) {
         answer.json["nodes"][name_of(phase)] = nodes[phase];
-        answer.text +=
-            fmt::format("{}{} {}", phase == graph::Phase::forward ? "" : ", ", nodes[phase], name_of(phase));
+        phases += fmt::format("{}{} {}", phases.empty() ? "" : ", ", nodes[phase], name_of(phase));
     }
-    answer.text +=
-        fmt::format(")\n  trained {} of {} parameter tensors, {} elements; {} elements of moments\n",
-                    step.parameters.size(), step.parameters.size() + step.frozen.size(),
-                    elements(graph, graph::StateRole::parameter), elements(graph, graph::StateRole::moment));
+    answer.text += phases + ")\n";
     const auto tell = [&](const char* key, const char* what, graph::ValueId id) {
         const graph::Value& value = graph.value(id);
         answer.json[key][value.name] = text(value.type);
@@ -63,6 +51,49 @@ Answer describe(const GradientOptions& options, const gradient::Step& step) {
     };
     for (const graph::ValueId id : graph.inputs()) tell("inputs", "input", id);
     for (const graph::ValueId id : graph.outputs()) tell("outputs", "output", id);
+    return answer;
+}
+
+// Says what a step trains. `moments`: how many elements its optimiser keeps.
+Answer describe_step(const GradientOptions& options, const gradient::Step& step, std::int64_t moments) {
+    Answer answer;
+    answer.json = {{"schema", "viridian.gradient/1"}, {"model", options.model.model},
+                   {"loss", options.step.loss},       {"optimizer", options.step.optimizer},
+                   {"parameters", Json::array()},     {"frozen", step.frozen},
+                   {"statistics", step.statistics}};
+    for (const gradient::Trained& trained : step.parameters)
+        answer.json["parameters"].push_back(
+            {{"name", trained.name}, {"decay", trained.decay}, {"moments", trained.moments}});
+    answer.text = fmt::format("  trained {} of {} parameter tensors, {} elements; {} elements of moments\n",
+                              step.parameters.size(), step.parameters.size() + step.frozen.size(),
+                              elements(step.graph, graph::StateRole::parameter), moments);
+    return answer;
+}
+
+// One file: the step. `text` puts what it trains behind the first line.
+Answer describe(const GradientOptions& options, const gradient::Step& step) {
+    const Answer graph = describe_graph(step.graph, options.output);
+    Answer answer = describe_step(options, step, elements(step.graph, graph::StateRole::moment));
+    answer.json.update(graph.json);
+    const std::size_t line = graph.text.find('\n') + 1;
+    answer.text = graph.text.substr(0, line) + answer.text + graph.text.substr(line);
+    return answer;
+}
+
+// Two files, step.accumulate.onnx and step.apply.onnx for step.onnx.
+Result<Answer> write_accumulated(const GradientOptions& options, const gradient::AccumulatedStep& step) {
+    Answer answer = describe_step(options, step.accumulate, elements(step.apply, graph::StateRole::moment));
+    std::string graphs;
+    for (const auto& [name, graph] :
+         {std::pair{"accumulate", &step.accumulate.graph}, std::pair{"apply", &step.apply}}) {
+        const std::string file =
+            Path(options.output).replace_extension(fmt::format(".{}.onnx", name)).string();
+        VIRIDIAN_TRY(onnx::save(*graph, file));
+        const Answer one = describe_graph(*graph, file);
+        answer.json[name] = one.json;
+        graphs += one.text;
+    }
+    answer.text = graphs + answer.text;
     return answer;
 }
 
@@ -74,6 +105,10 @@ Result<Answer> run_gradient(GradientOptions options) {
                     "`viridian gradient` sees no samples, so it cannot balance the classes");
     options.model.runs = false;
     VIRIDIAN_TRY(const graph::Graph forward, session::load_model(options.model));
+    if (options.accumulate) {
+        VIRIDIAN_TRY(const gradient::AccumulatedStep step, gradient::accumulated_step(forward, wanted));
+        return write_accumulated(options, step);
+    }
     VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, wanted));
     VIRIDIAN_TRY(onnx::save(step.graph, options.output));
     return describe(options, step);
@@ -88,6 +123,9 @@ Command gradient_command() {
                 add_model_options(app, options->model);
                 app.add_option("-o,--step", options->output, "The .onnx file to write").required();
                 add_step_options(app, options->step);
+                app.add_flag("--accumulate", options->accumulate,
+                             "Write two graphs: one that adds up the gradients of a micro-batch, one that "
+                             "applies them");
                 app.add_flag("--gradients", options->step.step.gradient_outputs,
                              "Make each gradient an output, NAME.gradient");
                 return [options] { return run_gradient(*options); };
