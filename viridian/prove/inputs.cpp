@@ -94,6 +94,18 @@ void fill(Tensor& tensor, Random& random, std::int64_t bound) {
     }
 }
 
+// The learning rate of a training step, and what its loss is multiplied by: with 1, a step adds the gradients
+// themselves to weights, so that rounding hides least of them.
+bool is_step_number(const graph::Value& value) {
+    return value.name.starts_with("viridian.") && is_floating(value.type.element) &&
+           value.type.dims().empty();
+}
+
+Tensor one_of(const Tensor& like) {
+    if (like.type() == ElementType::f64) return Tensor::of<double>(ElementType::f64, {}, std::vector{1.0});
+    return like.type() == ElementType::f32 ? Tensor::scalar(1.0F) : like;
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> seeded_inputs(const Graph& graph, std::uint64_t seed) {
@@ -113,6 +125,7 @@ Result<std::vector<Tensor>> seeded_inputs(const Graph& graph, std::uint64_t seed
         try {
             Tensor tensor(value.type.element, value.type.dims());
             fill(tensor, random, index_bound(graph, uses, id));
+            if (is_step_number(value)) tensor = one_of(tensor);
             inputs.push_back(std::move(tensor));
         } catch (const std::bad_alloc&) {
             return fail(ErrorCode::out_of_memory, "choose smaller sizes with --dim or --batch",

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "viridian/graph/evaluate.hpp"
+#include "viridian/prove/training.hpp"
 
 namespace viridian::prove {
 
@@ -104,6 +105,8 @@ Result<std::vector<std::vector<Tensor>>> reference_outputs(const Graph& original
 
 namespace {
 
+constexpr std::string_view gradients_words = "; measured against what the gradients add";
+
 // Sets the states, runs once, and returns outputs and new states, which have the types of `like`.
 Result<std::vector<Tensor>> run_like(execute::Executable& executable, const std::vector<Tensor>& given,
                                      const std::vector<Tensor>& like) {
@@ -138,9 +141,13 @@ Result<Proof> prove(const Graph& original, const std::vector<std::vector<Tensor>
     }
     for (std::size_t set = 0; set < inputs.size(); ++set) {
         VIRIDIAN_TRY(const std::vector<Tensor> outputs, run_like(executable, inputs[set], expected[set]));
+        VIRIDIAN_TRY(const std::vector<ResultError> errors,
+                     result_errors(original, inputs[set], expected[set], outputs));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             OutputAgreement& agreement = proof.outputs[i];
-            agreement.error = std::max(agreement.error, relative_error(outputs[i], expected[set][i]));
+            agreement.error = std::max(agreement.error, errors[i].error);
+            if (errors[i].of_the_gradients)
+                agreement.because = allowed.because + std::string(gradients_words);
             if (!same_nan_pattern(outputs[i], expected[set][i])) agreement.same_nan = false;
             if (i < original.outputs().size()) compare_best(outputs[i], expected[set][i], agreement);
             compare_elements(outputs[i], expected[set][i], agreement);

@@ -46,8 +46,9 @@ struct Proof {
     const graph::Graph& original, const std::vector<std::vector<graph::Tensor>>& inputs, int threads = 1);
 
 // Runs `executable` on every set in `inputs` and compares its outputs with `expected`, those of the reference
-// kernels. A set holds the values of the states behind the inputs, and their new values are compared too.
-// Errors: those of running; outputs that differ are no error.
+// kernels. A set holds the values of the states behind the inputs, and their new values are compared too, by
+// what the gradients added to them (training.hpp). Errors: those of running; outputs that differ are no
+// error.
 [[nodiscard]] Result<Proof> prove(const graph::Graph& original,
                                   const std::vector<std::vector<graph::Tensor>>& inputs,
                                   const std::vector<std::vector<graph::Tensor>>& expected,

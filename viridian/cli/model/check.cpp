@@ -7,6 +7,7 @@
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/prove/inputs.hpp"
 #include "viridian/prove/proof.hpp"
+#include "viridian/prove/training.hpp"
 #include "viridian/rewrite/certificate.hpp"
 
 namespace viridian::cli {
@@ -33,12 +34,11 @@ Result<double> difference(const graph::Graph& replayed, const graph::Graph& opti
     VIRIDIAN_TRY(const auto inputs, prove::seeded_inputs(replayed, seed));
     VIRIDIAN_TRY(const auto expected, prove::reference_outputs(replayed, {inputs}));
     VIRIDIAN_TRY(const auto got, prove::reference_outputs(optimized, {inputs}));
-    double worst = expected[0].size() == got[0].size() ? 0 : INFINITY;
-    for (std::size_t i = 0; i < expected[0].size() && worst < INFINITY; ++i)
-        worst = expected[0][i].tensor_type() == got[0][i].tensor_type() &&
-                        prove::same_nan_pattern(got[0][i], expected[0][i])
-                    ? std::max(worst, prove::relative_error(got[0][i], expected[0][i]))
-                    : INFINITY;
+    if (expected[0].size() != got[0].size()) return std::numeric_limits<double>::infinity();
+    VIRIDIAN_TRY(const std::vector<prove::ResultError> errors,
+                 prove::result_errors(replayed, inputs, expected[0], got[0]));
+    double worst = 0;
+    for (const prove::ResultError& one : errors) worst = std::max(worst, one.error);
     return worst;
 }
 

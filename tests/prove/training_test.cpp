@@ -1,0 +1,191 @@
+// A step whose gradient is wrong by 1 % must not pass, though its weights agree.
+#include "viridian/prove/training.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/training_step.hpp"
+#include "viridian/base/random.hpp"
+#include "viridian/gradient/step.hpp"
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/prove/inputs.hpp"
+#include "viridian/prove/proof.hpp"
+
+namespace viridian::prove {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Tensor;
+using graph::ValueId;
+namespace op = graph::op;
+
+Tensor random_floats(const graph::Dims& dims, Random& random) {
+    Tensor tensor(graph::ElementType::f32, dims);
+    for (float& value : tensor.mutable_values<float>()) value = static_cast<float>(random.normal());
+    return tensor;
+}
+
+// Two layers. The mean over the batch is taken off the first, so that the gradient of its bias is zero but
+// for rounding.
+Graph forward() {
+    Random random(8);
+    Graph graph;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({16, 6})});
+    const ValueId a = graph.add_constant("a", random_floats({6, 10}, random));
+    const ValueId bias = graph.add_constant("bias", random_floats({10}, random));
+    const ValueId c = graph.add_constant("c", random_floats({10, 3}, random));
+    ValueId h = graph.add(op::Add, {graph.add(op::MatMul, {x, a}), bias});
+    const ValueId axes = graph.add_constant("axes", Tensor::i64({1}, std::vector<std::int64_t>{0}));
+    h = graph.add(op::Sub, {h, graph.add(op::ReduceMean, {h, axes})});
+    graph.set_outputs({graph.add(op::MatMul, {graph.add(op::Tanh, {h}), c}, {}, "y")});
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+struct Case {
+    std::string name;
+    gradient::OptimizerOptions optimizer;
+};
+std::vector<Case> cases() {
+    using Kind = gradient::OptimizerKind;
+    return {{"sgd", {.kind = Kind::sgd, .decay = 0.1}},
+            {"momentum", {.kind = Kind::sgd, .momentum = 0.9, .decay = 0.1}},
+            {"adam", {.kind = Kind::adam, .decay = 0.1}},
+            {"adamw", {.kind = Kind::adamw, .decay = 0.1}},
+            {"lamb", {.kind = Kind::lamb, .epsilon = 1e-6, .decay = 0.1}},
+            {"rmsprop", {.kind = Kind::rmsprop}}};
+}
+
+Graph step_of(const Case& one) {
+    gradient::StepOptions options;
+    options.optimizer = one.optimizer;
+    auto step = gradient::training_step(forward(), options);
+    EXPECT_TRUE(step.ok()) << step.error().text();
+    return step->graph;
+}
+
+// The step with the gradient of `name` multiplied by `factor`.
+Graph with_gradient_times(Graph graph, const std::string& name, float factor) {
+    for (const NodeId id : graph.nodes()) {
+        Node node = graph.node(id);
+        if (node.phase != graph::Phase::update || node.op.domain() != "viridian" ||
+            graph.value(node.inputs[0]).name != name)
+            continue;
+        node.inputs[1] =
+            graph.add(op::Mul, {node.inputs[1], graph.add_constant("wrong", Tensor::scalar(factor))});
+        graph.set_node(id, std::move(node));
+    }
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+std::vector<Tensor> values(const Graph& graph, const std::vector<Tensor>& given) {
+    auto made = evaluate(graph, given);
+    EXPECT_TRUE(made.ok()) << made.error().text();
+    return made.ok() ? *made : std::vector<Tensor>();
+}
+
+// Answers what another graph computes on the reference kernels.
+class Computes final : public execute::Executable {
+  public:
+    explicit Computes(Graph graph) : graph_(std::move(graph)) {
+        for (const graph::State& state : graph_.states())
+            states_.push_back(*graph_.first_value(state.before));
+    }
+    Result<void> run(std::span<const Tensor> inputs, std::span<Tensor> outputs) override {
+        std::vector<Tensor> given(inputs.begin(), inputs.end());
+        given.insert(given.end(), states_.begin(), states_.end());
+        VIRIDIAN_TRY(const std::vector<Tensor> made, evaluate(graph_, given));
+        std::copy_n(made.begin(), outputs.size(), outputs.begin());
+        states_.assign(made.begin() + static_cast<std::ptrdiff_t>(outputs.size()), made.end());
+        return {};
+    }
+    [[nodiscard]] std::size_t state_count() const override { return states_.size(); }
+    [[nodiscard]] Result<Tensor> state(std::size_t i) const override { return states_[i]; }
+    Result<void> set_state(std::size_t i, const Tensor& value) override {
+        states_[i] = value;
+        return {};
+    }
+    void record(trace::Recorder*) override {}
+    [[nodiscard]] Bytes memory() const override { return {}; }
+
+  private:
+    Graph graph_;
+    std::vector<Tensor> states_;
+};
+
+bool passes(const Graph& original, const Graph& other, const std::vector<Tensor>& given) {
+    Computes executable(other);
+    const auto proof =
+        prove(original, {given}, {values(original, given)}, executable, {.error = 1e-4, .because = "f32"});
+    EXPECT_TRUE(proof.ok()) << proof.error().text();
+    return proof.ok() && proof->passed();
+}
+
+TEST(TrainingProof, AGradientThatIsWrongByOnePercentIsRefused) {
+    for (const Case& one : cases()) {
+        const Graph step = step_of(one);
+        const auto given = seeded_inputs(step, 3);
+        ASSERT_TRUE(given.ok());
+        EXPECT_TRUE(passes(step, step, *given)) << one.name;
+        for (const char* name : {"a", "c"}) {
+            EXPECT_FALSE(passes(step, with_gradient_times(step, name, 1.01F), *given)) << one.name << name;
+            EXPECT_TRUE(passes(step, with_gradient_times(step, name, 1.000001F), *given)) << one.name << name;
+        }
+    }
+}
+
+// With the small rate of real training the new weights agree to all the digits that a proof of outputs asks
+// for.
+TEST(TrainingProof, TheNewWeightsAgreeWhateverTheGradient) {
+    for (const Case& one : cases()) {
+        const Graph step = step_of(one), wrong = with_gradient_times(step, "a", 1.01F);
+        auto given = seeded_inputs(step, 3);
+        ASSERT_TRUE(given.ok());
+        for (std::size_t i = 0; i < step.inputs().size(); ++i)
+            if (step.value(step.inputs()[i]).name == gradient::rate_input)
+                (*given)[i] = Tensor::scalar(1e-3F);
+        const std::vector<Tensor> right = values(step, *given), found = values(wrong, *given);
+        const std::size_t outputs = step.outputs().size();
+        for (std::size_t i = 0; i < step.states().size(); ++i)
+            if (step.states()[i].role == graph::StateRole::parameter) {
+                EXPECT_LE(relative_error(found[outputs + i], right[outputs + i]), 1e-4) << one.name;
+            }
+        EXPECT_FALSE(passes(step, wrong, *given)) << one.name;
+    }
+}
+
+// The gradient of the bias is zero but for rounding, so any rounding of it passes.
+TEST(TrainingProof, RoundingInPlaceOfAGradientIsNoDifference) {
+    for (const Case& one : cases()) {
+        const Graph step = step_of(one);
+        const auto given = seeded_inputs(step, 3);
+        ASSERT_TRUE(given.ok());
+        EXPECT_TRUE(passes(step, with_gradient_times(step, "bias", -1.0F), *given)) << one.name;
+    }
+}
+
+TEST(TrainingProof, UpdatesOfOtherWritersAreComparedByWhatTheyAdd) {
+    const Graph step = tests::training_step();
+    std::vector<Tensor> given = tests::step_inputs(4);
+    for (const Tensor& first : tests::first_values(step)) given.push_back(first);
+    const std::vector<Tensor> right = values(step, given);
+    std::vector<Tensor> found = right;
+    const std::size_t weights = step.outputs().size();
+    const Tensor& before = given[step.inputs().size()];
+    Tensor off(before.type(), before.dims());  // w + 1.01 (w' − w)
+    for (std::int64_t i = 0; i < off.count(); ++i)
+        off.mutable_values<float>()[static_cast<std::size_t>(i)] =
+            static_cast<float>(before.number(i) + 1.01 * (right[weights].number(i) - before.number(i)));
+    found[weights] = off;
+    const auto errors = result_errors(step, given, right, found);
+    ASSERT_TRUE(errors.ok()) << errors.error().text();
+    EXPECT_NEAR((*errors)[weights].error, 0.01, 0.002);
+    EXPECT_TRUE((*errors)[weights].of_the_gradients);
+    EXPECT_EQ((*errors)[0].error, 0);
+}
+
+}  // namespace
+}  // namespace viridian::prove

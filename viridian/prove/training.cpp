@@ -1,0 +1,207 @@
+#include "viridian/prove/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/prove/proof.hpp"
+
+namespace viridian::prove {
+namespace {
+
+using graph::ElementType;
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::State;
+using graph::StateRole;
+using graph::Tensor;
+using graph::ValueId;
+
+constexpr double negligible = 0.01;  // of a typical size
+
+// Inputs of an optimiser's node (viridian/gradient/optimizer.hpp): parameter, gradient, rate, count of steps,
+// factor of the gradient, moments.
+constexpr std::size_t gradient_input = 1, factor_input = 4;
+
+bool is_optimizer(const Graph& graph, const Node& node) {
+    return node.phase == graph::Phase::update && node.op.domain() == "viridian" &&
+           node.inputs.size() > factor_input && node.inputs[0] != ValueId::none &&
+           graph.value(node.inputs[0]).kind == graph::ValueKind::state;
+}
+
+// A state that gradients change, though by no node that we know: w' is compared by w' − w then.
+bool trained(const Graph& graph, const State& state) {
+    const graph::Value& after = graph.value(state.after);
+    if (after.kind != graph::ValueKind::intermediate || !is_floating(after.type.element)) return false;
+    const bool role = state.role == StateRole::parameter || state.role == StateRole::moment ||
+                      state.role == StateRole::accumulator;
+    return role && graph.node(after.producer).phase != graph::Phase::forward;
+}
+
+double stored_roundoff(ElementType type) {
+    switch (type) {
+        case ElementType::f64:
+            return 0x1p-53;
+        case ElementType::f16:
+            return 0x1p-11;
+        case ElementType::bf16:
+            return 0x1p-8;
+        default:
+            return 0x1p-24;
+    }
+}
+
+Tensor filled(const graph::TensorType& type, double value) {
+    Tensor tensor(type.element, type.dims());
+    if (type.element == ElementType::f64)
+        std::ranges::fill(tensor.mutable_values<double>(), value);
+    else if (type.element == ElementType::f32)
+        std::ranges::fill(tensor.mutable_values<float>(), static_cast<float>(value));
+    return tensor;
+}
+
+double length_of_difference(const Tensor& a, const Tensor& b) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < a.count(); ++i) {
+        const double d = a.number(i) - b.number(i);
+        if (a.number(i) != b.number(i)) sum += d * d;  // equal infinities agree
+    }
+    return std::sqrt(sum);
+}
+
+bool comparable(const Tensor& found, const Tensor& expected) {
+    return found.tensor_type() == expected.tensor_type() && same_nan_pattern(found, expected);
+}
+
+ResultError plain_error(const Tensor& found, const Tensor& expected) {
+    const bool same = comparable(found, expected);
+    return {same ? relative_error(found, expected) : std::numeric_limits<double>::infinity(), false};
+}
+
+// Judges the states that gradients change. `expected` and `found` hold new states only.
+class StateJudge {
+  public:
+    StateJudge(const Graph& graph, std::span<const Tensor> expected, std::vector<Tensor> base)
+        : graph_(graph), expected_(expected), base_(std::move(base)) {
+        std::map<std::string, double> squares;
+        std::map<std::string, double> counts;
+        for (std::size_t i = 0; i < base_.size(); ++i) {
+            if (!changes(i)) continue;
+            const double added = length_of_difference(expected_[i], base_[i]);
+            squares[kind(i)] += added * added;
+            counts[kind(i)] += static_cast<double>(expected_[i].count());
+        }
+        for (const auto& [kind, sum] : squares) typical_[kind] = std::sqrt(sum / std::max(counts[kind], 1.0));
+    }
+
+    [[nodiscard]] bool changes(std::size_t i) const { return base_[i].type() != ElementType::undefined; }
+
+    [[nodiscard]] ResultError error(std::size_t i, const Tensor& found) const {
+        const Tensor& expected = expected_[i];
+        if (!comparable(found, expected)) return {std::numeric_limits<double>::infinity(), true};
+        const std::optional<std::size_t> moment = first_moment(i);
+        double off = 0, added = 0, size = 0, elements = 0;
+        for (std::int64_t k = 0; k < expected.count(); ++k) {
+            if (moment && !significant(*moment, k)) continue;
+            const double difference = found.number(k) - expected.number(k);
+            const double addition = expected.number(k) - base_[i].number(k);
+            if (found.number(k) != expected.number(k)) off += difference * difference;
+            added += addition * addition;
+            size += expected.number(k) * expected.number(k);
+            elements += 1;
+        }
+        const double rounding = 2 * stored_roundoff(expected.type()) * std::sqrt(size);
+        const double beyond = std::sqrt(off) - rounding;
+        if (beyond <= 0) return {0, true};
+        const double least = negligible * typical_.at(kind(i)) * std::sqrt(elements);
+        const double error = beyond / std::max(std::sqrt(added), least);
+        return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, true};
+    }
+
+  private:
+    // States of one kind have gradients of one unit: parameters; first moments; second moments; accumulators.
+    [[nodiscard]] std::string kind(std::size_t i) const {
+        const State& state = graph_.states()[i];
+        const std::string& name = graph_.value(state.before).name;
+        const std::string role(name_of(state.role));
+        if (state.of == ValueId::none) return role;
+        const std::string& of = graph_.value(state.of).name;
+        return role + (name.starts_with(of) ? name.substr(of.size()) : name);
+    }
+
+    [[nodiscard]] std::optional<std::size_t> first_moment(std::size_t i) const {
+        const std::vector<State>& states = graph_.states();
+        if (states[i].role != StateRole::parameter) return std::nullopt;
+        for (std::size_t k = 0; k < states.size(); ++k)
+            if (states[k].role == StateRole::moment && states[k].of == states[i].before && changes(k) &&
+                expected_[k].dims() == expected_[i].dims())
+                return k;
+        return std::nullopt;
+    }
+
+    [[nodiscard]] bool significant(std::size_t moment, std::int64_t element) const {
+        const double added = expected_[moment].number(element) - base_[moment].number(element);
+        return std::abs(added) >= negligible * typical_.at(kind(moment));
+    }
+
+    const Graph& graph_;
+    std::span<const Tensor> expected_;
+    std::vector<Tensor> base_;
+    std::map<std::string, double> typical_;  // root of the mean square, by kind
+};
+
+}  // namespace
+
+Result<std::vector<Tensor>> without_gradients(const Graph& step, const std::vector<Tensor>& given) {
+    Graph cut = step;
+    std::vector<bool> updated(step.node_slots());
+    for (const NodeId id : step.nodes()) {
+        Node node = step.node(id);
+        if (!is_optimizer(step, node)) continue;
+        updated[index(id)] = true;
+        const graph::TensorType zero = step.value(node.inputs[gradient_input]).type;
+        const graph::TensorType one = step.value(node.inputs[factor_input]).type;
+        node.inputs[gradient_input] = cut.add_constant("no gradient", filled(zero, 0));
+        node.inputs[factor_input] = cut.add_constant("no factor", filled(one, 1));
+        cut.set_node(id, std::move(node));
+    }
+    std::vector<bool> wanted;
+    bool any = false;
+    for (const State& state : step.states()) {
+        const graph::Value& after = step.value(state.after);
+        const bool update = after.kind == graph::ValueKind::intermediate && updated[index(after.producer)];
+        wanted.push_back(update);
+        any = any || update;
+        if (!update) cut.set_after(state.before, state.before);
+    }
+    std::vector<Tensor> values(step.states().size());
+    if (any) {
+        cut.set_outputs({});
+        graph::remove_dead_nodes(cut);
+        VIRIDIAN_TRY(values, graph::evaluate(cut, given));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (!wanted[i])
+            values[i] = trained(step, step.states()[i]) ? given[step.inputs().size() + i] : Tensor();
+    return values;
+}
+
+Result<std::vector<ResultError>> result_errors(const Graph& original, const std::vector<Tensor>& given,
+                                               const std::vector<Tensor>& expected,
+                                               const std::vector<Tensor>& found) {
+    const std::size_t outputs = original.outputs().size(), states = original.states().size();
+    std::vector<ResultError> errors;
+    for (std::size_t i = 0; i < outputs; ++i) errors.push_back(plain_error(found[i], expected[i]));
+    if (states == 0) return errors;
+    VIRIDIAN_TRY(std::vector<Tensor> base, without_gradients(original, given));
+    const StateJudge judge(original, std::span(expected).subspan(outputs), std::move(base));
+    for (std::size_t i = 0; i < states; ++i)
+        errors.push_back(judge.changes(i) ? judge.error(i, found[outputs + i])
+                                          : plain_error(found[outputs + i], expected[outputs + i]));
+    return errors;
+}
+
+}  // namespace viridian::prove

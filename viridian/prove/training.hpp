@@ -1,0 +1,43 @@
+#pragma once
+// Judges the results of a run, the new values of states among them. A new weight w' = w − rate · g agrees
+// with another one to many digits whatever the gradient g is, because a step changes it little. So the error
+// of a state is not measured against its new value but against what the gradients added to it
+// (docs/method.md, 4).
+#include <vector>
+
+#include "viridian/base/result.hpp"
+#include "viridian/graph/graph.hpp"
+
+namespace viridian::prove {
+
+// Returns, in the order of the states, the value that each would have after the step if all gradients were
+// zero: w' without its gradient is w with weight decay alone, and m' is β m. If an update is written without
+// one of our optimisers' nodes, it is the value before the step. It is undefined for states that no gradient
+// changes. `given` holds the inputs of `step` and then the values of its states. Errors: those of
+// graph::evaluate.
+[[nodiscard]] Result<std::vector<graph::Tensor>> without_gradients(const graph::Graph& step,
+                                                                   const std::vector<graph::Tensor>& given);
+
+// A ResultError is how far one result is off.
+struct ResultError {
+    double error = 0;               // relative L2; infinite if types, shapes or NaN patterns differ
+    bool of_the_gradients = false;  // of what the gradients added
+};
+
+// Returns how far each of `found` is from `expected`; both are outputs of `original` and then new states, for
+// `given`. The error of a state that gradients change is
+//
+//     max(‖found − expected‖ − 2u ‖expected‖, 0) / max(‖expected − base‖, ‖typical‖ / 100)
+//
+// where `base` is its value without gradients, u the unit roundoff of its type (both sides round w' as they
+// store it), and `typical` has the mean square of expected − base over all states of its kind: a gradient
+// that is zero but for rounding, as that of a bias before a normalisation, is noise on both sides. A weight
+// whose optimiser keeps moments is compared in the elements whose moment is at least a hundredth of the
+// typical one, because Adam and its like divide the gradient by its size. Errors: those of
+// without_gradients().
+[[nodiscard]] Result<std::vector<ResultError>> result_errors(const graph::Graph& original,
+                                                             const std::vector<graph::Tensor>& given,
+                                                             const std::vector<graph::Tensor>& expected,
+                                                             const std::vector<graph::Tensor>& found);
+
+}  // namespace viridian::prove
