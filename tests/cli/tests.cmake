@@ -5,3 +5,6 @@ add_dependencies(${target} viridian_fake_cupti)
 # Prices outlive a kill -9.
 add_test(NAME cli.resume COMMAND /usr/bin/python3 "${folder}/resume.py" $<TARGET_FILE:viridian>)
 set_tests_properties(cli.resume PROPERTIES LABELS "cli;release-only" TIMEOUT 300)
+
+file(GLOB train_sources CONFIGURE_DEPENDS "${folder}/train/*_test.cpp")
+target_sources(${target} PRIVATE ${train_sources})

@@ -60,6 +60,8 @@ constexpr View views[] = {
      "totals energy_correlation power_correlation common matrix changes"},
     {"viridian.account-overhead/1", "cost of recording", "account_study.html", "account_study.js",
      "command runs meter time_percent energy_percent"},
+    {"viridian.train/1", "training run", "train.html", "train.js",
+     "model file steps parameters epochs curve energy"},
     {"viridian.pipeline-plan/1", "pipeline plan", "pipeline.html", "pipeline.js",
      "schedule_name stages micro_batches provenance"},
     {"viridian.pipeline-frontier/1", "pipeline frontier", "pipeline.html", "pipeline.js",
@@ -124,7 +126,7 @@ Result<std::string> page(const Json& result) {
             return assemble_page(view.title, view.body, view.script, drawn);
         }
     constexpr auto next_step =
-        "give what `optimize`, `account`, `pipeline plan` or `pipeline frontier` wrote with --json";
+        "give what `optimize`, `train`, `account`, `pipeline plan` or `pipeline frontier` wrote with --json";
     if (schema.empty()) return fail(ErrorCode::unsupported, next_step, "the file names no schema");
     return fail(ErrorCode::unsupported, next_step, "there is no page for the schema `{}`", schema);
 }

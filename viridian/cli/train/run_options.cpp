@@ -139,6 +139,7 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     run.rate = options.rate;
     run.epochs = options.epochs;
     run.batch = options.model.batch;
+    run.accumulate = options.accumulate;
     run.seed = options.seed;
     run.shuffle = !options.in_order;
     run.metrics = options.metrics;

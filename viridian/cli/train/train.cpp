@@ -7,10 +7,12 @@
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/cli/terminal_listener.hpp"
+#include "viridian/cli/train/energy_answer.hpp"
 #include "viridian/cli/train/task.hpp"
 #include "viridian/data/categories.hpp"
 #include "viridian/gradient/evaluation.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/report/page.hpp"
 #include "viridian/train/log/event_file.hpp"
 #include "viridian/train/log/line_log.hpp"
 #include "viridian/train/log/progress.hpp"
@@ -57,8 +59,9 @@ Answer describe(const TrainOptions& options, const Start& start, const train::Tr
                                          {"metrics", epoch.metrics}});
         std::string metrics;
         for (const auto& [name, value] : epoch.metrics) metrics += fmt::format("  {} {:.4f}", name, value);
-        answer.text += fmt::format("epoch {:<4} loss {:.4f}{}  {:.1f} samples/s\n", epoch.epoch, epoch.loss,
-                                   metrics, static_cast<double>(epoch.samples) / epoch.seconds.value);
+        answer.text +=
+            fmt::format("epoch {:<4} loss {:.4f}{}  {:.1f} samples/s{}\n", epoch.epoch, epoch.loss, metrics,
+                        static_cast<double>(epoch.samples) / epoch.seconds.value, joules_text(epoch.energy));
     }
     const std::string end =
         result.cancelled       ? std::string("stopped")
@@ -66,6 +69,14 @@ Answer describe(const TrainOptions& options, const Start& start, const train::Tr
                                : std::string("done");
     answer.text += fmt::format("{}: {} steps, wrote {}\n", end, result.steps, options.output);
     return answer;
+}
+
+Result<void> write_page(const TrainOptions& options, Answer& answer) {
+    if (options.html.empty()) return {};
+    VIRIDIAN_TRY(const std::string page, report::page(answer.json));
+    VIRIDIAN_TRY(write_file(options.html, page));
+    answer.text += fmt::format("wrote {}\n", options.html);
+    return {};
 }
 
 // Trains on growing rates and says which one to take.
@@ -104,7 +115,8 @@ Result<void> check_options(const TrainOptions& options) {
     if (options.output.empty() && !options.rate_finder)
         return fail(ErrorCode::invalid_argument, "name it, as in -o trained.onnx",
                     "the file for the trained model is missing");
-    if (!options.output.empty()) VIRIDIAN_TRY(check_writable(options.output));
+    for (const std::string& file : {options.output, options.html})
+        if (!file.empty()) VIRIDIAN_TRY(check_writable(file));
     if (!options.model.as.empty())
         return fail(ErrorCode::unsupported, "export the model in f32 first",
                     "--as changes the parameters, so that the file could not take the trained ones");
@@ -116,8 +128,12 @@ Result<Answer> run_train(TrainOptions options) {
     const auto start = std::make_shared<Start>();
     TerminalListener listener;
     VIRIDIAN_TRY(const train::Task task, task_of(options, start));
-    VIRIDIAN_TRY(const train::RunOptions run, run_options(options, task, *start, listener));
+    VIRIDIAN_TRY(train::RunOptions run, run_options(options, task, *start, listener));
     if (options.rate_finder) return run_rate_finder(options, task, run, listener);
+    VIRIDIAN_TRY(const std::unique_ptr<RunMeter> meter,
+                 RunMeter::open(options.model.meter, options.record, listener));
+    run.watch = meter.get();
+    train::Curve curve;
     std::optional<train::LineLog> log;
     std::optional<train::EventFile> events;
     const auto wall = [] {
@@ -130,6 +146,7 @@ Result<Answer> run_train(TrainOptions options) {
     std::optional<Error> failure;  // of a log, which must not lose the run
     const auto on_step = [&](const train::StepRecord& record) {
         listener.progress(train::progress_line(record));
+        curve.add(record);
         const auto keep = [&](Result<void> done) {
             if (!done.ok() && !failure) failure = done.error();
         };
@@ -147,8 +164,13 @@ Result<Answer> run_train(TrainOptions options) {
     };
     VIRIDIAN_TRY(const train::TrainResult result, train::train(task, run, listener, on_step));
     VIRIDIAN_TRY(export_model(options, task.samples, result));
+    meter->finish();
+    if (!failure) failure = meter->failure();
     if (failure) return std::move(*failure);
-    return describe(options, *start, result);
+    Answer answer = describe(options, *start, result);
+    add_energy(*meter, result, curve, answer);
+    VIRIDIAN_TRY(write_page(options, answer));
+    return answer;
 }
 
 }  // namespace

@@ -31,6 +31,15 @@ void add_ends(App app, TrainOptions& options) {
         .needs("--patience");
 }
 
+void add_energy(App app, TrainOptions& options) {
+    app.add_option("--meter", options.model.meter,
+                   "Energy meter (default: the best that works here; `model` estimates)");
+    app.add_option(
+        "--record", options.record,
+        "Folder for the kernels and the power of some steps of each epoch, for `viridian account`");
+    app.add_option("--html", options.html, "Write a page: curves, joules of epochs and layers");
+}
+
 void add_rate_finder(App app, TrainOptions& options) {
     app.add_flag("--rate-finder", options.rate_finder,
                  "Train on growing rates, print the rate at which the loss falls fastest, write no model");
@@ -88,6 +97,7 @@ std::map<std::string, std::string> written(const TrainOptions& o) {
             {"--epochs", number(o.epochs)},
             {"--seed", number(o.seed)},
             {"--in-order", number(o.in_order)},
+            {"--accumulate", number(o.accumulate)},
             {"--initialise", o.initialise ? number(*o.initialise) : ""},
             {"--initialise-as", o.initialise_as},
             {"--replace-head", number(o.head)},
@@ -117,6 +127,10 @@ void add_train_options(App app, TrainOptions& options) {
     app.add_option("--seed", options.seed, "Of the order of samples, the split, augmentation and dropout")
         .capture_default_str();
     app.add_flag("--in-order", options.in_order, "Do not shuffle the samples");
+    app.add_option("--accumulate", options.accumulate,
+                   "Batches whose gradients one step adds up: a larger batch in the memory of this one")
+        .check(in_range<std::int64_t>(1, 1'000'000))
+        .capture_default_str();
     app.add_option("--metric", options.metrics,
                    "What evaluations print: top-1, top-5, f1:macro, perplexity, mse, …");
     add_first_weights(app, options);
@@ -130,6 +144,7 @@ void add_train_options(App app, TrainOptions& options) {
     app.add_flag("--resume", options.resume, "Go on from the newest checkpoint");
     app.add_option("--log", options.log, "File for one JSON object a step");
     app.add_option("--tensorboard", options.tensorboard, "Folder for TensorBoard's scalars");
+    add_energy(app, options);
     add_rate_finder(app, options);
 }
 

@@ -20,6 +20,7 @@ struct TrainOptions {
     std::int64_t epochs = 1;
     std::uint64_t seed = 0;
     bool in_order = false;
+    std::int64_t accumulate = 1;  // batches of a step
     std::vector<std::string> metrics;
     // The first weights.
     std::optional<std::int64_t> initialise;  // the seed
@@ -35,6 +36,8 @@ struct TrainOptions {
     bool resume = false;
     std::string log;          // JSON lines
     std::string tensorboard;  // folder
+    std::string record;       // folder
+    std::string html;
     // Instead of training.
     bool rate_finder = false;
     std::vector<double> rate_range;  // lowest, highest

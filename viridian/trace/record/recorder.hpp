@@ -47,6 +47,8 @@ class Recorder {
         buffer.records[buffer.used++] = {start, end, name, path, kind, pass};
     }
 
+    // Returns how many more events `thread` may record.
+    [[nodiscard]] std::uint32_t left(std::uint32_t thread) const { return capacity_ - buffers_[thread].used; }
     // Forgets the events and keeps names and buffers, for the next repetition.
     void clear();
     // Returns the events so far as a trace (device cpu:0, one lane per thread). The recorder stays usable.

@@ -14,14 +14,17 @@ std::vector<data::ModelInput> data_inputs(const graph::Graph& step) {
 }
 
 Result<data::Sampler> sampler_of(const Task& task, const RunOptions& options) {
+    const std::int64_t batch = task.batch(options.batch);
     const data::SamplerOptions sampling{.from = task.training,
-                                        .batch = task.batch(options.batch),
+                                        .batch = batch * options.accumulate,
+                                        .micro_batches = options.accumulate,
                                         .seed = options.seed,
                                         .shuffle = options.shuffle,
                                         .drop_last = task.fixed_batch};
-    if (task.training.count() < sampling.batch)
+    if (task.fixed_batch && task.training.count() < sampling.batch)
         return fail(ErrorCode::mismatch, "give more samples, or export the model with a free batch",
-                    "the network takes batches of {} and there are {} samples to train on", sampling.batch,
+                    "the network takes batches of {}{} and there are {} samples to train on", batch,
+                    options.accumulate > 1 ? fmt::format(", a step {} of them,", options.accumulate) : "",
                     task.training.count());
     return data::Sampler::make(sampling);
 }
@@ -32,16 +35,17 @@ Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Te
     return all;
 }
 
-void add_step_inputs(const graph::Graph& step, double rate, std::uint64_t seed, std::int64_t first_sample,
-                     Tensors& inputs) {
+void add_step_inputs(const graph::Graph& step, const StepNumbers& numbers, Tensors& inputs) {
     for (const graph::ValueId id : step.inputs()) {
         const graph::Value& value = step.value(id);
-        if (value.name == gradient::rate_input)
-            inputs[value.name] = gradient::scalar_of(value.type.element, rate);
+        const graph::ElementType type = value.type.element;
+        if (value.name == gradient::rate_input) inputs[value.name] = gradient::scalar_of(type, numbers.rate);
+        if (value.name == gradient::inverse_count_input)
+            inputs[value.name] = gradient::scalar_of(type, numbers.inverse_count);
         if (value.name == gradient::first_sample_input)
-            inputs[value.name] = graph::Tensor::scalar(first_sample);
+            inputs[value.name] = graph::Tensor::scalar(numbers.first_sample);
         if (value.name == gradient::seed_input)
-            inputs[value.name] = graph::Tensor::scalar(static_cast<std::int64_t>(seed));
+            inputs[value.name] = graph::Tensor::scalar(static_cast<std::int64_t>(numbers.seed));
     }
 }
 

@@ -17,8 +17,15 @@ using Tensors = std::map<std::string, graph::Tensor>;  // by the name of the inp
 // Returns the tensors of a batch under the names of their inputs.
 [[nodiscard]] Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors);
 
-// Adds the inputs that `step` has for itself: the rate, the seed and the number of the first sample.
-void add_step_inputs(const graph::Graph& step, double rate, std::uint64_t seed, std::int64_t first_sample,
-                     Tensors& inputs);
+// StepNumbers are the numbers that a training step reads beside its data.
+struct StepNumbers {
+    double rate = 0;
+    std::uint64_t seed = 0;
+    std::int64_t first_sample = 0;  // the number of the (micro-)batch's first sample
+    double inverse_count = 0;       // of a step that accumulates (gradient::inverse_count_input)
+};
+
+// Adds the inputs that `step` has for itself.
+void add_step_inputs(const graph::Graph& step, const StepNumbers& numbers, Tensors& inputs);
 
 }  // namespace viridian::train

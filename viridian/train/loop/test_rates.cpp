@@ -12,6 +12,7 @@ Result<std::vector<RateTrial>> test_rates(const Task& task, const RunOptions& op
     whole.fixed_batch = true;
     RunOptions sized = options;
     sized.batch = task.batch(options.batch);
+    sized.accumulate = 1;
     VIRIDIAN_TRY(const data::Sampler sampler, sampler_of(whole, sized));
     VIRIDIAN_TRY(const graph::Graph forward, task.network(sized.batch));
     VIRIDIAN_TRY(gradient::Step step, gradient::training_step(forward, options.step));
@@ -26,7 +27,7 @@ Result<std::vector<RateTrial>> test_rates(const Task& task, const RunOptions& op
         const std::int64_t first = batch.draw.first;
         Tensors given = named(inputs, std::move(batch.inputs));
         const double rate = trial_rate(range, i);
-        add_step_inputs(runner.graph(), rate, options.seed, first, given);
+        add_step_inputs(runner.graph(), {.rate = rate, .seed = options.seed, .first_sample = first}, given);
         VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner.run(given));
         trials.push_back({rate, (*outputs)[0].number(0)});
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -6,6 +6,7 @@
 #include "viridian/data/convert.hpp"
 #include "viridian/data/prefetch.hpp"
 #include "viridian/train/loop/evaluator.hpp"
+#include "viridian/train/loop/stepper.hpp"
 #include "viridian/train/not_finite.hpp"
 #include "viridian/train/weights/moving_average.hpp"
 
@@ -20,6 +21,8 @@ Seconds since(Clock::time_point start) {
 
 constexpr std::string_view average_ending = ".average";  // of the name of a moving average in a checkpoint
 
+using Parts = std::vector<data::Batch>;  // a batch, or the micro-batches of a step
+
 class Trainer {
   public:
     Trainer(const Task& task, const RunOptions& options, Listener& listener, const OnStep& on_step)
@@ -27,8 +30,8 @@ class Trainer {
           options_(options),
           listener_(listener),
           on_step_(on_step),
-          steps_([this](std::int64_t batch) { return ready_step(batch); }),
-          evaluator_(task, options, step_),
+          stepper_(task, options),
+          evaluator_(task, options, stepper_.step()),
           stop_(options.early_stop) {
         if (options.average_decay) averages_.emplace(*options.average_decay);
     }
@@ -37,18 +40,19 @@ class Trainer {
         VIRIDIAN_TRY(open());
         VIRIDIAN_TRY(resume());
         const std::int64_t total = options_.epochs * sampler_->steps_per_epoch();
-        data::Prefetch<data::Batch> batches(
-            [this, next = position_.step, total]() mutable -> Result<std::optional<data::Batch>> {
-                if (next >= total) return std::optional<data::Batch>();
-                VIRIDIAN_TRY(data::Batch batch, training_->batch(sampler_->whole(next++)));
-                return std::optional(std::move(batch));
+        data::Prefetch<Parts> batches(
+            [this, next = position_.step, total]() mutable -> Result<std::optional<Parts>> {
+                if (next >= total) return std::optional<Parts>();
+                VIRIDIAN_TRY(Parts parts, parts_of(next++));
+                return std::optional(std::move(parts));
             },
             4);
         result_.stopped_early = stop_ && stop_->waited >= stop_->patience;  // before it was resumed
         while (position_.step < total && !result_.cancelled && !result_.stopped_early) {
             const Clock::time_point start = Clock::now();  // waiting for data is part of a step
-            VIRIDIAN_TRY(std::optional<data::Batch> batch, batches.next());
-            VIRIDIAN_TRY(step(std::move(*batch), total, start));
+            begin_step();
+            VIRIDIAN_TRY(std::optional<Parts> parts, batches.next());
+            VIRIDIAN_TRY(step(std::move(*parts), total, start));
             const bool epoch_ends = position_.step % sampler_->steps_per_epoch() == 0;
             if (epoch_ends) VIRIDIAN_TRY(end_epoch());
             result_.cancelled = listener_.cancelled();
@@ -66,19 +70,19 @@ class Trainer {
     Result<void> open() {
         VIRIDIAN_TRY(sampler_, sampler_of(task_, options_));
         const std::int64_t batch = task_.batch(options_.batch);
-        VIRIDIAN_TRY(Runner* const runner, steps_.at(batch));
-        inputs_ = data_inputs(runner->graph());
-        VIRIDIAN_TRY(training_, data::Batches::make(task_.samples, inputs_, options_.batches));
-        for (const graph::State& state : runner->graph().states())
-            if (state.role == graph::StateRole::parameter)
-                result_.parameters +=
-                    graph::element_count(runner->graph().value(state.before).type.dims()).value();
-        for (const gradient::Trained& parameter : step_.parameters) kept_.push_back(parameter.name);
-        kept_.insert(kept_.end(), step_.statistics.begin(), step_.statistics.end());
-        // Both sizes of batches are made ready now, so that what cannot run is known before the first step.
-        VIRIDIAN_TRY(steps_.at(sampler_->samples_of(sampler_->steps_per_epoch() - 1)));
-        VIRIDIAN_TRY(steps_.at(batch));
-        if (task_.evaluation.count() > 0) VIRIDIAN_TRY(evaluator_.open(inputs_));
+        VIRIDIAN_TRY(stepper_.make_ready(batch));
+        VIRIDIAN_TRY(training_, data::Batches::make(task_.samples, stepper_.inputs(), options_.batches));
+        for (const gradient::Trained& parameter : stepper_.step().parameters) kept_.push_back(parameter.name);
+        kept_.insert(kept_.end(), stepper_.step().statistics.begin(), stepper_.step().statistics.end());
+        VIRIDIAN_TRY(result_.parameters, stepper_.parameters());
+        // All sizes of batches are made ready now, so that what cannot run is known before the first step.
+        for (std::int64_t part = 0; part < options_.accumulate; ++part) {
+            const data::Draw last = sampler_->draw(sampler_->steps_per_epoch() - 1, part);
+            if (!last.samples.empty())
+                VIRIDIAN_TRY(stepper_.make_ready(static_cast<std::int64_t>(last.samples.size())));
+        }
+        VIRIDIAN_TRY(stepper_.make_ready(batch));
+        if (task_.evaluation.count() > 0) VIRIDIAN_TRY(evaluator_.open(stepper_.inputs()));
         if (options_.checkpoints) {
             VIRIDIAN_TRY(folder_,
                          CheckpointFolder::open(options_.checkpoints->folder, options_.checkpoints->keep));
@@ -86,15 +90,15 @@ class Trainer {
         return {};
     }
 
-    Result<Ready> ready_step(std::int64_t batch) {
-        VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
-        VIRIDIAN_TRY(gradient::Step made, gradient::training_step(forward, options_.step));
-        if (hash_.empty()) {
-            hash_ = fmt::format("{:016x}", structural_hash(forward));
+    // The batches of a step, one after the other.
+    Result<Parts> parts_of(std::int64_t step) const {
+        Parts parts;
+        for (std::int64_t part = 0; part < options_.accumulate; ++part) {
+            data::Draw draw = sampler_->draw(step, part);
+            if (draw.samples.empty()) continue;
+            VIRIDIAN_TRY(parts.emplace_back(), training_->batch(std::move(draw)));
         }
-        graph::Graph graph = std::move(made.graph);
-        step_ = std::move(made);
-        return task_.prepare(std::move(graph));
+        return parts;
     }
 
     [[nodiscard]] double rate() const {
@@ -102,42 +106,44 @@ class Trainer {
         return options_.rate * options_.schedule.factor(position_.step, length);
     }
 
-    Result<void> step(data::Batch batch, std::int64_t total, Clock::time_point start) {
-        const auto samples = static_cast<std::int64_t>(batch.draw.samples.size());
-        const std::int64_t first = batch.draw.first;
-        VIRIDIAN_TRY(Runner* const runner, steps_.at(samples));
-        Tensors inputs = named(inputs_, std::move(batch.inputs));
+    void begin_step() {
+        if (options_.watch == nullptr) return;
+        const std::int64_t each = sampler_->steps_per_epoch();
+        stepper_.record(options_.watch->before(
+            {.epoch = position_.step / each + 1, .in_epoch = position_.step % each, .steps_in_epoch = each}));
+    }
+
+    Result<void> step(Parts parts, std::int64_t total, Clock::time_point start) {
+        std::int64_t samples = 0;
+        for (const data::Batch& part : parts) samples += static_cast<std::int64_t>(part.draw.samples.size());
         const double now = rate();
-        add_step_inputs(runner->graph(), now, options_.seed, first, inputs);
-        VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner->run(inputs));
-        const double loss = (*outputs)[0].number(0);
-        if (!std::isfinite(loss)) return not_finite(*runner, loss);
+        VIRIDIAN_TRY(const StepResult made, stepper_.run(std::move(parts), now));
+        if (!std::isfinite(made.loss)) return not_finite(made.loss);
         ++position_.step;
         if (averages_) {
-            VIRIDIAN_TRY(const std::vector<NamedTensor> weights, runner->views(kept_));
+            VIRIDIAN_TRY(const std::vector<NamedTensor> weights, stepper_.views(kept_));
             VIRIDIAN_TRY(averages_->update(weights));
         }
-        numbers_["loss"] += loss * static_cast<double>(samples);
+        numbers_["loss"] += made.loss * static_cast<double>(samples);
         numbers_["samples"] += static_cast<double>(samples);
-        average_.add(loss);
+        average_.add(made.loss);
         const Seconds seconds = since(start);
         numbers_["seconds"] += seconds.value;
         report({.step = position_.step,
                 .steps = total,
                 .epoch = (position_.step - 1) / sampler_->steps_per_epoch() + 1,
                 .epochs = options_.epochs,
-                .loss = loss,
+                .loss = made.loss,
                 .average_loss = average_.value(),
                 .rate = now,
                 .seconds = seconds,
-                .samples = samples},
-               *runner);
+                .samples = samples,
+                .gradient_norm = made.gradient_norm,
+                .energy = options_.watch == nullptr ? std::nullopt : options_.watch->after(seconds)});
         return {};
     }
 
-    void report(StepRecord record, const Runner& runner) {
-        if (const graph::Tensor* norm = runner.output(gradient::norm_output))
-            record.gradient_norm = norm->number(0);
+    void report(StepRecord record) {
         const double each =
             (mean_seconds_ = mean_seconds_ == 0 ? record.seconds.value
                                                 : 0.95 * mean_seconds_ + 0.05 * record.seconds.value);
@@ -146,8 +152,8 @@ class Trainer {
     }
 
     // A loss that is no number ends the run: the states may be damaged, so they are not kept.
-    Result<void> not_finite(const Runner& runner, double loss) {
-        VIRIDIAN_TRY(const Tensors states, runner.states());
+    Result<void> not_finite(double loss) {
+        VIRIDIAN_TRY(const Tensors states, stepper_.states());
         std::vector<NamedTensor> all;
         for (const auto& [name, tensor] : states) all.push_back({name, tensor});
         const std::optional<NotFinite> first = first_not_finite(all);
@@ -166,7 +172,10 @@ class Trainer {
                            .loss = numbers_["loss"] / numbers_["samples"],
                            .seconds = Seconds(numbers_["seconds"]),
                            .samples = static_cast<std::int64_t>(numbers_["samples"]),
+                           .energy = {},
                            .metrics = {}};
+        stepper_.record(nullptr);  // the recorder is gone after this
+        if (options_.watch != nullptr) record.energy = options_.watch->end_epoch(record.epoch);
         numbers_["loss"] = numbers_["samples"] = numbers_["seconds"] = 0;
         position_.epoch = record.epoch;
         if (task_.evaluation.count() > 0)
@@ -189,7 +198,7 @@ class Trainer {
     // Returns the parameters and statistics that the run stands for: their averages, if it keeps some.
     Result<Tensors> weights() {
         Tensors all;
-        VIRIDIAN_TRY(const Tensors states, steps_.latest().states());
+        VIRIDIAN_TRY(const Tensors states, stepper_.states());
         for (const std::string& name : kept_) all[name] = states.at(name);
         if (!averages_ || averages_->updates() == 0) return all;
         for (const NamedTensor& average : averages_->averages()) {
@@ -201,7 +210,7 @@ class Trainer {
 
     // Returns the states. Errors: malformed if one of them is no finite number, so that it is never kept.
     Result<Tensors> finite_states() {
-        VIRIDIAN_TRY(Tensors states, steps_.latest().states());
+        VIRIDIAN_TRY(Tensors states, stepper_.states());
         std::vector<NamedTensor> all;
         for (const auto& [name, tensor] : states) all.push_back({name, tensor});
         if (const std::optional<NotFinite> found = first_not_finite(all))
@@ -214,14 +223,12 @@ class Trainer {
     Result<void> save(bool judged) {
         if (!folder_) return {};
         Checkpoint checkpoint;
-        const graph::Graph& graph = steps_.latest().graph();
         VIRIDIAN_TRY(const Tensors states, finite_states());
-        for (const graph::State& state : graph.states())
-            checkpoint.states.push_back(
-                {.name = graph.value(state.before).name,
-                 .role = std::string(name_of(state.role)),
-                 .of = state.of == graph::ValueId::none ? "" : graph.value(state.of).name,
-                 .tensor = states.at(graph.value(state.before).name)});
+        for (const StateAbout& state : stepper_.states_about())
+            checkpoint.states.push_back({.name = state.name,
+                                         .role = std::string(name_of(state.role)),
+                                         .of = state.of,
+                                         .tensor = states.at(state.name)});
         if (averages_)
             for (const NamedTensor& average : averages_->averages())
                 checkpoint.states.push_back({.name = average.name + std::string(average_ending),
@@ -231,7 +238,7 @@ class Trainer {
         checkpoint.position = position_;
         checkpoint.position.seed = options_.seed;
         checkpoint.position.sample = static_cast<std::int64_t>(numbers_["samples"]);
-        checkpoint.model = hash_;
+        checkpoint.model = stepper_.model_hash();
         checkpoint.options = options_.written;
         checkpoint.numbers = numbers_;
         checkpoint.numbers["average.sum"] = average_.sum;
@@ -252,19 +259,18 @@ class Trainer {
         if (checkpoints_in(options_.checkpoints->folder).empty()) return {};
         VIRIDIAN_TRY(FoundCheckpoint found, newest_checkpoint(options_.checkpoints->folder));
         for (const std::string& note : found.notes) listener_.warning(note);
-        VIRIDIAN_TRY(check_resumable(found.checkpoint, found.path, hash_, options_.written));
+        VIRIDIAN_TRY(check_resumable(found.checkpoint, found.path, stepper_.model_hash(), options_.written));
         Tensors states;
         for (SavedState& state : found.checkpoint.states) states[state.name] = std::move(state.tensor);
-        VIRIDIAN_TRY(const Tensors present, steps_.latest().states());
         std::vector<std::string> needed;
-        for (const auto& [name, tensor] : present) needed.push_back(name);
+        for (const StateAbout& state : stepper_.states_about()) needed.push_back(state.name);
         if (averages_)
             for (const std::string& name : kept_) needed.push_back(name + std::string(average_ending));
         for (const std::string& name : needed)
             if (!states.contains(name))
                 return fail(ErrorCode::mismatch, "resume with the options of the run that wrote it",
                             "{} has no state `{}`", found.path.string(), name);
-        VIRIDIAN_TRY(steps_.latest().set_states(states));
+        VIRIDIAN_TRY(stepper_.set_states(states));
         position_ = found.checkpoint.position;
         numbers_ = found.checkpoint.numbers;
         average_.sum = numbers_["average.sum"];
@@ -289,11 +295,8 @@ class Trainer {
     Listener& listener_;
     const OnStep& on_step_;
 
-    gradient::Step step_;  // names; its graph went to the device
-    std::string hash_;
-    std::vector<data::ModelInput> inputs_;
+    Stepper stepper_;
     std::vector<std::string> kept_;  // names of trained parameters and statistics
-    Sizes steps_;
     Evaluator evaluator_;
     std::optional<data::Sampler> sampler_;
     std::optional<data::Batches> training_;

@@ -11,6 +11,7 @@
 #include "viridian/train/checkpoint/folder.hpp"
 #include "viridian/train/early_stop.hpp"
 #include "viridian/train/log/step_record.hpp"
+#include "viridian/train/loop/watch.hpp"
 #include "viridian/train/rate_finder.hpp"
 #include "viridian/train/schedule/schedule.hpp"
 
@@ -60,6 +61,8 @@ struct RunOptions {
     Schedule schedule;
     std::int64_t epochs = 1;
     std::int64_t batch = 32;
+    // A step reads so many batches one after the other and adds up their gradients (micro-batches).
+    std::int64_t accumulate = 1;
     std::uint64_t seed = 0;
     bool shuffle = true;
     std::vector<std::string> metrics;  // of evaluations: "top-1"
@@ -69,6 +72,7 @@ struct RunOptions {
     // what evaluations judge and what the run leaves behind.
     std::optional<double> average_decay;
     std::optional<CheckpointOptions> checkpoints;
+    Watch* watch = nullptr;                      // looks on; may be null
     std::map<std::string, std::string> written;  // the options as typed, which a resumed run must repeat
 };
 
@@ -78,6 +82,7 @@ struct EpochRecord {
     double loss = 0;         // mean over the samples, each with the weights that its training step read
     Seconds seconds;         // of training, without evaluation
     std::int64_t samples = 0;
+    std::optional<Energy> energy;           // of its steps, if a Watch knows it
     std::map<std::string, double> metrics;  // of the evaluation after it
 };
 

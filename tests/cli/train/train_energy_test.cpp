@@ -1,0 +1,222 @@
+// What `viridian train` says of joules, and that `viridian account` says the same of the recorded run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/run_cli_support.hpp"
+#include "viridian/base/file.hpp"
+#include "viridian/base/random.hpp"
+#include "viridian/graph/infer.hpp"
+#include "viridian/onnx/onnx.hpp"
+
+namespace viridian::cli {
+namespace {
+
+namespace op = graph::op;
+using graph::ElementType;
+using graph::Tensor;
+using graph::ValueId;
+using testing::HasSubstr;
+
+class TrainEnergy : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = testing::TempDir() + "viridian_train_energy_" +
+                  testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+        write_model();
+        write_samples();
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    Outcome train(std::vector<std::string> more) {
+        more.insert(more.begin(), {"train", at("model.onnx"), "--data", at("samples.csv"), "--label-column",
+                                   "label", "--threads", "1", "-o", at("trained.onnx")});
+        return run(more);
+    }
+    [[nodiscard]] std::string at(const std::string& name) const { return folder_ + name; }
+
+    // Two layers, wide enough that a step takes some milliseconds; the batch is a symbol.
+    void write_model() {
+        constexpr std::int64_t wide = 1024;
+        graph::Graph graph;
+        Random random(3);
+        const auto weights = [&](const char* name, const graph::Dims& dims) {
+            Tensor made(ElementType::f32, dims);
+            for (float& value : made.mutable_values<float>())
+                value = static_cast<float>(random.uniform(-0.05, 0.05));
+            return graph.add_constant(name, std::move(made));
+        };
+        const ValueId x =
+            graph.add_input("points", {ElementType::f32, graph::Shape{graph::Dimension("N"), 4}});
+        ValueId y = graph.add(op::Gemm, {x, weights("one.weight", {4, wide}), weights("one.bias", {wide})},
+                              {}, "/one/Gemm");
+        y = graph.add(op::Relu, {y}, {}, "/one/Relu");
+        y = graph.add(op::Gemm, {y, weights("two.weight", {wide, wide}), weights("two.bias", {wide})}, {},
+                      "/two/Gemm");
+        y = graph.add(op::Gemm, {y, weights("three.weight", {wide, 2}), weights("three.bias", {2})}, {},
+                      "/three/Gemm");
+        graph.set_outputs({y});
+        ASSERT_TRUE(infer_types(graph).ok());
+        ASSERT_TRUE(onnx::save(graph, at("model.onnx")).ok());
+    }
+
+    void write_samples() {
+        Random random(4);
+        std::ofstream file(at("samples.csv"));
+        file << "a,b,c,d,label\n";
+        for (int i = 0; i < 6030; ++i) {
+            for (int k = 0; k < 4; ++k) file << random.uniform(-1, 1) << ",";
+            file << i % 2 << "\n";
+        }
+    }
+
+    std::string folder_;
+};
+
+double joules(const Json& energy) { return energy.is_null() ? 0 : energy["value"].get<double>(); }
+
+TEST_F(TrainEnergy, StepsEpochsAndLayersHaveJoulesThatSayWhereTheyComeFrom) {
+    const Outcome done = train({"--epochs", "3", "--batch", "100", "--meter", "model", "--log",
+                                at("log.jsonl"), "--html", at("page.html"), "--eval-share", "0.1", "--json"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    const auto json = parse_json(done.out, "stdout");
+    ASSERT_TRUE(json.ok());
+    const Json& energy = (*json)["energy"];
+    EXPECT_EQ(energy["meter"], "model-cpu-linear");
+    EXPECT_EQ(energy["provenance"], "estimated:model-cpu-linear");
+    double epochs = 0;
+    for (const Json& epoch : (*json)["epochs"]) {
+        ASSERT_FALSE(epoch["joules"].is_null()) << epoch.dump();
+        EXPECT_EQ(epoch["joules"]["provenance"], "estimated:model-cpu-linear");
+        EXPECT_GT(joules(epoch["joules"]), 0);
+        EXPECT_LT(epoch["joules"]["low"].get<double>(), 0.51 * joules(epoch["joules"]));
+        epochs += joules(epoch["joules"]);
+    }
+    EXPECT_NEAR(joules(energy["joules_a_step"]) * (*json)["steps"].get<double>(), epochs, 1e-6 * epochs);
+    // The phases add up to the layers, and the layers to the step.
+    double phases = 0, layers = 0;
+    for (const char* phase : {"forward", "backward", "update", "other"})
+        phases += joules(energy["joules"][phase]);
+    for (const Json& layer : energy["layers"]) layers += joules(layer["joules"]["all"]);
+    EXPECT_NEAR(phases, joules(energy["joules"]["all"]), 1e-9 * phases);
+    EXPECT_NEAR(layers, phases, 1e-9 * phases);
+    for (const char* name : {"/one/Gemm", "/two/Gemm", "/three/Gemm"}) {
+        const auto found =
+            std::ranges::find_if(energy["layers"], [&](const Json& l) { return l["name"] == name; });
+        ASSERT_NE(found, energy["layers"].end()) << name << energy["layers"].dump(1);
+        for (const char* phase : {"forward", "backward", "update"})
+            EXPECT_FALSE((*found)["joules"][phase].is_null()) << name << phase;
+        EXPECT_THAT((*found)["joules"]["all"]["provenance"].get<std::string>(),
+                    testing::StartsWith("estimated:"));
+    }
+    // The log has a line for each step; after the first tenths of a second steps know their joules.
+    std::ifstream log(at("log.jsonl"));
+    std::string last;
+    int lines = 0;
+    for (std::string line; std::getline(log, line); ++lines)
+        if (line.find("\"joules\"") != std::string::npos) last = line;
+    EXPECT_EQ(lines, (*json)["steps"].get<int>());
+    ASSERT_NE(last, "") << "no step of " << lines << " has joules";
+    const auto step = parse_json(last, "log");
+    ASSERT_TRUE(step.ok());
+    EXPECT_EQ((*step)["joules"]["provenance"], "estimated:model-cpu-linear");
+    EXPECT_NEAR((*step)["watts"]["value"].get<double>(),
+                joules((*step)["joules"]) / (*step)["seconds"].get<double>(), 1e-6);
+    EXPECT_EQ((*step)["watts"]["provenance"], "estimated:model-cpu-linear");
+    const auto page = read_file(at("page.html"));
+    ASSERT_TRUE(page.ok());
+    EXPECT_THAT(*page, HasSubstr("/two/Gemm"));
+    EXPECT_EQ(page->find("src="), std::string::npos);
+    int steps = 0;
+    for (const Json& point : (*json)["curve"]) steps += point["steps"].get<int>();
+    EXPECT_EQ(steps, (*json)["steps"].get<int>());
+}
+
+TEST_F(TrainEnergy, AccountSaysTheSameOfTheRecordedRun) {
+    const Outcome done =
+        train({"--epochs", "2", "--batch", "100", "--meter", "model", "--record", at("run"), "--json"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    const auto json = parse_json(done.out, "stdout");
+    ASSERT_TRUE(json.ok());
+    const Json& energy = (*json)["energy"];
+    std::map<std::pair<std::string, std::string>, double> accounted;  // by layer and phase
+    double meter = 0;
+    for (const char* epoch : {"run/epoch-1", "run/epoch-2"}) {
+        const Outcome account = run({"account", at(epoch), "--json"});
+        ASSERT_EQ(account.code, 0) << account.err;
+        const auto result = parse_json(account.out, "stdout");
+        ASSERT_TRUE(result.ok());
+        for (const Json& device : (*result)["devices"]) meter += joules(device["meter_total"]);
+        for (const Json& operation : (*result)["operations"]) {
+            std::string phase = operation["pass"];
+            if (phase == "weight") phase = "backward";
+            if (phase != "forward" && phase != "backward" && phase != "update") phase = "other";
+            if (operation["joules"].is_null()) continue;
+            accounted[{operation["name"], phase}] += joules(operation["joules"]);
+        }
+    }
+    const auto steps = energy["recorded_steps"].get<double>();
+    ASSERT_GT(steps, 0);
+    std::size_t compared = 0;
+    for (const Json& layer : energy["layers"])
+        for (const char* phase : {"forward", "backward", "update", "other"}) {
+            const auto found = accounted.find({layer["name"], phase});
+            ASSERT_EQ(found == accounted.end(), layer["joules"][phase].is_null()) << layer["name"] << phase;
+            if (found == accounted.end()) continue;
+            ++compared;
+            EXPECT_NEAR(joules(layer["joules"][phase]) * steps, found->second, 1e-9 * found->second + 1e-12)
+                << layer["name"] << phase;
+        }
+    EXPECT_EQ(compared, accounted.size());
+    EXPECT_GE(compared, 9U);
+    double books = 0;
+    for (const Json& device : energy["devices"]) books += joules(device["meter"]);
+    EXPECT_NEAR(books, meter, 1e-9 * meter);
+    const Outcome again = train({"--record", at("run")});
+    EXPECT_EQ(again.code, 1);
+    EXPECT_THAT(again.err, HasSubstr("is not empty"));
+}
+
+TEST_F(TrainEnergy, AMeterThatIsNotThereIsAnError) {
+    const Outcome wrong = train({"--meter", "sundial"});
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("sundial"));
+    EXPECT_FALSE(std::filesystem::exists(at("trained.onnx")));
+}
+
+// Micro-batches give the run of the whole batch, to rounding.
+TEST_F(TrainEnergy, AccumulatedBatchesTrainAsOneBatch) {
+    const auto loss = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--epochs", "2", "--clip", "1", "--json"});
+        const Outcome done = train(more);
+        EXPECT_EQ(done.code, 0) << done.err;
+        const auto json = parse_json(done.out, "stdout");
+        return json.ok() ? (*json)["epochs"] : Json();
+    };
+    const Json whole = loss({"--batch", "200"});
+    const Json parts = loss({"--batch", "50", "--accumulate", "4", "--checkpoints", at("points")});
+    ASSERT_EQ(whole.size(), 2U);
+    ASSERT_EQ(parts.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(parts[i]["samples"], whole[i]["samples"]);
+        EXPECT_NEAR(parts[i]["loss"].get<double>(), whole[i]["loss"].get<double>(), 2e-6);
+    }
+    const std::string first = *read_file(at("trained.onnx"));
+    std::vector<Path> points;
+    for (const auto& entry : std::filesystem::directory_iterator(at("points")))
+        if (entry.path().extension() == ".safetensors") points.push_back(entry.path());
+    std::ranges::sort(points);
+    ASSERT_EQ(points.size(), 2U);
+    std::filesystem::remove(points[1]);  // the run goes on after its first epoch
+    const Outcome resumed = train({"--batch", "50", "--accumulate", "4", "--checkpoints", at("points"),
+                                   "--epochs", "2", "--clip", "1", "--resume"});
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_EQ(*read_file(at("trained.onnx")), first);
+}
+
+}  // namespace
+}  // namespace viridian::cli

@@ -1,0 +1,119 @@
+#include "viridian/cli/train/layer_joules.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "viridian/base/json.hpp"
+#include "viridian/cli/train/running_power.hpp"
+
+namespace viridian::cli {
+namespace {
+
+void add_to(std::optional<Energy>& sum, const Energy& energy) {
+    if (sum)
+        *sum += energy;
+    else
+        sum = energy;
+}
+
+std::optional<Energy>& phase_of(PhaseJoules& joules, std::string_view pass) {
+    if (pass == "forward") return joules.forward;
+    if (pass == "backward" || pass == "weight") return joules.backward;
+    if (pass == "update") return joules.update;
+    return joules.other;
+}
+
+void add_to(PhaseJoules& joules, const account::Operation& operation) {
+    add_to(phase_of(joules, operation.pass), *operation.energy);
+    add_to(joules.all, *operation.energy);
+}
+
+void divide(PhaseJoules& joules, double steps) {
+    for (std::optional<Energy>* one :
+         {&joules.forward, &joules.backward, &joules.update, &joules.other, &joules.all})
+        if (*one) *one = scaled(**one, 1 / steps);
+}
+
+void add_books(const account::Device& device, std::vector<DeviceBooks>& books) {
+    auto found = std::ranges::find(books, device.name, &DeviceBooks::device);
+    if (found == books.end()) {
+        books.push_back({device.name, device.method, device.meter_total, device.idle, device.unattributed,
+                         device.residual, device.others});
+        return;
+    }
+    if (found->method.find(device.method) == std::string::npos) found->method += ", " + device.method;
+    found->meter += device.meter_total;
+    found->idle += device.idle;
+    found->unattributed += device.unattributed;
+    found->residual += device.residual;
+    found->others += device.others;
+}
+
+}  // namespace
+
+StepJoules step_joules(const std::vector<AccountedSteps>& accounted) {
+    StepJoules made;
+    std::map<std::string, LayerJoules> layers;
+    for (const AccountedSteps& some : accounted) {
+        made.steps += some.steps;
+        made.seconds += some.seconds;
+        made.accounting += some.accounting;
+        for (const account::Operation& operation : some.accounting_of.operations) {
+            if (!operation.energy) continue;
+            LayerJoules& layer = layers[operation.name];
+            layer.name = operation.name;
+            layer.seconds += operation.seconds;
+            add_to(layer.joules, operation);
+            add_to(made.each, operation);
+        }
+        for (const account::Device& device : some.accounting_of.devices) add_books(device, made.books);
+        for (const std::string& warning : some.accounting_of.warnings)
+            if (std::ranges::find(made.warnings, warning) == made.warnings.end())
+                made.warnings.push_back(warning);
+    }
+    if (made.steps == 0) return made;
+    const auto steps = static_cast<double>(made.steps);
+    divide(made.each, steps);
+    for (auto& [name, layer] : layers) {
+        divide(layer.joules, steps);
+        layer.seconds = layer.seconds / steps;
+        made.layers.push_back(std::move(layer));
+    }
+    std::ranges::stable_sort(made.layers, [](const LayerJoules& a, const LayerJoules& b) {
+        return a.joules.all->value > b.joules.all->value;
+    });
+    return made;
+}
+
+Json to_json(const PhaseJoules& joules) {
+    const auto energy = [](const std::optional<Energy>& one) { return one ? to_json(*one) : Json(); };
+    return {{"all", energy(joules.all)},
+            {"forward", energy(joules.forward)},
+            {"backward", energy(joules.backward)},
+            {"update", energy(joules.update)},
+            {"other", energy(joules.other)}};
+}
+
+Json to_json(const StepJoules& joules) {
+    Json json = {{"recorded_steps", joules.steps},
+                 {"recorded_seconds", joules.seconds.value},
+                 {"accounting_seconds", joules.accounting.value},
+                 {"joules", to_json(joules.each)},
+                 {"layers", Json::array()},
+                 {"devices", Json::array()},
+                 {"warnings", joules.warnings}};
+    for (const LayerJoules& layer : joules.layers)
+        json["layers"].push_back(
+            {{"name", layer.name}, {"seconds", layer.seconds.value}, {"joules", to_json(layer.joules)}});
+    for (const DeviceBooks& device : joules.books)
+        json["devices"].push_back({{"device", device.device},
+                                   {"method", device.method},
+                                   {"meter", to_json(device.meter)},
+                                   {"idle", to_json(device.idle)},
+                                   {"unattributed", to_json(device.unattributed)},
+                                   {"residual", to_json(device.residual)},
+                                   {"other_processes", device.others.value}});
+    return json;
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,156 @@
+#include "viridian/cli/train/run_meter.hpp"
+
+#include <unistd.h>
+
+#include <set>
+
+#include "viridian/cli/meter/meter_paths.hpp"
+#include "viridian/meter/meters/list.hpp"
+#include "viridian/meter/process_tree.hpp"
+
+namespace viridian::cli {
+
+Result<std::unique_ptr<RunMeter>> RunMeter::open(const std::string& meter, const Path& folder,
+                                                 Listener& listener) {
+    std::error_code unknown;
+    if (!folder.empty() && std::filesystem::exists(folder, unknown) &&
+        !std::filesystem::is_empty(folder, unknown))
+        return fail(ErrorCode::invalid_argument, "give another folder", "the folder `{}` is not empty",
+                    folder.string());
+    std::vector<meter::Meter> meters;
+    if (meter.empty()) {
+        VIRIDIAN_TRY(meters, meter::open_all(meter_paths()));
+    } else {
+        VIRIDIAN_TRY(meter::Meter one, meter::open(meter, meter_paths()));
+        meters.push_back(std::move(one));
+    }
+    return std::unique_ptr<RunMeter>(new RunMeter(std::move(meters), folder, listener));
+}
+
+RunMeter::RunMeter(std::vector<meter::Meter> meters, Path folder, Listener& listener)
+    : meters_(std::move(meters)), folder_(std::move(folder)), listener_(listener), power_(meters_) {
+    const auto keep = [this](const std::vector<meter::Channel>& channels,
+                             std::span<const meter::Sample> samples) {
+        const std::scoped_lock lock(mutex_);
+        if (recording_) recording_->take(channels, samples);
+    };
+    sampler_ = std::make_unique<meter::Sampler>(
+        std::vector<meter::Meter>(), meter::SamplerOptions{.period = Seconds(0.004), .max_share = 0.0045},
+        keep);
+    for (std::size_t m = 0; m < meters_.size(); ++m)
+        sampler_->add(meters_[m], [this, keep, m](const std::vector<meter::Channel>& channels,
+                                                  std::span<const meter::Sample> samples) {
+            power_.take(m, samples);
+            keep(channels, samples);
+        });
+    if (Result<meter::Meter> tree = meter::open_process_tree(::getpid()); tree.ok())
+        sampler_->add(std::move(*tree), keep);
+}
+
+trace::Recorder* RunMeter::before(const train::StepPlace& place) {
+    if (!begun_) {  // evaluations are not part of it
+        sampler_->read_now();
+        begun_ = power_.now();
+        moments_ = {*begun_};
+        epoch_ = place.epoch;
+    }
+    if (records_ && !recording_->goes_on()) end_recording();
+    // The first step of an epoch finds cold caches.
+    const bool first = place.in_epoch > 0 || place.steps_in_epoch == 1;
+    if (!recording_ && first) begin_recording(place.epoch);
+    records_now_ = records_;
+    return records_ ? &recording_->recorder() : nullptr;
+}
+
+std::optional<Energy> RunMeter::after(Seconds seconds) {
+    ++epoch_steps_;
+    if (records_now_) recording_->add_step(seconds);
+    const RunningPower::Moment now = power_.now();
+    const auto age = [&](const RunningPower::Moment& moment) {
+        return Seconds(1e-9 * static_cast<double>(now.monotonic_ns - moment.monotonic_ns));
+    };
+    while (moments_.size() > 1 && age(moments_[1]) >= power_.horizon()) moments_.pop_front();
+    if (const std::optional<Energy> span = power_.between(moments_.front(), now))
+        each_second_ = scaled(*span, 1 / age(moments_.front()).value);
+    if (age(moments_.back()) >= Seconds(0.02)) moments_.push_back(now);
+    if (!each_second_) return std::nullopt;
+    return scaled(*each_second_, seconds.value);
+}
+
+std::optional<Energy> RunMeter::end_epoch(std::int64_t) {
+    if (records_) end_recording();
+    std::optional<Energy> energy;
+    if (begun_) {
+        sampler_->read_now();
+        energy = power_.between(*begun_, power_.now());
+    }
+    if (energy) {
+        total_steps_ += epoch_steps_;
+        if (total_)
+            *total_ += *energy;
+        else
+            total_ = energy;
+    }
+    epoch_steps_ = 0;
+    begun_.reset();
+    if (recording_) account();
+    return energy;
+}
+
+void RunMeter::finish() {
+    if (begun_) static_cast<void>(end_epoch(epoch_));
+    sampler_->stop();
+}
+
+void RunMeter::begin_recording(std::int64_t epoch) {
+    if (failure_) return;
+    const Path folder = folder_.empty() ? Path() : folder_ / fmt::format("epoch-{}", epoch);
+    Result<std::unique_ptr<RecordedSteps>> begun = RecordedSteps::begin(epoch, folder, meters_);
+    if (!begun.ok()) {
+        failure_ = begun.error();
+        return;
+    }
+    {
+        const std::scoped_lock lock(mutex_);
+        recording_ = std::move(*begun);
+    }
+    sampler_->read_now();
+    records_ = true;
+}
+
+void RunMeter::end_recording() {
+    records_ = false;
+    sampler_->read_now();
+    recording_->end();
+}
+
+void RunMeter::account() {
+    std::unique_ptr<RecordedSteps> recording;
+    {
+        const std::scoped_lock lock(mutex_);
+        recording = std::move(recording_);
+    }
+    Result<AccountedSteps> made = recording->account();
+    if (made.ok()) {
+        accounted_.push_back(std::move(*made));
+        return;
+    }
+    const ErrorCode code = made.error().code;
+    if (code == ErrorCode::disk_full || code == ErrorCode::file_not_writable) {
+        failure_ = made.error();
+    } else if (!warned_) {
+        listener_.warning(
+            fmt::format("joules by layer are not known for every epoch: {}", made.error().message));
+        warned_ = true;
+    }
+}
+
+std::string RunMeter::meter_names() const {
+    std::set<std::string> names;
+    for (const meter::Meter& one : meters_)
+        for (const meter::Channel& channel : one.channels)
+            if (channel.device.starts_with("cpu:")) names.insert(channel.meter);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,144 @@
+#include "viridian/train/loop/stepper.hpp"
+
+#include <algorithm>
+
+namespace viridian::train {
+namespace {
+
+std::string value_name(const graph::Graph& graph, graph::ValueId id) {
+    return id == graph::ValueId::none ? "" : graph.value(id).name;
+}
+
+}  // namespace
+
+Stepper::Stepper(const Task& task, const RunOptions& options)
+    : task_(task), options_(options), sizes_([this](std::int64_t batch) { return make(batch); }) {}
+
+Result<void> Stepper::make_ready(std::int64_t batch) {
+    VIRIDIAN_TRY(Runner* const runner, sizes_.at(batch));
+    if (inputs_.empty()) inputs_ = data_inputs(runner->graph());
+    return {};
+}
+
+Result<Ready> Stepper::make(std::int64_t batch) {
+    VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
+    if (hash_.empty()) hash_ = fmt::format("{:016x}", structural_hash(forward));
+    if (!accumulates()) {
+        VIRIDIAN_TRY(step_, gradient::training_step(forward, options_.step));
+        return task_.prepare(std::move(step_.graph));
+    }
+    VIRIDIAN_TRY(gradient::AccumulatedStep made, gradient::accumulated_step(forward, options_.step));
+    if (!apply_) {  // it is the same for every size of batch
+        VIRIDIAN_TRY(Ready ready, task_.prepare(std::move(made.apply)));
+        VIRIDIAN_TRY(apply_, Runner::make(std::move(ready)));
+    }
+    step_ = std::move(made.accumulate);
+    return task_.prepare(std::move(step_.graph));
+}
+
+Result<StepResult> Stepper::run(std::vector<data::Batch> parts, double rate) {
+    StepResult result;
+    StepNumbers numbers{.rate = rate, .seed = options_.seed};
+    if (accumulates()) {
+        double count = 0;
+        for (const data::Batch& part : parts)
+            for (std::size_t i = 0; i < inputs_.size(); ++i)
+                if (inputs_[i].name == step_.labels)
+                    count += gradient::loss_count(options_.step.loss, part.inputs[i]);
+        numbers.inverse_count = 1 / count;
+    }
+    for (data::Batch& part : parts) VIRIDIAN_TRY(run_part(std::move(part), numbers, result));
+    if (accumulates()) VIRIDIAN_TRY(apply(numbers, result));
+    return result;
+}
+
+Result<void> Stepper::run_part(data::Batch part, StepNumbers numbers, StepResult& result) {
+    VIRIDIAN_TRY(Runner* const runner, sizes_.at(static_cast<std::int64_t>(part.draw.samples.size())));
+    numbers.first_sample = part.draw.first;
+    const double before = result.loss;
+    VIRIDIAN_TRY(run_one(*runner, named(inputs_, std::move(part.inputs)), numbers, result));
+    result.loss += before;  // the losses of micro-batches are parts of the batch's mean
+    return {};
+}
+
+Result<void> Stepper::apply(const StepNumbers& numbers, StepResult& result) {
+    Runner& micro_batch = sizes_.latest();
+    VIRIDIAN_TRY(apply_->take_states(micro_batch, graph::StateRole::accumulator));
+    const double loss = result.loss;
+    VIRIDIAN_TRY(run_one(*apply_, {}, numbers, result));
+    result.loss = loss;
+    for (const graph::StateRole role :
+         {graph::StateRole::parameter, graph::StateRole::counter, graph::StateRole::accumulator})
+        VIRIDIAN_TRY(micro_batch.take_states(*apply_, role));
+    return {};
+}
+
+Result<void> Stepper::run_one(Runner& runner, Tensors inputs, const StepNumbers& numbers,
+                              StepResult& result) {
+    add_step_inputs(runner.graph(), numbers, inputs);
+    if (recorder_ != nullptr && recording_.insert(&runner).second) runner.record(recorder_);
+    VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner.run(inputs));
+    result.loss = outputs->empty() ? 0 : (*outputs)[0].number(0);
+    if (const graph::Tensor* norm = runner.output(gradient::norm_output))
+        result.gradient_norm = norm->number(0);
+    return {};
+}
+
+void Stepper::record(trace::Recorder* recorder) {
+    if (recorder == recorder_) return;
+    for (Runner* runner : recording_) runner->record(nullptr);
+    recording_.clear();
+    recorder_ = recorder;
+}
+
+std::vector<Runner*> Stepper::runners() {
+    std::vector<Runner*> all = {&sizes_.latest()};
+    if (apply_) all.push_back(&*apply_);
+    return all;
+}
+
+Result<std::int64_t> Stepper::parameters() {
+    const graph::Graph& graph = sizes_.latest().graph();
+    std::int64_t count = 0;
+    for (const graph::State& state : graph.states()) {
+        if (state.role != graph::StateRole::parameter) continue;
+        VIRIDIAN_TRY(const std::int64_t elements,
+                     graph::element_count(graph.value(state.before).type.dims()));
+        count += elements;
+    }
+    return count;
+}
+
+std::vector<StateAbout> Stepper::states_about() {
+    std::vector<StateAbout> all;
+    for (Runner* runner : runners()) {
+        const graph::Graph& graph = runner->graph();
+        for (const graph::State& state : graph.states()) {
+            const std::string name = value_name(graph, state.before);
+            if (state.role == graph::StateRole::accumulator ||
+                std::ranges::find(all, name, &StateAbout::name) != all.end())
+                continue;
+            all.push_back({name, state.role, value_name(graph, state.of)});
+        }
+    }
+    return all;
+}
+
+Result<Tensors> Stepper::states() {
+    Tensors kept;
+    for (Runner* runner : runners()) {
+        VIRIDIAN_TRY(Tensors states, runner->states());
+        kept.merge(states);
+    }
+    std::erase_if(kept,
+                  [](const auto& state) { return state.first.ends_with(gradient::accumulator_suffix); });
+    return kept;
+}
+
+Result<void> Stepper::set_states(const Tensors& states) {
+    VIRIDIAN_TRY(sizes_.latest().set_states(states));
+    if (apply_) VIRIDIAN_TRY(apply_->set_states(states));
+    return {};
+}
+
+}  // namespace viridian::train
