@@ -16,8 +16,8 @@ struct MatrixProduct {
     bool collapsed = false;  // one matrix: the leading axes of A and the result became rows
 };
 
-// Returns nothing unless the head of the region is an f32 MatMul or Gemm that fits; A is a region input. B and
-// the bias may be constants or, as in a training step, inputs of the region too.
+// Returns nothing unless the head of the region is an f32 MatMul or Gemm that fits; A is a region input. B
+// and the bias may be constants or, as in a training step, inputs of the region too.
 [[nodiscard]] std::optional<MatrixProduct> matrix_product(const Task& task);
 
 }  // namespace viridian::execute::cpu
