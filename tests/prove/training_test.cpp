@@ -167,6 +167,48 @@ TEST(TrainingProof, RoundingInPlaceOfAGradientIsNoDifference) {
     }
 }
 
+// Adam's weights whose gradient is zero are not compared closely, and yet not free.
+TEST(TrainingProof, WeightsWithoutGradientMayNotBeAnything) {
+    const Case adam = cases()[2];
+    const Graph step = step_of(adam);
+    const auto given = seeded_inputs(step, 3);
+    ASSERT_TRUE(given.ok());
+    const std::vector<Tensor> right = values(step, *given);
+    const std::size_t outputs = step.outputs().size();
+    for (std::size_t i = 0; i < step.states().size(); ++i) {
+        const graph::State& state = step.states()[i];
+        if (state.role != graph::StateRole::parameter || step.value(state.before).name != "bias") continue;
+        std::vector<Tensor> found = right;
+        found[outputs + i].mutable_values<float>()[0] += 1e3F;
+        const auto errors = result_errors(step, *given, right, found);
+        ASSERT_TRUE(errors.ok());
+        EXPECT_GT((*errors)[outputs + i].error, 1);
+        return;
+    }
+    FAIL() << "no bias";
+}
+
+// What is no number on either side is equal, and hides nothing beside it.
+TEST(TrainingProof, ResultsThatAreNoNumbersAgreeAndHideNothing) {
+    const Graph step = tests::training_step();
+    std::vector<Tensor> given = tests::step_inputs(4);
+    for (const Tensor& first : tests::first_values(step)) given.push_back(first);
+    std::vector<Tensor> right = values(step, given);
+    const std::size_t weights = step.outputs().size();
+    for (const float odd :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        right[weights].mutable_values<float>()[0] = odd;
+        const auto same = result_errors(step, given, right, right);
+        ASSERT_TRUE(same.ok());
+        EXPECT_EQ((*same)[weights].error, 0);
+        std::vector<Tensor> found = right;
+        found[weights].mutable_values<float>()[1] += 1;
+        const auto other = result_errors(step, given, right, found);
+        ASSERT_TRUE(other.ok());
+        EXPECT_GT((*other)[weights].error, 0.1);
+    }
+}
+
 TEST(TrainingProof, UpdatesOfOtherWritersAreComparedByWhatTheyAdd) {
     const Graph step = tests::training_step();
     std::vector<Tensor> given = tests::step_inputs(4);

@@ -158,10 +158,11 @@ Json Optimized::to_json() const {
                          {"joules", ratio_json(energy_ratio())},
                          {"objective", ratio_json(gain())},
                          {"kept_original", kept_original.has_value()}};
-    if (drift.then.known() && drift.now.known())
-        json["calibration"] = {{"arithmetic", drift.now.arithmetic / drift.then.arithmetic},
-                               {"memory", drift.now.memory / drift.then.memory},
-                               {"correction", correction}};
+    if (optimized.measured) json["calibration"]["correction"] = correction;
+    if (drift.then.known() && drift.now.known()) {
+        json["calibration"]["arithmetic"] = drift.now.arithmetic / drift.then.arithmetic;
+        json["calibration"]["memory"] = drift.now.memory / drift.then.memory;
+    }
     json["assignment"] = assignment_json(plan.assignment);
     json["rewrites"] = rewrites_json(certificate);
     json["search"] = search_json(options, search);

@@ -33,7 +33,8 @@ struct ResultError {
 // store it), and `typical` has the mean square of expected − base over all states of its kind: a gradient
 // that is zero but for rounding, as that of a bias before a normalisation, is noise on both sides. A weight
 // whose optimiser keeps moments is compared in the elements whose moment is at least a hundredth of the
-// typical one, because Adam and its like divide the gradient by its size. Errors: those of
+// typical one, because Adam and its like divide the gradient by its size; in the others it may differ by
+// twice the largest addition to a weight, which is what a change of sign makes of it. Errors: those of
 // without_gradients().
 [[nodiscard]] Result<std::vector<ResultError>> result_errors(const graph::Graph& original,
                                                              const std::vector<graph::Tensor>& given,

@@ -72,6 +72,8 @@ std::optional<Energy> RunMeter::after(Seconds seconds) {
     while (moments_.size() > 1 && age(moments_[1]) >= power_.horizon()) moments_.pop_front();
     if (const std::optional<Energy> span = power_.between(moments_.front(), now))
         each_second_ = scaled(*span, 1 / age(moments_.front()).value);
+    else if (age(moments_.front()) >= power_.horizon())
+        each_second_.reset();  // the meter was reset, or is silent
     if (age(moments_.back()) >= Seconds(0.02)) moments_.push_back(now);
     if (!each_second_) return std::nullopt;
     return scaled(*each_second_, seconds.value);
