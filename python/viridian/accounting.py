@@ -295,7 +295,7 @@ class Difference:
     def check(self, max_increase: float = 0.03) -> "Difference":
         """Raises EnergyIncreased if the total grew by more than `max_increase`, for tests of a project."""
         if self.total.increase > max_increase:
-            worst = self.changes[0]
+            worst = max(self.changes, key=lambda one: one.after - one.before)
             raise EnergyIncreased("not_equal", f"the energy grew by {100 * self.total.increase:.1f} %, more than the "
                                   f"{100 * max_increase:.3g} % allowed: {self.total}; most of it in {worst}",
                                   "see which modules changed in `changes`, or save the new run as the baseline")

@@ -1,7 +1,9 @@
 """InferenceSession: names, arrays of any framework without copies, sizes, threads, errors, forks."""
 import os
 import pathlib
+import sys
 import threading
+import time
 
 import numpy as np
 from support import InFolder, torch_or_skip, zoo
@@ -95,21 +97,25 @@ class Session(InFolder):
         self.assertEqual(wrong, [])
 
     def test_other_threads_run_meanwhile(self):
-        """The interpreter's lock is free while the library computes: a thread that counts goes on counting."""
+        """The interpreter's lock is free while the library computes: a thread that counts goes on counting. The interpreter
+        takes the lock from nobody here, because its switch interval is longer than the test."""
         counted, stop = [0], threading.Event()
 
         def count():
             while not stop.is_set():
                 counted[0] += 1
+                time.sleep(0)  # gives the lock back
 
-        thread = threading.Thread(target=count)
-        thread.start()
+        thread, interval = threading.Thread(target=count), sys.getswitchinterval()
+        sys.setswitchinterval(100)
         try:
+            thread.start()
             before = counted[0]
             _ = [self.run_once(self.feed) for _ in range(30)]
-            self.assertGreater(counted[0] - before, 1000)
+            self.assertGreater(counted[0] - before, 100)
         finally:
             stop.set()
+            sys.setswitchinterval(interval)
             thread.join()
 
     def test_a_forked_child_runs_the_model(self):

@@ -9,4 +9,4 @@ set_tests_properties(train.losses PROPERTIES LABELS "train;release-only" TIMEOUT
 
 # Damaged step files, models, checkpoints and data files.
 add_test(NAME train.mutants COMMAND /usr/bin/python3 "${folder}/mutants.py" $<TARGET_FILE:viridian> --count 120)
-set_tests_properties(train.mutants PROPERTIES LABELS "train" TIMEOUT 900)
+set_tests_properties(train.mutants PROPERTIES LABELS "train" TIMEOUT 1800)
