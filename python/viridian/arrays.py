@@ -6,6 +6,16 @@ import sys
 from typing import Any
 
 
+# The library's names of element types, and NumPy's. A graph says "i8" for 8 bits, which NumPy takes for 8 bytes.
+_NUMPY_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
+                "i16": "int16", "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8"}
+
+
+def numpy_name(element: str) -> str:
+    """NumPy's name of an element type of a model."""
+    return _NUMPY_NAMES.get(element, element)
+
+
 def torch_of(value: Any) -> Any:
     """The module torch if `value` is one of its tensors, else None."""
     torch = sys.modules.get("torch")
@@ -14,7 +24,7 @@ def torch_of(value: Any) -> Any:
 
 def lend(value: Any, element: str) -> Any:
     """`value` as something with DLPack or the buffer protocol, without a copy; lists and numbers become an array of
-    `element`."""
+    `element`, which is NumPy's name; those of bfloat16 become its bits."""
     torch = torch_of(value)
     if torch is not None:
         value = value.detach()
@@ -25,8 +35,16 @@ def lend(value: Any, element: str) -> Any:
         return value
     if isinstance(value, (list, tuple, int, float, bool)):
         import numpy
-        return numpy.asarray(value, dtype=element)
+        return _bfloat16_bits(numpy, value) if element == "bfloat16" else numpy.asarray(value, dtype=element)
     return value
+
+
+def _bfloat16_bits(numpy: Any, value: Any) -> Any:
+    """Rounded to the nearest, ties to even, as uint16."""
+    numbers = numpy.asarray(value, dtype="float32")
+    bits = numbers.view("uint32").astype("int64")
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("uint16")
+    return numpy.where(numpy.isnan(numbers), numpy.uint16(0x7FC0), rounded)
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:

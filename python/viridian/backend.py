@@ -14,7 +14,7 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 from . import _core
 from .arrays import lend
 from .errors import Error, MachineError
-from .session import InferenceSession, ModelFile
+from .session import InferenceSession, ModelFile, described
 
 
 class ViridianRep(BackendRep):
@@ -22,10 +22,10 @@ class ViridianRep(BackendRep):
 
     def __init__(self, model: Any, options: dict[str, Any]) -> None:
         with ModelFile(model) as path:
-            inputs, outputs = _core.describe(path)
+            inputs, outputs = described(path)
             self._names = [name for name, _, _ in outputs]
-            self._bf16 = [element == "bf16" for _, element, _ in outputs]
-            self._elements = [{"bf16": "bfloat16"}.get(element, element) for _, element, _ in inputs]
+            self._bf16 = [element == "bfloat16" for _, element, _ in outputs]
+            self._elements = [element for _, element, _ in inputs]
             self._session: InferenceSession | None = None
             self._reference = _core.Reference(path)
         try:

@@ -6,15 +6,14 @@ import dataclasses
 import os
 import tempfile
 import threading
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, Sequence, Tuple
 
 from . import _core
-from .arrays import lend, shape_of
+from .arrays import lend, numpy_name, shape_of
 from .errors import InputError
 
-_TYPES = {"float32": "float", "float64": "double", "f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16",
-          "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16",
-          "u8": "uint8"}
+_TYPES = {"float32": "float", "float64": "double"}  # ONNX Runtime's names that are not NumPy's
+_Ports = Sequence[Tuple[str, str, Any]]  # (name, NumPy's name of the element type, dimensions)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +41,7 @@ class ModelFile:
     def __init__(self, model: Any) -> None:
         self.folder: tempfile.TemporaryDirectory[str] | None = None
         if isinstance(model, (str, os.PathLike)):
-            self.path = os.fspath(model)
+            self.path = os.path.abspath(os.fspath(model))
             return
         if hasattr(model, "SerializeToString"):
             model = model.SerializeToString()
@@ -62,7 +61,13 @@ class ModelFile:
             self.folder.cleanup()
 
 
-def node_args(ports: Sequence[tuple[str, str, Any]]) -> list[NodeArg]:
+def described(path: str) -> tuple[_Ports, _Ports]:
+    """The inputs and outputs of a model whose sizes are not bound."""
+    inputs, outputs = ([(name, numpy_name(element), shape) for name, element, shape in ports] for ports in _core.describe(path))
+    return inputs, outputs
+
+
+def node_args(ports: _Ports) -> list[NodeArg]:
     return [NodeArg(name, f"tensor({_TYPES.get(element, element)})", None if shape is None else list(shape))
             for name, element, shape in ports]
 
@@ -98,13 +103,13 @@ class InferenceSession:
         self._sizes, self._lock = max(sizes, 1), threading.Lock()
         self._ready: collections.OrderedDict[tuple[Any, ...], _core.Model] = collections.OrderedDict()
         self._file = ModelFile(model)
-        self._path = self._file.path
+        self._path, self._opened = self._file.path, _state_of(self._file.path)
         if self._path.endswith(".plan.json"):
             self._free: set[str] = set()
             only = self._open(())
             self._inputs, self._outputs = only.inputs, only.outputs
         else:
-            self._inputs, self._outputs = _core.describe(self._path)
+            self._inputs, self._outputs = described(self._path)
             symbols = {one for _, _, shape in self._inputs for one in shape or () if isinstance(one, str)}
             self._free = symbols - set(self._dims)
             if not self._free:
@@ -166,12 +171,23 @@ class InferenceSession:
 
     def _open(self, sizes: tuple[Any, ...]) -> _core.Model:
         if sizes not in self._ready:
+            self._refuse_a_changed_file()
             options = dict(self._options, dimensions=bindings({**self._dims, **dict(sizes)}))
             self._ready[sizes] = _core.Model.open(self._path, options)
             while len(self._ready) > self._sizes:
                 self._ready.popitem(last=False)
         self._ready.move_to_end(sizes)
         return self._ready[sizes]
+
+    def _refuse_a_changed_file(self) -> None:
+        """New sizes read the file again: its weights must be those of the sizes that are ready."""
+        state = _state_of(self._path)
+        if self._opened in (None, state):  # None: the library says what is wrong with the path
+            return
+        said = "cannot be read again" if state is None else "has changed since the session opened it"
+        raise InputError("file_unreadable" if state is None else "mismatch",
+                         f"`{self._path}` {said}, and a run of new sizes needs it",
+                         "open a new session, keep the file as it is, or give the model as bytes")
 
     def _for_sizes_of(self, inputs: list[Any]) -> _core.Model:
         found: dict[str, int] = {}
@@ -186,6 +202,15 @@ class InferenceSession:
                                      f"in `{name}`", "give inputs of sizes that belong together")
         with self._lock:
             return self._open(tuple(sorted(found.items())))
+
+
+def _state_of(path: str) -> tuple[int, int, int] | None:
+    """What differs once a file was written again; None if there is no such file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _quoted(names: Any) -> str:

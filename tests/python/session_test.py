@@ -9,6 +9,7 @@ import numpy as np
 from support import InFolder, torch_or_skip, zoo
 
 import viridian
+from viridian.arrays import lend
 
 
 def export(torch, module, inputs, path, dynamic=None, names=None):
@@ -165,6 +166,56 @@ class WithTorch(InFolder):
         self.assertEqual(bound.get_inputs()[0].shape, [4, 6])
         with self.assertRaisesRegex(viridian.InputError, r"shape \[1, 6\], and the model takes \[4, 6\]"):
             bound.run(None, {"x": np.zeros((1, 6), np.float32)})
+
+    def test_new_sizes_need_the_file_that_was_opened(self):
+        torch = self.torch
+        net, other = torch.nn.Linear(6, 5), torch.nn.Linear(6, 5)
+        free = {"x": {0: "batch"}, "out": {0: "batch"}}
+        path = export(torch, net, (torch.randn(2, 6),), self.path("first.onnx"), free)
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            session = viridian.InferenceSession("first.onnx", threads=1)
+            os.chdir("/")
+            x = torch.randn(3, 6)
+            wanted = net(x).detach().numpy()
+            np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, rtol=1e-5, atol=1e-6)
+        finally:
+            os.chdir(before)
+        export(torch, other, (torch.randn(2, 6),), path, free)
+        np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, rtol=1e-5, atol=1e-6)  # these sizes are ready
+        with self.assertRaisesRegex(viridian.InputError, "first.onnx` has changed since the session opened it"):
+            session.run(None, {"x": torch.randn(4, 6)})
+        os.remove(path)
+        with self.assertRaisesRegex(viridian.InputError, "first.onnx` cannot be read again"):
+            session.run(None, {"x": torch.randn(4, 6)})
+        np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, rtol=1e-5, atol=1e-6)
+
+    def test_lists_become_the_element_type_of_the_model(self):
+        torch = self.torch
+
+        class Twice(torch.nn.Module):
+            def forward(self, x):
+                return x.to(torch.float32) * 2
+
+        for kind, name in ((torch.int8, "tensor(int8)"), (torch.uint8, "tensor(uint8)"), (torch.float32, "tensor(float)"),
+                           (torch.int64, "tensor(int64)")):
+            path = export(torch, Twice(), (torch.ones(2, 3).to(kind),), self.path("twice.onnx"), {"x": {0: "n"}, "out": {0: "n"}})
+            session = viridian.InferenceSession(path, threads=1)
+            self.assertEqual((session.get_inputs()[0].type, session.get_inputs()[0].shape), (name, ["n", 3]))
+            bound = viridian.InferenceSession(path, threads=1, dims={"n": 1})
+            self.assertEqual(bound.get_inputs()[0].type, name)
+            for given in ([[1, 2, 3]], torch.tensor([[1, 2, 3]]).to(kind), torch.tensor([[1, 2, 3]]).to(kind).numpy()):
+                for one in (session, bound):
+                    np.testing.assert_array_equal(one.run(None, {"x": given})[0], [[2, 4, 6]])
+            np.testing.assert_array_equal(session.run(None, {"x": ((1, 1, 0), (0, 5, 1))})[0], [[2, 2, 0], [0, 10, 2]])
+
+    def test_lists_are_rounded_to_bfloat16(self):
+        numbers = [1.0, -2.5, 1.00390625, 1.01171875, 3.0e38, float("inf"), 0.1]
+        bits = lend(numbers, "bfloat16")
+        self.assertEqual(lend(float("nan"), "bfloat16") & 0x7FC0, 0x7FC0)
+        wanted = self.torch.tensor(numbers).to(self.torch.bfloat16).view(self.torch.int16).numpy().view(np.uint16)
+        np.testing.assert_array_equal(bits, wanted)
 
     def test_tensors_of_torch_go_in(self):
         torch = self.torch
