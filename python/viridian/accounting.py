@@ -1,10 +1,12 @@
 """Joules by module and by operator of a program of PyTorch."""
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import html
 import json
 import os
+import shutil
 import tempfile
 from typing import Any, Iterator
 
@@ -137,28 +139,55 @@ class Recording(Account):
         from .recording.torch_recording import TorchRecording
         self._torch, self._parts = torch, (TorchRecording, kineto, module_scopes)
         self._model, self._warmup, self._most, self._meter = model, warmup, steps, meter
-        self._folder = tempfile.TemporaryDirectory(prefix="viridian.")
         self._done = self._calls = 0
         self._manual = False
         self._state = "before"  # then "during", "after"
         self._hooks: list[Any] = []
+        self._folder, self._process = "", 0
         self._open: Any = None
         self._text, self._parsed = "", None
         self.overhead: dict[str, float] | None = None
 
     def __enter__(self) -> "Recording":
-        self._power = _core.PowerRecording.start(os.path.join(self._folder.name, "power.csv"), self._meter, meter_paths())
-        if self._model is not None:
-            self._hooks = [self._model.register_forward_pre_hook(self._before_forward),
-                           self._model.register_forward_hook(self._after_forward)]
-        if self._warmup == 0:
-            self._start()
+        self._folder, self._process = tempfile.mkdtemp(prefix="viridian."), os.getpid()
+        try:
+            self._power = _core.PowerRecording.start(self._file("power.csv"), self._meter, meter_paths())
+            try:
+                if self._model is not None:
+                    self._hooks.append(self._model.register_forward_pre_hook(self._before_forward))
+                    self._hooks.append(self._model.register_forward_hook(self._after_forward))
+                if self._warmup == 0:
+                    self._start()
+            except BaseException:
+                self._remove_hooks()
+                self._power.stop()
+                raise
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
         return self
+
+    def _file(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+    def _remove_hooks(self) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
 
     def step(self) -> bool:
         """Ends a step of the training. Returns True after `warmup` and `steps` of them. Without calls of it, each forward
-        pass of the model begins a step."""
-        self._manual = True
+        pass of the model begins a step. The first call ends that counting: what was recorded by then began in the middle
+        of a step, so it is discarded."""
+        if os.getpid() != self._process:
+            return False
+        if not self._manual:
+            self._manual = True
+            self._remove_hooks()
+            if self._state == "after" or (self._state == "during" and self._warmup > 0):
+                self._discard()
+                if self._warmup == 0:  # the forward passes of one step were more than `steps`
+                    self._start()
+                    return False
         self._done += 1
         if self._state == "before" and self._done >= self._warmup:
             self._start()
@@ -167,9 +196,9 @@ class Recording(Account):
         return self._state == "after"
 
     def _before_forward(self, module: Any, _inputs: Any) -> None:
-        self._calls += 1
-        if self._manual:
+        if self._manual or os.getpid() != self._process:
             return
+        self._calls += 1
         if self._state == "before" and self._calls == self._warmup + 1:
             self._start()
             scopes = self._recording.scopes  # this call began before the recording
@@ -185,9 +214,14 @@ class Recording(Account):
 
     def _start(self) -> None:
         kind, kineto, module_scopes = self._parts
-        self._recording = kind(self._torch, kineto, module_scopes, os.path.join(self._folder.name, "torch.json.gz"))
+        self._recording = kind(self._torch, kineto, module_scopes, self._file("torch.json.gz"))
         self._recording.start()
         self._state = "during"
+
+    def _discard(self) -> None:
+        """Ends a recording that forward passes began, before anything was asked of it."""
+        self._stop()
+        self._state, self._open, self.overhead = "before", None, None
 
     def _stop(self) -> None:
         if self._state != "during":
@@ -196,23 +230,30 @@ class Recording(Account):
         self.overhead = self._recording.stop()
 
     def __exit__(self, kind: Any, _value: Any, _trace: Any) -> None:
-        for hook in self._hooks:
-            hook.remove()
+        self._remove_hooks()
+        if os.getpid() != self._process:  # a child that was forked inside the block: the recording is its parent's
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._power))  # its end would wait for a thread that the child lacks
+            return
         started = self._state != "before"
-        self._stop()
-        self._power.stop()
         try:
-            if started and kind is None:
-                self._finish()
-        finally:
-            self._folder.cleanup()
+            try:
+                try:
+                    self._stop()
+                finally:
+                    self._power.stop()
+                if started and kind is None:
+                    self._finish()
+            finally:
+                shutil.rmtree(self._folder, ignore_errors=True)
+        except Exception:
+            if kind is None:  # else the exception of the block is the one to see
+                raise
         if kind is None and not started:
             raise InputError("invalid_argument", f"the block ended within its {self._warmup} steps of warm-up",
                              "run more steps, or give a smaller `warmup`")
 
     def _finish(self) -> None:
-        files = [os.path.join(self._folder.name, name) for name in ("torch.json.gz", "power.csv")]
-        result = json.loads(_core.account(*files))
+        result = json.loads(_core.account(self._file("torch.json.gz"), self._file("power.csv")))
         counted = (self._done if self._manual else self._calls) - self._warmup
         if counted > 0:
             result["steps"] = min(counted, self._most) if self._most else counted

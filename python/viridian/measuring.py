@@ -5,13 +5,14 @@ import atexit
 import collections
 import dataclasses
 import functools
+import inspect
 import os
 import threading
 import warnings
 from typing import Any, Callable, TypeVar
 
 from . import _core
-from .errors import EstimateWarning, MachineError
+from .errors import EstimateWarning, InputError, MachineError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -89,6 +90,9 @@ class Measurement:
         self.end()
 
     def begin(self) -> None:
+        if self._windows is not None:
+            raise MachineError("invalid_argument", "this measurement has begun already",
+                               "call end() first, or measure each block with a `viridian.measure()` of its own")
         self._windows, self._process = _meters.of(self._meter), os.getpid()
         self._window = self._windows.begin()
 
@@ -96,6 +100,7 @@ class Measurement:
         if self._windows is None:
             raise MachineError("invalid_argument", "this measurement has not begun", "call begin(), or use `with`")
         if os.getpid() != self._process:  # a child that was forked inside the block
+            self._windows = None
             self.warnings = ["the block ended in a forked process, which has not measured it"]
             return
         told = self._windows.end(self._window)
@@ -109,6 +114,10 @@ class Measurement:
                           EstimateWarning, stacklevel=3)
 
     def __call__(self, function: _Function) -> _Function:
+        if (inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function)
+                or inspect.isasyncgenfunction(function)):
+            raise InputError("unsupported", f"a call of `{function.__name__}` returns before its work is done, so its joules "
+                             "would be those of other code", "put `with viridian.measure():` into its body")
         kept: collections.deque[Measurement] = collections.deque(maxlen=1000)
 
         @functools.wraps(function)

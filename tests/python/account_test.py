@@ -1,8 +1,12 @@
 """Joules by module of a training under PyTorch, in process."""
 import json
+import os
 import subprocess
+import sys
+import tempfile
 import unittest
 import warnings
+from unittest import mock
 
 from support import VIRIDIAN, InFolder, torch_or_skip
 
@@ -133,6 +137,70 @@ class Accounts(InFolder):
         self.assertEqual(rows["body.0"]["calls"], 3)
         self.assertEqual(len(self.model._forward_pre_hooks) + len(self.model._forward_hooks), 0)
         self.assertFalse("viridian" in self.torch.nn.Module.__call__.__module__)
+
+    def test_a_step_may_have_several_forward_passes(self):
+        for warmup, steps, forwards in ((2, 3, 3), (1, 2, 5), (0, 4, 3), (0, 2, 3)):
+            with viridian.account(self.model, warmup=warmup, steps=steps) as a:
+                for done in range(1, 20):
+                    for _ in range(forwards):
+                        self.train(16)
+                    if a.step():
+                        break
+            lost = 1 if warmup == 0 and forwards > steps else 0  # the recording ended within the first step
+            self.assertEqual((a.steps, done), (steps, warmup + steps + lost))
+            rows = {row["name"]: row for row in a.modules()}
+            self.assertEqual(rows["body.0"]["calls"], steps * forwards)
+
+    def test_nothing_is_left_behind_by_errors(self):
+        temporary = self.path("temporary")
+        os.mkdir(temporary)
+        patched = mock.patch.object(tempfile, "tempdir", temporary)
+        patched.start()
+        self.addCleanup(patched.stop)
+        hooks = self.model._forward_pre_hooks, self.model._forward_hooks
+
+        def fail(*_):
+            raise OSError("the disk is full")
+
+        with mock.patch.object(viridian.Recording, "_start", fail), self.assertRaisesRegex(OSError, "full"):
+            with viridian.account(self.model):
+                self.fail("the block began")
+        for name in ("_stop", "_finish"):
+            with mock.patch.object(viridian.Recording, name, fail), self.assertRaisesRegex(OSError, "full"):
+                with viridian.account(self.model) as a:
+                    self.train(16)
+            if name == "_stop":  # the profiler of PyTorch goes on, so that this test ends it
+                a._recording.target = self.path("late.json.gz")
+                a._recording.stop()
+        with self.assertRaisesRegex(viridian.InputError, "nonsense"):
+            with viridian.account(self.model, meter="nonsense"):
+                self.fail("the block began")
+        with mock.patch.object(viridian.Recording, "_stop", fail), self.assertRaises(ZeroDivisionError):
+            with viridian.account(self.model, warmup=5):
+                _ = 1 / 0
+        self.assertEqual([len(one) for one in hooks], [0, 0])
+        self.assertEqual(os.listdir(temporary), [])
+
+    def test_a_forked_child_leaves_the_recording_alone(self):
+        program = ("import os, sys, torch, viridian\n"
+                   "torch.set_num_threads(1)\n"
+                   "model = torch.nn.Linear(8, 8)\n"
+                   "child = 1\n"
+                   "with viridian.account(model) as a:\n"
+                   "    for _ in range(3): model(torch.randn(64, 8)); a.step()\n"
+                   "    child = os.fork()\n"
+                   "    if child:\n"
+                   "        status = os.waitpid(child, 0)[1]\n"
+                   "        model(torch.randn(64, 8)); a.step()\n"
+                   "    else: model(torch.randn(64, 8)); a.step()\n"
+                   "if child == 0:\n"
+                   "    hooks = len(model._forward_pre_hooks) + len(model._forward_hooks)\n"
+                   "    del a\n"
+                   "    os._exit(hooks)\n"
+                   "print(status, a.steps)")
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True,
+                              check=False, timeout=300)
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["0", "4"]), done.stderr)
 
     def test_a_run_does_not_differ_from_itself(self):
         same = viridian.diff(self.account, self.account)

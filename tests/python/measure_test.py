@@ -81,6 +81,31 @@ class Measure(unittest.TestCase):
         self.assertGreaterEqual(second.seconds, 0.2)
         self.assertEqual(step.__name__, "step")
 
+    def test_functions_that_return_before_their_work_are_refused(self):
+        async def coroutine():
+            pass
+
+        async def stream():
+            yield 1
+
+        def numbers():
+            yield 1
+
+        for function in (coroutine, stream, numbers):
+            with self.assertRaisesRegex(viridian.InputError, f"`{function.__name__}` returns before its work is done"):
+                viridian.measure()(function)
+
+    def test_a_measurement_begins_once(self):
+        m = viridian.measure("twice")
+        m.begin()
+        with self.assertRaisesRegex(viridian.MachineError, "has begun already"):
+            m.begin()
+        burn(0.1)
+        m.end()
+        self.assertGreaterEqual(m.seconds, 0.1)
+        m.begin()  # after its end it may measure anew
+        m.end()
+
     def test_an_exception_ends_the_block(self):
         with self.assertRaises(KeyError):
             with viridian.measure() as m:
