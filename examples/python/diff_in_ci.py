@@ -3,9 +3,9 @@ this run becomes the baseline."""
 import os
 import sys
 
-import torch
+import viridian  # before torch, as docs/python.md explains
 
-import viridian
+import torch
 
 model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
 with viridian.account(model, warmup=5, steps=50) as now:

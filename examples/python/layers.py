@@ -1,7 +1,7 @@
 """Joules by layer of a training under PyTorch, in three lines of its own."""
-import torch
+import viridian  # before torch, as docs/python.md explains
 
-import viridian
+import torch
 
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Conv2d(3, 32, 3), torch.nn.ReLU(), torch.nn.Conv2d(32, 32, 3), torch.nn.Flatten(),

@@ -1,7 +1,7 @@
 """A module of PyTorch, on the cheapest plan for this machine, called as before."""
-import torch
+import viridian  # before torch, as docs/python.md explains
 
-import viridian
+import torch
 
 model = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), torch.nn.BatchNorm2d(16), torch.nn.ReLU(), torch.nn.Flatten(),
                             torch.nn.Linear(16 * 30 * 30, 10)).eval()
