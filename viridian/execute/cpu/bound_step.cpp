@@ -21,6 +21,14 @@ Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice) {
     }
 }
 
+Result<Kernel> prepare_here(const Context& context, const graph::Graph& graph, const plan::Plan& plan,
+                            const plan::Step& step) {
+    if (step.kind == plan::Step::Kind::kernel)
+        return prepare_kernel(Task{context, graph, step.region}, step.choice);
+    const plan::Buffer& from = plan.buffers[step.inputs.empty() ? step.outputs[0] : step.inputs[0]];
+    return prepare_conversion(context, from.dims, from.format, plan.buffers[step.outputs[0]].format);
+}
+
 Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph, const plan::Plan& plan,
                             const plan::Step& step) {
     const bool computes = step.kind == plan::Step::Kind::kernel;
@@ -28,10 +36,7 @@ Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph, c
     const int threads = asked < context.threads ? asked : 0;  // a device may have fewer than a plan asks for
     const Context own = context.on(threads);
     const OnThreads on(threads);
-    const plan::Buffer& from = plan.buffers[step.inputs.empty() ? step.outputs[0] : step.inputs[0]];
-    VIRIDIAN_TRY(Kernel kernel, computes ? prepare_kernel(Task{own, graph, step.region}, step.choice)
-                                         : prepare_conversion(own, from.dims, from.format,
-                                                              plan.buffers[step.outputs[0]].format));
+    VIRIDIAN_TRY(Kernel kernel, prepare_here(own, graph, plan, step));
     kernel.threads = threads;
     return kernel;
 }

@@ -8,7 +8,12 @@ namespace viridian::execute::cpu {
 // Returns a kernel for a choice of one of the families. Errors: unsupported, device_failed, out_of_memory.
 [[nodiscard]] Result<Kernel> prepare_kernel(const Task& task, const plan::Choice& choice);
 
-// Returns the kernel of a step, or of its conversion. Errors: those of prepare_kernel.
+// Returns the kernel of a step, or of its conversion, for the threads that `context` and the calling thread
+// have, whatever the step asks for. Errors: those of prepare_kernel.
+[[nodiscard]] Result<Kernel> prepare_here(const Context& context, const graph::Graph& graph,
+                                          const plan::Plan& plan, const plan::Step& step);
+
+// Returns the same for the threads that the step asks for. Errors: those of prepare_kernel.
 [[nodiscard]] Result<Kernel> prepare_step(const Context& context, const graph::Graph& graph,
                                           const plan::Plan& plan, const plan::Step& step);
 

@@ -157,8 +157,7 @@ Result<Kernel> prepare_composed(const Task& task, const plan::Choice& choice) {
     Kernel kernel;
     std::int64_t workspace = 0;
     for (const plan::Step& step : plan.steps) {
-        VIRIDIAN_TRY(Kernel part, prepare_step(task.context, composition->graph, plan, step));
-        part.threads = 0;
+        VIRIDIAN_TRY(Kernel part, prepare_here(task.context, composition->graph, plan, step));
         workspace = std::max(workspace, part.workspace.value);
         kernel.constants.insert(kernel.constants.end(), part.constants.begin(), part.constants.end());
         Part& added = parts.emplace_back(Part{std::make_shared<const Kernel>(std::move(part)), {}, {}});

@@ -5,6 +5,7 @@
 #include "viridian/execute/cpu/kernels/bodies/element_program.hpp"
 #include "viridian/execute/cpu/simd/elementwise/loops.hpp"
 #include "viridian/execute/cpu/threads.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -31,9 +32,9 @@ double result_of(const NumberStep& step, double a, double b) {
         case NumberStep::Op::neg:
             return -a;
         case NumberStep::Op::min:
-            return std::min(a, b);
+            return graph::lesser(a, b);
         case NumberStep::Op::max:
-            return std::max(a, b);
+            return graph::greater(a, b);
     }
     return a;
 }

@@ -87,10 +87,11 @@ class ProgramReader {
         if (std::ranges::none_of(node.inputs, whole)) return read_number(node, result);
         if (!is_whole(result)) return false;
         if (node.op == graph::op::Identity || node.op == graph::op::Cast) {
-            slots_[result] = slots_.at(node.inputs[0]);  // its place is freed only when both are read
-            left_[node.inputs[0]] += left_[result];
-            alias_[result] = node.inputs[0];
-            return drop(node.inputs[0]);
+            const ValueId root = root_of(node.inputs[0]);
+            slots_[result] = slots_.at(root);
+            left_[root] += left_[result];  // its place is freed only when both are read
+            alias_[result] = root;
+            return drop(root);
         }
         for (const ValueId from : node.inputs) {
             if (!whole(from)) continue;
@@ -159,9 +160,14 @@ class ProgramReader {
         free_.pop_back();
         return taken;
     }
+    // The value that `id` is a second name of, or `id` itself.
+    [[nodiscard]] ValueId root_of(ValueId id) const {
+        const auto found = alias_.find(id);
+        return found == alias_.end() ? id : found->second;
+    }
     // Counts one reader of a value as done; its scratch is free after the last.
     bool drop(ValueId id) {
-        while (alias_.contains(id)) id = alias_.at(id);
+        id = root_of(id);
         const auto slot = slots_.find(id);
         if (slot == slots_.end()) return true;
         if (--left_[id] == 0 && slot->second.in == Slot::In::scratch) free_.push_back(slot->second.index);
@@ -176,7 +182,7 @@ class ProgramReader {
     std::map<ValueId, Slot> slots_;           // whole values
     std::map<ValueId, std::size_t> numbers_;  // single numbers
     std::map<ValueId, std::size_t> left_;     // readers to come
-    std::map<ValueId, ValueId> alias_;        // values that are another under a second name
+    std::map<ValueId, ValueId> alias_;        // second names, and the values that they name
     std::vector<std::size_t> free_;
 };
 

@@ -115,24 +115,39 @@ void pool_plane(const MaxPooling& w, const float* from, std::int64_t first_index
     }
 }
 
+// Every index names an element of the plane.
 void scatter_plane(const MaxPooling& w, const float* g, const std::int64_t* indices, std::int64_t first_index,
                    float* to) {
     std::fill_n(to, w.from_cells(), 0.0F);
     for (std::int64_t o = 0; o < w.to_cells(); ++o) {
-        const std::int64_t cell = indices[o] - first_index;
-        if (cell >= 0 && cell < w.from_cells()) to[cell] += g[o];
+        to[indices[o] - first_index] += g[o];
     }
 }
 
-// A plane whose windows name elements of other planes belongs to no pool.
-void check_indices(const MaxPooling& w, const std::int64_t* indices) {
+// A window that lies wholly in the padding names element 0 of the tensor, which is in another plane than
+// most windows.
+bool stay_in_planes(const MaxPooling& w, const std::int64_t* indices) {
     for (std::int64_t plane = 0; plane < w.planes; ++plane)
         for (std::int64_t o = 0; o < w.to_cells(); ++o) {
             const std::int64_t cell = indices[plane * w.to_cells() + o] - plane * w.from_cells();
-            if (cell < 0 || cell >= w.from_cells())
-                throw KernelFailure{fail(ErrorCode::mismatch, "give it the indices of the pool",
-                                         "node `{}` is given indices that leave their plane", w.node)};
+            if (cell < 0 || cell >= w.from_cells()) return false;
         }
+    return true;
+}
+
+// Adds to whatever element of the tensor an index names; negative indices count from its end, as those of
+// ScatterElements do. Throws KernelFailure.
+void scatter_anywhere(const MaxPooling& w, const float* g, const std::int64_t* indices, float* to) {
+    const std::int64_t cells = w.planes * w.from_cells();
+    std::fill_n(to, cells, 0.0F);
+    for (std::int64_t o = 0; o < w.planes * w.to_cells(); ++o) {
+        const std::int64_t cell = indices[o] < 0 ? indices[o] + cells : indices[o];
+        if (cell < 0 || cell >= cells)
+            throw KernelFailure{fail(ErrorCode::mismatch, "give it the indices of the pool",
+                                     "node `{}` is given the index {} of {} elements", w.node, indices[o],
+                                     cells)};
+        to[cell] += g[o];
+    }
 }
 
 Result<Kernel> prepare_max_pool(const Task& task, const plan::Choice& choice) {
@@ -145,10 +160,10 @@ Result<Kernel> prepare_max_pool(const Task& task, const plan::Choice& choice) {
     kernel.run = [=, w = *work, threads = task.context.threads](const Pointers& pointers) {
         const auto* given =
             w.gradient ? reinterpret_cast<const std::int64_t*>(pointers.inputs[indices]) : nullptr;
-        if (w.gradient) check_indices(w, given);
         auto* const out = maxima ? reinterpret_cast<float*>(pointers.outputs[*maxima]) : nullptr;
         auto* const found = places ? reinterpret_cast<std::int64_t*>(pointers.outputs[*places]) : nullptr;
         const float* const in = values.at(pointers);
+        if (w.gradient && !stay_in_planes(w, given)) return scatter_anywhere(w, in, given, out);
         const auto work_on = [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t p = first; p < last; ++p) {
                 const std::int64_t wide = p * w.from_cells(), narrow = p * w.to_cells();
