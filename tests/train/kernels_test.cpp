@@ -177,6 +177,29 @@ TEST(TrainingKernels, GiveTheGradientsOfTheReference) {
         EXPECT_THAT(kernels[kernel], testing::Contains(op)) << kernel;
 }
 
+// A plan from a file may say anything about workspaces.
+TEST(TrainingKernels, TakeNoWorkspaceFromThePlan) {
+    const auto device = device_with(2);
+    for (const gradient::Rule& rule : gradient::all_rules())
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+            const auto question = question_of(rule, seed);
+            if (!question) continue;
+            const Graph& graph = question->graph;
+            auto assignment = assign(*device, graph, execute::single_node_regions(graph), {});
+            ASSERT_TRUE(assignment.ok()) << assignment.error().text();
+            for (plan::AssignedRegion& region : assignment->regions) region.choice.workspace = Bytes(0);
+            const auto plan = plan::make_plan(graph, *std::move(assignment));
+            ASSERT_TRUE(plan.ok()) << plan.error().text();
+            const auto executable = device->prepare(graph, *plan);
+            ASSERT_TRUE(executable.ok()) << executable.error().text();
+            const auto expected = graph::evaluate(graph, question->inputs);
+            const auto results = run_from(**executable, graph, question->inputs);
+            ASSERT_TRUE(expected.ok() && results.ok()) << rule.op.name();
+            for (std::size_t i = 0; i < results->size(); ++i)
+                EXPECT_LE(distance((*results)[i], (*expected)[i]), 2e-4) << rule.op.name();
+        }
+}
+
 // A file may give an operator of ours a body of its own, and then means that body.
 TEST(TrainingKernels, OtherBodiesAreComputedAsTheyAre) {
     Graph graph;

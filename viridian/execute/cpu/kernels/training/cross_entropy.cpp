@@ -91,11 +91,17 @@ std::optional<CrossEntropy> cross_entropy(const Task& task) {
     return made;
 }
 
+// A weight and a loss for each example, and a row of scores for each thread.
+Bytes workspace_of(const CrossEntropy& w, int threads) {
+    constexpr auto width = static_cast<std::int64_t>(sizeof(float));
+    return Bytes((2 * w.examples() + threads * w.classes) * width);
+}
+
 std::vector<plan::Choice> offers_cross_entropy(const Task& task) {
     const auto work = cross_entropy(task);
     if (!work) return {};
     plan::Choice choice = task.plain_choice(std::string(cross_entropy_family_name));
-    choice.workspace = Bytes((work->classes + 2 * work->examples() + 64) * 4 * (task.context.threads + 1));
+    choice.workspace = workspace_of(*work, task.context.threads);
     return {choice};
 }
 
@@ -206,7 +212,7 @@ Result<Kernel> prepare_cross_entropy(const Task& task, const plan::Choice& choic
     ports.weights = port_of(task, node.input(first + 2), kernel);
     ports.targets = *task.input_index(node.inputs[first + 1]);
     const auto loss = output_index(task, 0), logarithms = output_index(task, 1);
-    kernel.workspace = choice.workspace;
+    kernel.workspace = workspace_of(*work, task.context.threads);
     kernel.run = [=, w = *work, threads = task.context.threads](const Pointers& pointers) {
         if (w.gradient)
             run_gradient(w, ports, threads, pointers);
