@@ -90,6 +90,7 @@ Result<void> StateStore::set(std::size_t i, const graph::Tensor& value) {
 
 Result<StateMemory> StateStore::memory(std::size_t i) {
     VIRIDIAN_TRY(check(i));
+    const std::scoped_lock lock(mutex_);
     VIRIDIAN_TRY(have_memory());
     Kept& kept = states_[i];
     kept.known = true;
