@@ -127,6 +127,10 @@ class Device {
     [[nodiscard]] virtual std::string name() const = 0;         // "cpu", "cuda:0"
     [[nodiscard]] virtual std::string fingerprint() const = 0;  // equal: costs may be shared
     [[nodiscard]] virtual std::string library() const = 0;      // "dnnl 2.6.3"
+    // Returns whether plans that were made with this library run here.
+    [[nodiscard]] virtual bool runs_plans_of(std::string_view made_with) const {
+        return made_with == library();
+    }
     [[nodiscard]] virtual int threads() const = 0;
     // Returns the logical CPUs of the host on which the threads may run; none if that is not known.
     [[nodiscard]] virtual std::vector<int> processors() const { return {}; }

@@ -100,7 +100,7 @@ Result<Session> prepare(LoadedModel model, ModelOptions options) {
     Session session;
     VIRIDIAN_TRY(session.device, open_device(options));
     const execute::Device& device = *session.device;
-    if (plan.device != device.fingerprint() || plan.library != device.library() ||
+    if (plan.device != device.fingerprint() || !device.runs_plans_of(plan.library) ||
         plan.threads != device.threads())
         return fail(ErrorCode::mismatch, again,
                     "the plan was made for {} with {} and {} threads; this is {} with {} and {}", plan.device,

@@ -27,6 +27,15 @@ bool bf16_runs(const Machine& machine) {
            (isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx);
 }
 
+// The state in which another library's OpenMP comes before ours (pool/openmp.hpp).
+constexpr std::string_view on_one_thread = ", oneDNN on one thread";
+
+std::string usual_library() {
+    const dnnl_version_t* version = dnnl_version();
+    return fmt::format("dnnl {}.{}.{}, viridian {}", version->major, version->minor, version->patch,
+                       cpu::kernels_version());
+}
+
 class CpuDevice final : public Device {
   public:
     CpuDevice(cpu::Context context, const CpuOptions& options, std::string fingerprint,
@@ -42,10 +51,13 @@ class CpuDevice final : public Device {
 
     std::string name() const override { return "cpu"; }
     std::string fingerprint() const override { return fingerprint_; }
+    // Prices of oneDNN on one thread are not those of the usual state, but the plans are the same.
     std::string library() const override {
-        const dnnl_version_t* version = dnnl_version();
-        return fmt::format("dnnl {}.{}.{}, viridian {}", version->major, version->minor, version->patch,
-                           cpu::kernels_version());
+        return usual_library() + std::string(cpu::onednn_runs_on_crews() ? "" : on_one_thread);
+    }
+    bool runs_plans_of(std::string_view made_with) const override {
+        if (made_with.ends_with(on_one_thread)) made_with.remove_suffix(on_one_thread.size());
+        return made_with == usual_library();
     }
     int threads() const override { return context_.threads; }
     std::vector<int> processors() const override { return processors_; }
