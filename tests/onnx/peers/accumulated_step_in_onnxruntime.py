@@ -33,7 +33,7 @@ class Graph:
         self.outputs = [entry.name for entry in self.session.get_outputs()]
 
     def run(self, inputs, states):
-        given = {name: inputs[name] for name in self.inputs}
+        given = {name: np.asarray(inputs[name]) for name in self.inputs}
         given.update({s["before"]: states[s["before"]] for s in self.states if s["before"] in states})
         results = dict(zip(self.outputs, self.session.run(None, given)))
         states.update({s["before"]: results[s["after"]] for s in self.states})

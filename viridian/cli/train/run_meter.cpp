@@ -140,7 +140,7 @@ void RunMeter::account() {
     const ErrorCode code = made.error().code;
     if (code == ErrorCode::disk_full || code == ErrorCode::file_not_writable) {
         failure_ = made.error();
-    } else if (!warned_) {
+    } else if (!warned_ && !folder_.empty()) {  // whoever keeps recordings wants to know
         listener_.warning(
             fmt::format("joules by layer are not known for every epoch: {}", made.error().message));
         warned_ = true;
