@@ -188,7 +188,8 @@ TEST(TrainingProof, WeightsWithoutGradientMayNotBeAnything) {
     FAIL() << "no bias";
 }
 
-// What is no number on either side is equal, and hides nothing beside it.
+// Where both sides hold NaN, or both the same infinity, they agree. A difference in another element is found
+// all the same.
 TEST(TrainingProof, ResultsThatAreNoNumbersAgreeAndHideNothing) {
     const Graph step = tests::training_step();
     std::vector<Tensor> given = tests::step_inputs(4);

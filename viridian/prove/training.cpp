@@ -165,7 +165,7 @@ class StateJudge {
     const Graph& graph_;
     std::span<const Tensor> expected_;
     std::vector<Tensor> base_;
-    // Of what gradients add, by kind: the root of the mean square, and the largest.
+    // By kind of state, what gradients add to an element: the root of the mean square, and the largest size.
     std::map<std::string, double> typical_, largest_;
 };
 

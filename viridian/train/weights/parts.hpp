@@ -14,7 +14,8 @@ namespace viridian::train {
 // dimensions of the constant.
 struct FoundPart {
     ParameterShape shape;
-    // Of a recurrent layer: the features of its state. PyTorch draws all of its parameters from ±1/√hidden.
+    // How many features the state of a recurrent layer has; PyTorch draws all parameters of such a layer
+    // evenly between -1/√hidden and 1/√hidden.
     std::int64_t hidden = 0;
 };
 
