@@ -1,11 +1,13 @@
 """Seconds and memory of a training step beside PyTorch: forward, backward and update.
 
-speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eager,compile] [--page FILE.md]     (.venv's Python)
+speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eager,compile] [--page FILE.md] [--kept FILE.json]
+(.venv's Python)
 
 Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
 processor of its own, and the first step of a turn does not count (benchmarks/README.md, "How systems are compared"). PyTorch is
 eager or compiled, in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
 holds weights, gradients, moments, activations and what else a step needs.
+`--kept` adds to the rows of earlier runs; those of the same step are replaced.
 `--prepare` starts every system once and times nothing: compiled code is then in FOLDER for the real run.
 """
 import argparse
@@ -64,7 +66,9 @@ class Comparison:
         self.options = options
         self.settings = Settings(options.viridian, pathlib.Path(options.work), options.threads, options.pin, torch=options.torch,
                                  torch_worker=HERE / "worker_training.py")
-        self.rows, self.seen, self.meanwhile = [], [], Meanwhile()
+        self.seen, self.meanwhile = [], Meanwhile()
+        self.kept = pathlib.Path(options.kept) if options.kept else None
+        self.rows = json.loads(self.kept.read_text()) if self.kept and self.kept.exists() else []
 
     def run(self, name):
         options = self.options
@@ -86,6 +90,7 @@ class Comparison:
             for turn in range(self.options.rounds or TASKS[name].rounds):
                 for place in rows[turn % len(rows)]:
                     systems[place].turn(self.options.seconds)
+        self.rows = [row for row in self.rows if row["task"] != name]
         for system in systems:
             every = [seconds for turn in system.times for seconds in turn]
             medians = [statistics.median(turn) for turn in system.times]
@@ -93,6 +98,9 @@ class Comparison:
                               "low": min(medians), "high": max(medians), "ratio": ratio_of_rounds(systems[0].times, system.times),
                               "memory": system.growth(), "runs": len(every)})
             print(f"{name:<26} {system.name:<20} {1e3 * self.rows[-1]['median']:10.2f} ms {self.rows[-1]['memory']:8.0f} MiB", flush=True)
+        self.rows.sort(key=lambda row: list(TASKS).index(row["task"]))
+        if self.kept:
+            self.kept.write_text(json.dumps(self.rows))
 
     def of(self, name):
         return {row["system"]: row for row in self.rows if row["task"] == name}
@@ -133,6 +141,7 @@ def parsed():
     parser.add_argument("--pin", default="all", choices=["all", "none"])
     parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--page", default="")
+    parser.add_argument("--kept", default="", help="rows of earlier runs on this machine")
     options = parser.parse_args()
     for name in ("viridian", "work"):
         setattr(options, name, str(pathlib.Path(getattr(options, name)).resolve()))
@@ -146,7 +155,7 @@ def write(options, comparison):
         ("threads", f"{options.threads} for every system; {placing(options.pin, comparison.seen)}"),
         ("turns", f"of {options.seconds:g} s, two steps at least, in an order that changes every round (Williams 1949)"),
         ("meanwhile", comparison.meanwhile.text())])
-    page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--prepare`")[0].split()),
+    page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
                "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
                "Viridian runs the step file with the first kernels that it offers, as `viridian train` does.",
                comparison.summary(), comparison.times(), settings)

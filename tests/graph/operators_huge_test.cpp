@@ -64,6 +64,9 @@ TEST(HugeAttributes, PartsAndBlocks) {
     EXPECT_TRUE(typed("QuantizeLinear", {floats_of({4, 3}), floats_of({1, 3})},
                       {{"axis", std::int64_t{0}}, {"block_size", most}})
                     .ok());
+    // Two scales along an axis without elements have no block size.
+    EXPECT_FALSE(
+        typed("QuantizeLinear", {floats_of({0, 3}), floats_of({2, 3})}, {{"axis", std::int64_t{0}}}).ok());
 }
 
 // The reference kernels visit no line of a tensor without elements, however many there are.

@@ -43,7 +43,8 @@ Result<Granularity> granularity(const Node& node, const Dims& x, const Dims& sca
     if (g.block > 0 || (scale.size() == x.size() && x.size() > 1)) {
         wanted = x;
         g.scales = scale.size() == x.size() ? scale[static_cast<std::size_t>(axis)] : 0;
-        if (g.block <= 0) g.block = g.scales > 0 ? blocks(g.scales) : 1;
+        // An axis of length 0 has no block; 1 keeps the arithmetic defined.
+        if (g.block <= 0) g.block = g.scales > 0 ? std::max<std::int64_t>(blocks(g.scales), 1) : 1;
         wanted[static_cast<std::size_t>(axis)] = blocks(g.block);
     }
     if (scale != wanted)
