@@ -11,7 +11,7 @@ from typing import Any, Callable, Mapping
 
 from . import _core
 from .arrays import lend, to_torch, torch_of
-from .errors import InputError
+from .errors import InputError, in_words_of_python
 from .measuring import Energy
 from .session import InferenceSession, ModelFile, NodeArg, bindings
 
@@ -155,9 +155,9 @@ def optimize(model: Any, example_inputs: Any = None, *, objective: str = "time",
             if progress is not None:
                 progress(text)
         elif kind == "note":
-            notes.append(text)
+            notes.append(in_words_of_python(text))
         else:
-            warnings.warn(text, stacklevel=3)
+            warnings.warn(in_words_of_python(text), stacklevel=3)
 
     with tempfile.TemporaryDirectory(prefix="viridian.") as folder:
         given = export(model, example_inputs, folder) if _is_module(model) else model
