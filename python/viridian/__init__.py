@@ -13,10 +13,12 @@ from ._core import version as _version
 from .accounting import Account, Change, Difference, EnergyIncreased, Recording, Rows, account, diff, read
 from .errors import Error, EstimateWarning, InputError, InternalError, MachineError
 from .measuring import Energy, Measurement, measure
-from .optimizing import Network, Optimized, load, optimize
+from .network import Network
+from .optimizing import Optimized, OptimizedSizes, load, optimize
 from .session import InferenceSession, NodeArg, SessionOptions
+from .sizes import Sizes
 
 __version__: str = _version()
 __all__ = ["Account", "Change", "Difference", "Energy", "EnergyIncreased", "Error", "EstimateWarning", "InferenceSession",
-           "InputError", "InternalError", "MachineError", "Measurement", "Network", "NodeArg", "Optimized", "Recording", "Rows",
-           "SessionOptions", "account", "diff", "load", "measure", "optimize", "read"]
+           "InputError", "InternalError", "MachineError", "Measurement", "Network", "NodeArg", "Optimized", "OptimizedSizes",
+           "Recording", "Rows", "SessionOptions", "Sizes", "account", "diff", "load", "measure", "optimize", "read"]

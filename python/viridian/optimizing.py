@@ -2,53 +2,23 @@
 from __future__ import annotations
 
 import html
-import inspect
 import os
-import sys
 import tempfile
 import warnings
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, overload
 
 from . import _core
-from .arrays import lend, to_torch, torch_of
-from .errors import InputError, in_words_of_python
+from .errors import in_words_of_python
+from .exporting import export, is_module
 from .measuring import Energy
-from .session import InferenceSession, ModelFile, NodeArg, bindings
+from .network import Network
+from .session import InferenceSession, ModelFile, bindings, described
+from .sizes import Sizes, dims_of, examples_of, keep_list, new_folder, plans_in, shapes_text
 
 
 def framed(page: str, height: int = 640) -> str:
     """A page inside a notebook: neither's styles reach the other."""
     return f'<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: {height}px; border: 0"></iframe>'
-
-
-class Network:
-    """A model that is called like a function: with the inputs in their order, or by name. It returns tensors of PyTorch if
-    an input is one, else NumPy arrays; one output by itself, several as a tuple. Gradients do not pass through it."""
-
-    def __init__(self, session: InferenceSession) -> None:
-        self.session = session
-
-    def __call__(self, *inputs: Any, **named: Any) -> Any:
-        session = self.session
-        names = list(session._elements)
-        if len(inputs) > len(names) or any(name in named for name in names[:len(inputs)]):
-            raise InputError("invalid_argument", f"got {len(inputs)} inputs and the names {', '.join(named) or 'of none'}",
-                             f"give {', '.join(names)} once each")
-        feed = {**dict(zip(names, inputs)), **named}
-        outputs = session.run(None, feed) if named or len(inputs) != len(names) else session._run(
-            [lend(value, element) for value, element in zip(inputs, session._elements.values())])
-        torch = next((found for found in map(torch_of, feed.values()) if found is not None), None)
-        if torch is not None:
-            outputs = [to_torch(torch, output) for output in outputs]
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-    @property
-    def inputs(self) -> list[NodeArg]:
-        return self.session.get_inputs()
-
-    @property
-    def outputs(self) -> list[NodeArg]:
-        return self.session.get_outputs()
 
 
 class Optimized(Network):
@@ -103,77 +73,92 @@ class Optimized(Network):
         return framed(_core.page(self.json()))
 
 
-def export(module: Any, example_inputs: Any, folder: str) -> str:
-    """The file of a torch.nn.Module in ONNX."""
-    import torch
-    if example_inputs is None:
-        raise InputError("invalid_argument", "a module of PyTorch is exported by running it once",
-                         "give example_inputs=(x,), tensors of the shapes that it will get")
-    inputs = tuple(example_inputs) if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
-    names = [name for name, one in inspect.signature(module.forward).parameters.items()
-             if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)][:len(inputs)]
-    path, was_training = os.path.join(folder, f"{type(module).__name__}.onnx"), module.training
-    options: dict[str, Any] = {"input_names": names if len(names) == len(inputs) else None}
-    if "dynamo" in inspect.signature(torch.onnx.export).parameters:
-        options["dynamo"] = False  # the newer exporter needs packages that torch does not bring
-    module.eval()
-    try:
-        with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            torch.onnx.export(module, inputs, path, **options)
-    except Exception as error:
-        raise InputError("unsupported", f"PyTorch cannot export the module to ONNX: {error}",
-                         "export it yourself, and give the file") from error
-    finally:
-        module.train(was_training)
-    return path
+class OptimizedSizes(Sizes):
+    """The result of `optimize` for several sizes of one model: a plan for each of them, in the order of the examples.
+    Calling it runs the plan made for the sizes of the inputs; each plan holds weights of its own."""
+
+    @property
+    def speedups(self) -> list[float]:
+        return [plan.speedup for plan in self.plans]
+
+    @property
+    def notes(self) -> list[str]:
+        return [note for plan in self.plans for note in plan.notes]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the model and plan of each size into `folder`, which `load` opens."""
+        names = [f"size{place + 1}.onnx" for place in range(len(self.plans))]
+        target = new_folder(folder)
+        for plan, name in zip(self.plans, names):
+            plan.save(os.path.join(target, name))
+        keep_list(target, names)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{shapes_text(plan.inputs)}\n{plan}" for plan in self.plans)
+
+    def _repr_html_(self) -> str:
+        return "".join(plan._repr_html_() for plan in self.plans)
 
 
+@overload
+def optimize(model: Any, example_inputs: list[Any], **options: Any) -> OptimizedSizes: ...
+@overload
+def optimize(model: Any, example_inputs: Any = None, **options: Any) -> Optimized: ...
 def optimize(model: Any, example_inputs: Any = None, *, objective: str = "time", budget: str = "1000,60s",
              dims: Mapping[str, int] | None = None, batch: int = 0, max_error: float | None = None, threads: int = 0,
              pin: bool = False, bf16: bool = False, exact_arithmetic: bool = False, as_f32: bool = False,
              keep_original: bool = False, memory: str = "", meter: str = "", cost_database: str | None = None,
-             progress: Callable[[str], None] | None = None) -> Optimized:
+             progress: Callable[[str], None] | None = None) -> Optimized | OptimizedSizes:
     """Finds the cheapest plan for a model on this machine: measures what the cost database lacks, searches, and compares
     the outputs with the original's.
 
     `model` is a torch.nn.Module, the path of an .onnx file, its bytes, or an onnx.ModelProto. A module needs
-    `example_inputs`, a tensor or a tuple of them. `objective` is time, energy, power, a mix such as
-    "0.5*energy+0.5*time", or one with a limit: "energy @ time<=1.02x". `budget` are the graphs and seconds of the search.
-    `dims` and `batch` bind free dimensions. `max_error` is the relative L2 error that outputs may have. `cost_database` is
-    the file that keeps measured prices: None is the command line's, "" keeps them in memory. `progress` is called with a
-    sentence now and then; an exception that it raises, and Ctrl-C, end the search."""
+    `example_inputs`: a tensor, a tuple with one for each input, or a list of such examples, one for each size that is
+    needed. For a model in ONNX the examples bind the dimensions that it leaves free; so do `dims` and `batch`. The result is
+    an `Optimized`; for a list, `OptimizedSizes`, which runs the plan made for the sizes of its inputs.
+
+    `objective` is time, energy, power, a mix such as "0.5*energy+0.5*time", or one with a limit:
+    "energy @ time<=1.02x". `budget` are the graphs and seconds of the search. `max_error` is the relative L2 error that
+    outputs may have. `cost_database` is the file that keeps measured prices: None is the command line's, "" keeps them in
+    memory. `progress` is called with a sentence now and then; an exception that it raises, and Ctrl-C, end the search."""
     if cost_database is None:
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         cost_database = os.path.join(cache, "viridian", "cost.db")
     options = {"threads": threads, "pin": pin, "bf16": bf16, "exact_arithmetic": exact_arithmetic, "as_f32": as_f32,
-               "memory": memory, "meter": meter, "cost_database": cost_database, "dimensions": bindings(dims), "batch": batch}
-    notes: list[str] = []
+               "memory": memory, "meter": meter, "cost_database": cost_database, "batch": batch}
 
-    def tell(kind: str, text: str) -> None:
-        if kind == "progress":
-            if progress is not None:
-                progress(text)
-        elif kind == "note":
-            notes.append(in_words_of_python(text))
-        else:
-            warnings.warn(in_words_of_python(text), stacklevel=3)
+    def optimized(example: Any) -> Optimized:
+        notes: list[str] = []
 
-    with tempfile.TemporaryDirectory(prefix="viridian.") as folder:
-        given = export(model, example_inputs, folder) if _is_module(model) else model
-        with ModelFile(given) as path:
-            result = _core.optimize(path, options, objective, budget, max_error, keep_original, tell)
-    return Optimized(result, notes)
+        def tell(kind: str, text: str) -> None:
+            if kind == "progress":
+                if progress is not None:
+                    progress(text)
+            elif kind == "note":
+                notes.append(in_words_of_python(text))
+            else:
+                warnings.warn(in_words_of_python(text), stacklevel=4)
+
+        with tempfile.TemporaryDirectory(prefix="viridian.") as folder:
+            given = export(model, example, folder) if is_module(model) else model
+            with ModelFile(given) as path:
+                bound = dict(dims or {})
+                if example is not None and not is_module(model):
+                    bound.update(dims_of(described(path)[0], example, bound))
+                result = _core.optimize(path, {**options, "dimensions": bindings(bound)}, objective, budget, max_error,
+                                        keep_original, tell)
+        return Optimized(result, notes)
+
+    if not isinstance(example_inputs, list):
+        return optimized(example_inputs)
+    return OptimizedSizes([optimized(example) for example in examples_of(example_inputs)])
 
 
-def _is_module(model: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
-
-
-def load(file: str | os.PathLike[str], **options: Any) -> Network:
-    """Opens what `Optimized.save` wrote: the .plan.json, or the .onnx that it lies beside. Any other .onnx file runs on
-    the first kernels. `options` are those of InferenceSession."""
+def load(file: str | os.PathLike[str], **options: Any) -> Network | Sizes:
+    """Opens what `save` wrote: the .plan.json of an `Optimized`, the .onnx that it lies beside, or the folder of
+    `OptimizedSizes`. Any other .onnx file runs on the first kernels. `options` are those of InferenceSession."""
     path = os.fspath(file)
+    if os.path.isdir(path):
+        return Sizes([Network(InferenceSession(plan, **options)) for plan in plans_in(path)])
     plan = path[:-len(".onnx")] + ".plan.json" if path.endswith(".onnx") else path
     return Network(InferenceSession(plan if os.path.exists(plan) else path, **options))

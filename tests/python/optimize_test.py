@@ -93,3 +93,75 @@ class Module(InFolder):
         self.assertIsInstance(y, torch.Tensor)
         torch.testing.assert_close(y, net(x).detach(), rtol=1e-3, atol=1e-4)
         self.assertIsInstance(plan(x.numpy()), np.ndarray)
+
+
+class Sizes(InFolder):
+    """One result for several sizes."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.torch = torch = torch_or_skip()
+        torch.manual_seed(0)
+        cls.module = torch.nn.Sequential(torch.nn.Linear(12, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3)).eval()
+        cls.examples = [torch.randn(1, 12), torch.randn(4, 12), (torch.randn(9, 12),)]
+        cls.options = {"budget": "10,2s", "threads": 1, "cost_database": str(cls.folder / "cost.db")}
+        cls.net = viridian.optimize(cls.module, example_inputs=cls.examples, **cls.options)
+
+    def check(self, net):
+        for rows in (4, 1, 9, 1):
+            x = self.torch.randn(rows, 12)
+            self.torch.testing.assert_close(net(x), self.module(x).detach(), rtol=1e-4, atol=1e-5)
+            self.assertIsInstance(net(x.numpy()), np.ndarray)
+            name, = net.sizes[0]
+            self.torch.testing.assert_close(net(**{name: x}), net(x))
+        self.assertEqual([list(one.values()) for one in net.sizes], [[(1, 12)], [(4, 12)], [(9, 12)]])
+        there = r"no plan was made for \w+ \[5, 12\].* \[1, 12\]; \w+ \[4, 12\]; \w+ \[9, 12\]"
+        with self.assertRaisesRegex(viridian.InputError, there):
+            net(self.torch.randn(5, 12))
+        with self.assertRaisesRegex(viridian.InputError, "no plan was made for .* without a shape"):
+            net([[0.0] * 12])
+        with self.assertRaisesRegex(viridian.InputError, "got 2 inputs"):
+            net(self.torch.randn(1, 12), 1)
+
+    def test_the_plan_of_the_size_is_called(self):
+        self.assertIsInstance(self.net, viridian.OptimizedSizes)
+        self.check(self.net)
+        self.assertEqual(len(self.net.speedups), 3)
+        self.assertEqual(str(self.net).count("equal to the original"), 3)
+        self.assertEqual(self.net._repr_html_().count("<iframe srcdoc="), 3)
+        self.assertIs(self.net.plan_for(self.torch.randn(4, 12)), self.net.plans[1])
+
+    def test_it_is_saved_and_loaded(self):
+        folder = self.path("sizes")
+        self.net.save(folder)
+        self.check(viridian.load(folder, threads=1))
+        self.net.save(folder)  # again
+        self.check(viridian.load(folder, threads=1))
+        with self.assertRaisesRegex(viridian.InputError, "exists and holds no sizes"):
+            self.net.save(str(self.folder))
+        with open(self.path("sizes/sizes.json"), "w", encoding="utf-8") as file:
+            file.write('{"schema": "viridian.sizes/1", "models": ["../x.onnx"]}')
+        with self.assertRaisesRegex(viridian.InputError, "not the list of a folder of sizes"):
+            viridian.load(folder)
+
+    def test_examples_bind_the_free_dimensions_of_a_model(self):
+        torch, path = self.torch, self.path("free.onnx")
+        import inspect
+        options = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+        torch.onnx.export(self.module, (torch.randn(2, 12),), path, input_names=["x"], output_names=["y"],
+                          dynamic_axes={"x": {0: "n"}, "y": {0: "n"}}, **options)
+        one = viridian.optimize(path, example_inputs=np.zeros((2, 12), np.float32), **self.options)
+        self.assertEqual(one.inputs[0].shape, [2, 12])
+        net = viridian.optimize(path, example_inputs=[np.zeros((rows, 12), np.float32) for rows in (1, 4, 9)], **self.options)
+        self.check(net)
+        with self.assertRaisesRegex(viridian.InputError, r"the example of the input `x` has the shape \(2, 11\)"):
+            viridian.optimize(path, example_inputs=[np.zeros((2, 11), np.float32)], **self.options)
+        with self.assertRaisesRegex(viridian.InputError, "takes 1 inputs, and an example has 2"):
+            viridian.optimize(path, example_inputs=[(1, 2)], **self.options)
+
+    def test_lists_without_sense_are_refused(self):
+        with self.assertRaisesRegex(viridian.InputError, "list of example inputs is empty"):
+            viridian.optimize(self.module, example_inputs=[])
+        with self.assertRaisesRegex(viridian.InputError, r"two examples have the same sizes: \w+ \[4, 12\]"):
+            viridian.optimize(self.module, example_inputs=[self.examples[1]] * 2, **self.options)
