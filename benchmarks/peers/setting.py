@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 
-from systems import HERE, compiled
+from systems import compiled
 
 TOLD = ["avx2", "avx512f", "avx512_bf16", "amx_bf16"]
 
@@ -27,15 +27,9 @@ def machine():
             f"Linux {platform.release().split('-')[0]}")
 
 
-def commit():
-    asked = ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--exclude", "*"]
-    done = subprocess.run(asked, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
-
-
 def versions(settings, kinds, torch_version):
     """`kinds`: names of systems before their colon."""
-    told = [subprocess.run([settings.viridian, "--version"], capture_output=True, text=True).stdout.split("\n")[0] + f" (commit {commit()})"]
+    told = [subprocess.run([settings.viridian, "--version"], capture_output=True, text=True).stdout.split("\n")[0]]
     for kind, name in (("onnxruntime", "ONNX Runtime"), ("openvino", "OpenVINO")):
         if kind in kinds:
             program = compiled(kind, settings.work / "workers")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
-from setting import commit, machine, table_of  # noqa: E402
+from setting import machine, table_of  # noqa: E402
 
 
 def settings(viridian, versions, more=()):
@@ -15,7 +15,7 @@ def settings(viridian, versions, more=()):
     given = [pathlib.Path(word).name if word.startswith("/") else word for word in sys.argv[1:]]  # folders of one machine say nothing
     command = shlex.join(["benchmarks/training/" + pathlib.Path(sys.argv[0]).name, *given])
     return table_of([("date", datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y, %H:%M UTC")), ("machine", machine()),
-                     ("command", f"`{command}`"), ("versions", f"{ours} (commit {commit()}), {versions}"), *more])
+                     ("command", f"`{command}`"), ("versions", f"{ours}, {versions}"), *more])
 
 
 def table(head, rows):

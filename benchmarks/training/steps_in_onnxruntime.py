@@ -1,17 +1,19 @@
 """ONNX Runtime runs the training steps of the zoo's networks, with the loss and the gradients that Viridian computes.
 
-steps_in_onnxruntime.py VIRIDIAN [NETWORK...] [--small] [--page FILE.md]     (in the peers' environment: make peers)
+steps_in_onnxruntime.py VIRIDIAN [NETWORK...] [--small] [--kept FILE.json] [--page FILE.md]     (in the peers' environment: make peers)
 
 `viridian zoo NAME --training` writes a network, `viridian gradient --gradients` its step, and both programs run one step of it
 on the same inputs, from the first values of the states. Dropout is on: ONNX Runtime draws the same masks, because the function
 DropoutMask computes them in standard operators. Compared are the loss, every gradient, and every moment and running statistic
-after the step. The networks have small batches, and the transformers fewer layers and shorter sentences than published, as the
-table says; --small leaves out those that take longer than a few seconds.
+after the step. The networks have small batches, some of them smaller images, and the transformers fewer layers and shorter
+sentences than published, as the table says; --small leaves out those that take longer than a few seconds. --kept holds the rows
+of a run that was stopped, which goes on from there.
 
 A rectifier whose input is zero except for rounding may open in one program and not in the other, and a maximum may have another
-place. One such element of n moves the gradients before it by about 1 / sqrt(n), and a large image has millions. Where that
-happens, the inputs are drawn anew, three times at most, and then the network is compared in a smooth form too: Elu for Relu and
-Clip, AveragePool for MaxPool.
+place. One such element of n moves the gradients before it by about 1 / sqrt(n), and a large image has millions. Where the steps
+differ, Viridian computes the step once more on the branches that ONNX Runtime took: a copy of the network has them as constants
+(branches.py). Its results are compared with those of ONNX Runtime's step, which is unchanged, and the table says how many
+elements are on different branches, and what the first of them is in both programs.
 """
 import argparse
 import json
@@ -24,15 +26,16 @@ import numpy
 import onnx
 import onnxruntime
 
+import branches
 import distance
 
 onnxruntime.set_default_logger_severity(4)
-ALLOWED, DRAWS = 1e-4, 3
-LEAST = 1e-2  # of the median size of gradients: less is rounding in f32
+ALLOWED = 1e-4
+LEAST, ZERO = 1e-2, 1e-3  # of the median size of gradients: less than LEAST is rounding in f32, less than ZERO nothing else
 TWO = ["--batch", "2"]
 LAYER = ["--batch", "2", "--sequence", "12", "--hidden", "128", "--heads", "4"]
 SENTENCE = ["--batch", "2", "--sequence", "16"]
-# name: (options of zoo, options of gradient)
+# name: (options of zoo, options of gradient, size of images if it is not the published one)
 NETWORKS = {
     "mlp": (["--batch", "5"], []),
     "small_cnn": (["--batch", "5"], ["--clip", "1"]),
@@ -46,17 +49,17 @@ NETWORKS = {
     "squeezenet1_0": (TWO, []),
     "squeezenet1_1": (TWO, []),
     "alexnet": (TWO, ["--optimizer", "sgd"]),
-    "mobilenet_v2": (["--batch", "4"], []),
-    "resnet18": (TWO, []),
-    "resnet50": (TWO, []),
-    "inception_v3": (TWO, []),
+    "mobilenet_v2": (["--batch", "4"], [], 96),
+    "resnet18": (["--batch", "4"], [], 96),
+    "resnet50": (["--batch", "4"], [], 96),
+    "inception_v3": (["--batch", "4"], [], 139),
     "bert_base": (SENTENCE + ["--layers", "2"], ["--loss", "mse"]),
     "bert_large": (SENTENCE + ["--layers", "2"], ["--loss", "mse", "--optimizer", "sgd"]),
     "albert_base": (SENTENCE + ["--layers", "2"], ["--loss", "mse"]),
     "gpt2": (SENTENCE + ["--layers", "2"], []),
     "gpt2_medium": (SENTENCE + ["--layers", "2"], ["--optimizer", "sgd"]),
     "vgg16": (TWO, ["--optimizer", "sgd"]),
-    "resnet152": (TWO, ["--optimizer", "sgd"]),
+    "resnet152": (["--batch", "4"], ["--optimizer", "sgd"], 96),
 }
 SMALL = ["mlp", "small_cnn", "small_resnet", "small_transformer", "encoder_layer", "mha", "decoder_attention", "dcgan_discriminator"]
 
@@ -93,109 +96,125 @@ def inputs_of(session, loss, seed):
     return {name: numpy.asarray(value) for name, value in arrays.items()}
 
 
-def ours(viridian, folder, arrays):
-    given = []
-    for i, (name, value) in enumerate(arrays.items()):
-        numpy.save(folder / f"input{i}.npy", value)
-        given += ["--inputs", f"{name}={folder}/input{i}.npy"]
-    told = json.loads(call(viridian, "run", folder / "step.onnx", "--rounds", 0, "--json", "-o", folder / "outputs", *given))
-    return {entry["name"]: numpy.load(entry["file"]) for entry in told["outputs"]}
-
-
-def smooth(path):
-    """Replaces the operators whose slope jumps."""
+def resize(path, size):
+    """Gives a network of images another size. Layers behind a global average do not notice."""
     model = onnx.load(str(path))
-    for node in model.graph.node:
-        if node.op_type in ("Relu", "Clip"):
-            node.op_type = "Elu"
-            del node.input[1:]
-        elif node.op_type == "MaxPool":
-            node.op_type = "AveragePool"
-            kept = [attribute for attribute in node.attribute if attribute.name in ("kernel_shape", "strides", "pads", "ceil_mode")]
-            del node.attribute[:]
-            node.attribute.extend(kept)
+    for axis in (2, 3):
+        model.graph.input[0].type.tensor_type.shape.dim[axis].dim_value = size
+    del model.graph.value_info[:]
     onnx.save(model, str(path))
 
 
 class Step:
-    """The training step of a network of the zoo, in both programs."""
+    """The training step of a network of the zoo, which both programs run on the same inputs."""
 
-    def __init__(self, viridian, name, folder, smoothly=False):
-        zoo, gradient = NETWORKS[name]
+    def __init__(self, viridian, name, folder):
+        zoo, self.options, *size = NETWORKS[name]
         self.viridian, self.folder = viridian, folder
-        self.loss = gradient[gradient.index("--loss") + 1] if "--loss" in gradient else "cross-entropy"
-        self.optimizer = gradient[gradient.index("--optimizer") + 1] if "--optimizer" in gradient else "adamw"
+        self.loss = self.options[self.options.index("--loss") + 1] if "--loss" in self.options else "cross-entropy"
+        self.optimizer = self.options[self.options.index("--optimizer") + 1] if "--optimizer" in self.options else "adamw"
         call(viridian, "zoo", name, "--training", *zoo, "-o", folder / "model.onnx")
-        if smoothly:
-            smooth(folder / "model.onnx")
-        self.told = json.loads(call(viridian, "gradient", folder / "model.onnx", *gradient, "--gradients", "--json", "-o",
-                                    folder / "step.onnx"))
+        if size:
+            resize(folder / "model.onnx", size[0])
+        self.parameters = self.write("model.onnx")
+        self.arrays = inputs_of(self.session(), self.loss, 1)
+
+    def write(self, model):
+        """The step of a model of the folder. Returns the number of parameters."""
+        told = json.loads(call(self.viridian, "gradient", self.folder / model, *self.options, "--gradients", "--json", "-o",
+                               self.folder / "step.onnx"))
+        return len(told["parameters"])
+
+    def session(self):
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        self.session = onnxruntime.InferenceSession(str(folder / "step.onnx"), options, providers=["CPUExecutionProvider"])
-        self.states = json.loads(self.session.get_modelmeta().custom_metadata_map["viridian.states"])
+        return onnxruntime.InferenceSession(str(self.folder / "step.onnx"), options, providers=["CPUExecutionProvider"])
 
-    def compare(self, seed):
-        """(loss, and the differences of loss, gradients and states, the worst gradient)"""
-        names = [entry.name for entry in self.session.get_outputs()]
-        arrays = inputs_of(self.session, self.loss, seed)
-        theirs = dict(zip(names, self.session.run(None, arrays)))
-        mine = ours(self.viridian, self.folder, arrays)
-        missing = [output for output in names if output not in mine]
-        if missing:
-            raise RuntimeError(f"viridian gives no `{missing[0]}`")
-        gradients = {output: value for output, value in theirs.items() if output.endswith(".gradient")}
-        if len(gradients) != len(self.told["parameters"]):
-            raise RuntimeError(f"{len(gradients)} gradients of {len(self.told['parameters'])} parameters")
+    def theirs(self):
+        """What ONNX Runtime computes, by name."""
+        session = self.session()
+        return dict(zip([entry.name for entry in session.get_outputs()], session.run(None, self.arrays)))
+
+    def ours(self):
+        given = []
+        for i, (name, value) in enumerate(self.arrays.items()):
+            numpy.save(self.folder / f"input{i}.npy", value)
+            given += ["--inputs", f"{name}={self.folder}/input{i}.npy"]
+        told = json.loads(call(self.viridian, "run", self.folder / "step.onnx", "--rounds", 0, "--json", "-o", self.folder / "outputs", *given))
+        return {entry["name"]: numpy.load(entry["file"]) for entry in told["outputs"]}
+
+    def parts(self, outputs):
+        """(loss, gradients by parameter, states after the step by their names before it)"""
+        model = onnx.load(str(self.folder / "step.onnx"), load_external_data=False)
+        states = json.loads(next(entry.value for entry in model.metadata_props if entry.key == "viridian.states"))
         # A parameter that Adam has moved says little: it divides by the size of a gradient, which may be rounding alone.
         compared = ["moment", "statistic"] + (["parameter"] if self.optimizer == "sgd" else [])
-        sizes = {output: numpy.linalg.norm(value) / value.size ** 0.5 for output, value in gradients.items()}
-        rounding = {output for output, size in sizes.items() if size < LEAST * numpy.median(list(sizes.values()))}
-        states = {state["after"]: theirs[state["after"]] for state in self.states
-                  if state["role"] in compared and state.get("of", state["before"]) + ".gradient" not in rounding}
-        first = abs(float(mine["loss"]) - float(theirs["loss"])) / abs(float(theirs["loss"]))
-        error, place = distance.worst(mine, gradients, LEAST)
-        after = distance.worst(mine, states, LEAST)[0] if states else 0.0
-        return float(theirs["loss"]), first, error, after, place.removesuffix(".gradient")
+        gradients = {name.removesuffix(".gradient"): value for name, value in outputs.items() if name.endswith(".gradient")}
+        if len(gradients) != self.parameters:
+            raise RuntimeError(f"{len(gradients)} gradients of {self.parameters} parameters")
+        sizes = {name: numpy.linalg.norm(value) / value.size ** 0.5 for name, value in gradients.items()}
+        rounding = {name for name, size in sizes.items() if size < LEAST * numpy.median(list(sizes.values()))}
+        after = {state["before"]: outputs[state["after"]] for state in states
+                 if state["role"] in compared and state.get("of", state["before"]) not in rounding}
+        return float(outputs["loss"]), gradients, after
+
+
+class Difference:
+    """How far the parts of two steps are from each other."""
+
+    def __init__(self, mine, theirs):
+        self.loss = abs(mine[0] - theirs[0]) / abs(theirs[0])
+        self.gradient, self.place = distance.worst(mine[1], theirs[1], LEAST, ZERO)
+        self.state = distance.worst(mine[2], theirs[2], LEAST)[0] if theirs[2] else 0.0
+
+    def most(self):
+        return max(self.loss, self.gradient, self.state)
+
+
+def on_branches(step):
+    """The difference on the branches of ONNX Runtime, and what is on others."""
+    branches.show(step.folder / "step.onnx")
+    theirs, mine = step.theirs(), step.ours()
+    taken = branches.Branches(step.folder / "model.onnx")
+    count, total, first = taken.apart(mine, theirs)
+    wanted = step.parts(theirs)
+    taken.force(theirs, step.folder / "forced.onnx")
+    step.write("forced.onnx")
+    return Difference(step.parts(step.ours()), wanted), f"{count} of {total:.1e}" + (f", first {first}" if first else "")
 
 
 def judge(viridian, name):
-    """A row of the table, and whether the step agrees."""
+    """A row of the table, whose last cell is `yes`, `on the same branches` or `no`."""
     with tempfile.TemporaryDirectory() as folder:
         step = Step(viridian, name, pathlib.Path(folder))
-        for draw in range(1, DRAWS + 1):
-            loss, first, error, after, place = step.compare(draw)
-            if max(first, error, after) <= ALLOWED:
-                break
-    good = max(first, error, after) <= ALLOWED
-    smoothly = ""
-    if not good:
-        with tempfile.TemporaryDirectory() as folder:
-            differences = Step(viridian, name, pathlib.Path(folder), True).compare(1)[1:4]
-        smoothly = f"{max(differences):.1e}"
-        within = "in the smooth form" if first <= ALLOWED and max(differences) <= ALLOWED else "**no**"
-    else:
-        within = "yes" if draw == 1 else f"yes, inputs {draw}"
-    row = [name, " ".join(NETWORKS[name][0]).replace("--", ""), f"{step.loss}, {step.optimizer}", len(step.told["parameters"]), f"{loss:.5g}",
-           f"{first:.1e}", f"{error:.1e} ({place})", f"{after:.1e}", smoothly, within]
-    return row, within != "**no**"
+        theirs = step.parts(step.theirs())
+        plain = Difference(step.parts(step.ours()), theirs)
+        same, apart, within = "", "", "yes"
+        if not plain.most() <= ALLOWED:
+            forced, apart = on_branches(step)
+            same, within = f"{forced.most():.1e}", "on the same branches" if max(plain.loss, forced.most()) <= ALLOWED else "**no**"
+    size = [f"image {NETWORKS[name][2]}"] if len(NETWORKS[name]) > 2 else []
+    return [name, " ".join(NETWORKS[name][0] + size).replace("--", ""), f"{step.loss}, {step.optimizer}", step.parameters, f"{theirs[0]:.5g}",
+            f"{plain.loss:.1e}", f"{plain.gradient:.1e} ({plain.place})", f"{plain.state:.1e}", apart, same, within]
 
 
 def told(rows):
-    plain = sum(row[-1].startswith("yes") for row in rows)
-    smoothly = sum(row[-1].startswith("in") for row in rows)
-    return (f"{plain} of {len(rows)} steps in ONNX Runtime {onnxruntime.__version__} as in Viridian, to {ALLOWED:g}; {smoothly} more in their "
-            "smooth form")
+    plain = sum(row[-1] == "yes" for row in rows)
+    same = sum(row[-1].startswith("on") for row in rows)
+    return (f"{plain} of {len(rows)} steps in ONNX Runtime {onnxruntime.__version__} as in Viridian, to {ALLOWED:g}; {same} more on the "
+            "same branches")
 
 
 def write(options, rows):
     import page
     head = ["network", "size", "loss, optimiser", "gradients", "loss", "loss, relative difference", "largest difference of a gradient",
-            "of a state after the step", "largest of the smooth form", "within 1e-4"]
+            "of a state after the step", "elements on different branches, as Viridian and ONNX Runtime read them",
+            "largest difference on the same branches", "within 1e-4"]
     parts = [" ".join(part.split()) for part in __doc__.strip().split("\n\n")[2:]]
     page.write(options.page, "Training steps in ONNX Runtime", *parts, told(rows) + ".", page.table(head, rows),
-               "The difference of a gradient is relative, in L2; one that is zero except for rounding counts as if it had a hundredth of "
-               "the median size. States are moments and running statistics, with SGD the parameters too, except those whose gradient is "
+               "The difference of a gradient is relative, in L2; a small one counts as if it had a hundredth of the median size of the "
+               "network's gradients, and one that is zero except for rounding, such as that of a bias before a normalisation, as if it had the "
+               "median size (below a thousandth of it). States are moments and running statistics, with SGD the parameters too, except those whose gradient is "
                "rounding alone.", page.settings(options.viridian, f"ONNX Runtime {onnxruntime.__version__}"))
 
 
@@ -204,25 +223,30 @@ def main():
     parser.add_argument("viridian")
     parser.add_argument("networks", nargs="*")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--kept", help="rows of an earlier run that was stopped, and of this one")
     parser.add_argument("--page")
     options = parser.parse_args()
     listed = [entry["name"] for entry in json.loads(call(options.viridian, "zoo", "--json"))["networks"]]
     unknown = sorted(set(listed) ^ set(NETWORKS))
-    rows, failed = [], []
+    kept = pathlib.Path(options.kept) if options.kept else None
+    known = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    rows = []
     for name in options.networks or (SMALL if options.small else NETWORKS):
-        try:
-            row, good = judge(options.viridian, name)
-        except Exception as problem:  # a step that cannot run is a row of the table
-            row, good = [name, "", "", 0, "", "", str(problem)[:300], "", "", "**no**"], False
-        print(f"{'ok    ' if good else 'FAILED'} " + "  ".join(map(str, row)), flush=True)
-        rows.append(row)
-        failed += [] if good else [name]
+        if name not in known:
+            try:
+                known[name] = judge(options.viridian, name)
+            except Exception as problem:  # a step that cannot run is a row of the table
+                known[name] = [name, "", "", 0, "", "", str(problem)[:300], "", "", "", "**no**"]
+            print("  ".join(map(str, known[name])), flush=True)
+            if kept:
+                kept.write_text(json.dumps(known))
+        rows.append(known[name])
         if options.page:
             write(options, rows)
     print(told(rows))
     if unknown:
         print(f"not in this script's list, or not in the zoo: {' '.join(unknown)}")
-    return 1 if failed or unknown else 0
+    return 1 if any(row[-1] == "**no**" for row in rows) or unknown else 0
 
 
 if __name__ == "__main__":
