@@ -18,6 +18,7 @@ done
 cmake -S "$source/examples/cpp" -B "$work/cpp" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/cpp.log" 2>&1 &&
     cmake --build "$work/cpp" >>"$work/cpp.log" 2>&1 || { cat "$work/cpp.log"; exit 1; }
 "$work/cpp/measure" | grep -E '^[0-9.e+-]+ J \['
+"$work/cpp/call" "$work/net.onnx" | grep -E "^output begins with "
 "$work/cpp/optimize" "$work/net.onnx"  # it compares the outputs of eight threads
 
 # Debian's minimal image has no pkg-config; its file is read here the way it would.

@@ -1,33 +1,26 @@
 #!/usr/bin/env python3
-"""What the documents promise, held against the program: commands, flags, make targets and links; and what is written into
-them, held against its origin.
+"""What the documents promise, held against the program: commands, flags, make targets, links and the headings they name; a page
+for each room; and what is written into documents, held against its origin (origins.py).
 
-check_docs.py ROOT VIRIDIAN [--write]: with --write, what is written into the documents is written again.
-
-A part of a document between `<!-- written: ... -->` and `<!-- end -->` has one of two origins:
-    output of viridian ARGUMENTS   the command's output
-    rows of FOLDER                 a table, of whose rows each stands in a source of the folder, as the end of a comment:
-                                   `// | first cell | second cell |`, on as many lines as it needs"""
+check_docs.py ROOT VIRIDIAN [--write]: with --write, what is written into the documents is written again. run_pages.py runs the
+blocks of the guides."""
 import functools
 import pathlib
 import re
-import subprocess
 import sys
+
+import origins
 
 ROOT, VIRIDIAN = pathlib.Path(sys.argv[1]), sys.argv[2]
 DESIGN = {"architecture.md", "method.md"}  # say what is to come as well
 
 
-@functools.cache
 def help_of(*words):
-    done = subprocess.run([VIRIDIAN, *words, "--help"], capture_output=True, text=True, timeout=60)
-    return done.stdout if done.returncode == 0 else None
+    return origins.help_of(VIRIDIAN, *words)
 
 
 def subcommands(text):
-    text = text or ""
-    listed = text if "Usage: viridian COMMAND" in text else text.partition("Subcommands:")[2]
-    return set(re.findall(r"^  ([a-z][a-z-]*)\s", listed, re.M))
+    return set(origins.subcommands(text))
 
 
 def code(text):
@@ -40,7 +33,7 @@ def code(text):
 
 def wrong_commands(text):
     for line in code(text):
-        for call in re.findall(r"(?:^|[\s/])viridian ([a-z][a-z-]*(?=\s|$)[^|&;#]*)", line):
+        for call in re.findall(r"(?:^|(?<!import)[\s/])viridian ([a-z][a-z-]*(?=\s|$)[^|&;#]*)", line):
             words, path = call.split(), []
             if words[0] in {"help", "version"}:  # answered before the options are read
                 continue
@@ -62,40 +55,38 @@ def wrong_targets(text, targets):
                 yield f"`{line.strip()}`: the Makefile has no target {target}"
 
 
+@functools.cache
+def anchors(page):
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
 def wrong_links(page, text):
-    for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-        if "://" not in link and not (page.parent / link).exists():
+    for link, anchor in re.findall(r"\]\(\s*([^)#\s]*)(?:#([^)]*))?\)", text):
+        target = page.parent / link if link else page
+        if "://" in link:
+            continue
+        if not target.exists():
             yield f"links to {link}, which is not there"
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+            yield f"links to {link}#{anchor}, but there is no such heading"
 
 
-def row_of(source):
-    """The row of a table that stands in a source's comment, in a list; an empty list if none does."""
-    comments = re.findall(r"^// (\|.*\n(?:// .*\n)*)", source.read_text(), re.M)
-    return [re.sub(r"\n(// )?", " ", comment).strip() + "\n" for comment in comments]
-
-
-def written(match):
-    """The part of a document that `match` found, as its origin says."""
-    begin, origin, argument, old, end = match.groups()
-    if origin == "output":
-        output = subprocess.run([VIRIDIAN, *argument.split()[1:]], capture_output=True, text=True, timeout=60, check=True)
-        return f"{begin}```\n{output.stdout}```\n{end}"
-    head = old.splitlines(keepends=True)[:2]
-    return begin + "".join(head + [row for source in sorted((ROOT / argument).glob("*.cpp")) for row in row_of(source)]) + end
-
-
-def write_again(text):
-    return re.sub(r"(<!-- written: (output|rows) of (.*?) -->\n)(.*?)(<!-- end -->)", written, text, flags=re.S)
+def rooms_without_page():
+    for room in sorted(path.name for path in (ROOT / "viridian").iterdir() if path.is_dir()):
+        if not (ROOT / "docs" / f"{room}.md").exists():
+            yield f"docs/{room}.md: the room `{room}` has no page"
 
 
 def main():
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(), re.M))
-    faults, calls = [], 0
+    faults, calls = [*rooms_without_page()], 0
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md"), *ROOT.glob("tools/**/*.md"),
              *ROOT.glob("examples/**/*.md"), *ROOT.glob("python/**/*.md")]
     for page in sorted(pages):
         text = page.read_text()
-        if (again := write_again(text)) != text:
+        if (again := origins.written_again(ROOT, VIRIDIAN, text)) != text:
             if "--write" in sys.argv:
                 page.write_text(again)
             else:

@@ -1,5 +1,15 @@
-# Commands, flags, targets and links in the documents exist.
+# Commands, flags, targets and links in the documents exist; blocks of the guides and of the README run and print what they show.
 if(NOT VIRIDIAN_SANITIZE)
     add_test(NAME docs.promise_what_there_is COMMAND "${folder}/check_docs.py" "${PROJECT_SOURCE_DIR}" "$<TARGET_FILE:viridian>")
     set_tests_properties(docs.promise_what_there_is PROPERTIES LABELS docs TIMEOUT 120)
+    file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/guides/*.md")
+    foreach(page IN LISTS pages ITEMS "${PROJECT_SOURCE_DIR}/README.md")
+        file(STRINGS "${page}" blocks REGEX "^```(console|python)" LIMIT_COUNT 1)
+        if(blocks)
+            get_filename_component(name "${page}" NAME_WE)
+            add_test(NAME docs.page_${name} COMMAND "${folder}/run_pages.py" "$<TARGET_FILE:viridian>" "${page}")
+            set_tests_properties(docs.page_${name} PROPERTIES LABELS docs TIMEOUT 900 SKIP_RETURN_CODE 77
+                                                              FIXTURES_REQUIRED python_package)
+        endif()
+    endforeach()
 endif()

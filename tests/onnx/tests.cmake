@@ -10,7 +10,7 @@ list(REMOVE_ITEM conformance_sources "${folder}/conformance/main.cpp")
 add_library(conformance_cases STATIC ${conformance_sources})
 target_include_directories(conformance_cases PUBLIC "${folder}")
 target_link_libraries(conformance_cases PRIVATE viridian_warnings PUBLIC viridian_onnx viridian_execute viridian_prove)
-foreach(program conformance/main tools/model_tool)
+foreach(program conformance/main tools/model_tool tools/operator_table)
     string(REGEX REPLACE "/main$|^tools/" "" name ${program})
     add_executable(${name} "${folder}/${program}.cpp")
     target_link_libraries(${name} PRIVATE viridian_warnings conformance_cases)
@@ -57,3 +57,8 @@ set_tests_properties(onnx.conformance.debian onnx.shapes onnx.torch_models PROPE
 set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      onnx.optimised_runs_in_onnxruntime onnx.step_runs_in_onnxruntime onnx.dropout_masks onnx.accumulated_step_in_onnxruntime
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 900 SKIP_RETURN_CODE 77)
+if(NOT VIRIDIAN_SANITIZE)
+    add_test(NAME onnx.operator_table COMMAND "${folder}/check_operator_table" $<TARGET_FILE:operator_table>
+                                              "${PROJECT_SOURCE_DIR}/docs/reference/operators.md")
+    set_tests_properties(onnx.operator_table PROPERTIES LABELS onnx TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
