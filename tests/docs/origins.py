@@ -6,8 +6,11 @@
                                    `// | first cell | second cell |`, on as many lines as it needs
     text of FILE                   the file
     errors of FOLDER               a table of the error codes, from error.hpp and error.cpp there
-    metrics of FOLDER              a table of the metrics, from metrics.cpp there"""
+    metrics of FOLDER              a table of the metrics, from metrics.cpp there
+    names of FOLDER                what the Python package there exports, with signatures and first words of documentation"""
+import ast
 import functools
+import inspect
 import re
 import subprocess
 
@@ -82,7 +85,53 @@ def metrics(root, _viridian, argument, old):
     return head(old) + "".join(f"| `{name}` | {(kind or 'counter').lower()} | {what} |\n" for name, what, kind in families)
 
 
-ORIGINS = {"output of": output, "help of": help_of_all, "rows of": rows, "text of": text, "errors of": errors, "metrics of": metrics}
+def signature(function, name, skip=0):
+    """How a function is called, as its source says it; without `self`."""
+    arguments = function.args
+    arguments.args = arguments.args[skip:]
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns and skip == 0 else ""
+    return f"{name}({ast.unparse(arguments)}){returns}".replace(": Any", "")
+
+
+def documentation(node):
+    return inspect.cleandoc(ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def is_property(function):
+    return any(isinstance(one, ast.Name) and one.id == "property" for one in function.decorator_list)
+
+
+def members(node):
+    functions = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+    listed = [f"- `{one.target.id}`: {ast.unparse(one.annotation)}" for one in fields]
+    for one in functions:
+        if not one.name.startswith("_"):
+            call = one.name if is_property(one) else signature(one, one.name, 1)
+            said = documentation(one)
+            listed.append(f"- `{call}`" + (f": {said}" if said else ""))
+    return "".join(line + "\n" for line in listed)
+
+
+def names(root, _viridian, argument, _old):
+    trees = [ast.parse(file.read_text()) for file in sorted((root / argument).glob("*.py"))]
+    found = {node.name: node for tree in trees for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    exported = next(ast.literal_eval(node.value) for tree in trees for node in tree.body
+                    if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
+    parts = []
+    for name in sorted(exported, key=str.lower):
+        node, listed = found[name], ""
+        if isinstance(node, ast.FunctionDef):
+            call = signature(node, name)
+        else:
+            begin = next((one for one in node.body if getattr(one, "name", "") == "__init__"), None)
+            bases = ", ".join(ast.unparse(one) for one in node.bases)
+            call, listed = (signature(begin, name, 1) if begin else name + (f"({bases})" if bases else "")), members(node)
+        parts.append(f"## {name}\n\n```python\n{call}\n```\n\n{documentation(node)}\n" + (f"\n{listed}" if listed else ""))
+    return "\n" + "\n".join(parts)
+
+
+ORIGINS = {"names of": names, "output of": output, "help of": help_of_all, "rows of": rows, "text of": text, "errors of": errors, "metrics of": metrics}
 
 
 def written_again(root, viridian, page):
