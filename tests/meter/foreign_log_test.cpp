@@ -80,6 +80,28 @@ TEST_F(ForeignLog, NvidiaSmi) {
     EXPECT_THAT(refused("timestamp, power.draw [W]\n"), HasSubstr("without any reading"));
 }
 
+TEST_F(ForeignLog, NvidiaSmiDmon) {
+    const PowerLog log = read(
+        "#Date       Time        gpu    pwr  gtemp  mtemp     sm \n"
+        "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      % \n"
+        " 20261124   12:00:00      0     61     31      -      0 \n"
+        " 20261124   12:00:00      1      -     31      -      0 \n\n"
+        " 20261124   12:00:01      0    350     35      -     98 \n"
+        "#Date       Time        gpu    pwr  gtemp  mtemp     sm \n"
+        "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      % \n"
+        " 20261124   12:00:02      1    120     35      -     50 \n"
+        " 20261124   12:0");
+    EXPECT_THAT(lines(log), ElementsAre("cuda:0 gpu average_uw: 0=61 1=350", "cuda:1 gpu average_uw: 2=120"));
+    EXPECT_THAT(warnings(log), ElementsAre("powers that the GPU does not tell were left out x1"));
+    EXPECT_EQ(log.series[0].channel.provenance().text(), "logged:nvidia-smi");
+    EXPECT_THAT(refused("# gpu    pwr  gtemp\n# Idx      W      C\n    0     61     31\n"),
+                HasSubstr("log it by `nvidia-smi dmon -s p -o DT`"));
+    EXPECT_THAT(refused("#Date Time gpu pwr\n20261124 12:00:00 0 61 7\n"),
+                HasSubstr("line 2 has other columns than the header"));
+    EXPECT_THAT(refused("#Date Time gpu pwr\n20261324 12:00:00 0 61\n"),
+                HasSubstr("line 2 has other columns"));
+}
+
 TEST_F(ForeignLog, Dcgmi) {
     const PowerLog log = read(
         "1795521600.000100 #Entity   POWER    TOTEC\n"
@@ -116,6 +138,41 @@ TEST_F(ForeignLog, PerfStat) {
     EXPECT_THAT(refused("1.0,10,Joules,power/energy-pkg/,1,100.00,,\n"), HasSubstr("give --power-offset NS"));
     EXPECT_THAT(refused("893.33,Joules,power/energy-pkg/,20005559241,100.00,,\n"),
                 HasSubstr("perf stat -I 100"));
+}
+
+TEST_F(ForeignLog, PerfStatForPeopleAndAsJson) {
+    const std::vector<std::string> expected = {"cpu:0 package energy_uj: 0=0 0.5=10.25 1=1244.75",
+                                               "cpu:0 dram energy_uj: 0=0 0.5=1.5"};
+    EXPECT_EQ(lines(read("# started on Tue Nov 24 12:00:00 2026\n\n"
+                         "#           time             counts unit events\n"
+                         "     0.500000000              10.25 Joules power/energy-pkg/                 \n"
+                         "     0.500000000               1.50 Joules power/energy-ram/                 \n"
+                         "     0.500000000      1,200,345,678      cycles                              \n"
+                         "     1.000000000           1,234.50 Joules power/energy-pkg/                 \n")),
+              expected);
+    EXPECT_EQ(lines(read("# started on Tue Nov 24 12:00:00 2026\n"
+                         "0.500;10.25;Joules;power/energy-pkg/;500;100.00;;\n"
+                         "0.500;1.50;Joules;power/energy-ram/;500;100.00;;\n"
+                         "1.000;1234.50;Joules;power/energy-pkg/;500;100.00;;\n")),
+              expected);
+    EXPECT_EQ(
+        lines(read(
+            R"({"interval" : 0.5, "counter-value" : "10.25", "unit" : "Joules", "event" : "power/energy-pkg/", "event-runtime" : 1, "pcnt-running" : 100.00})"
+            "\n"
+            R"({"interval" : 0.5, "counter-value" : "1.50", "unit" : "Joules", "event" : "power/energy-ram/"})"
+            "\n"
+            R"({"interval" : 1.0, "counter-value" : "1234.50", "unit" : "Joules", "event" : "power/energy-pkg/"})"
+            "\n",
+            noon * second)),
+        expected);
+    const PowerLog sockets = read(
+        R"({"interval" : 1.0, "socket" : "S1", "aggregate-number" : 1, "counter-value" : "20.0", "unit" : "Joules", "event" : "power/energy-pkg/"})",
+        noon * second);
+    EXPECT_THAT(lines(sockets), ElementsAre("cpu:1 package energy_uj: 0=0 1=20"));
+    EXPECT_THAT(
+        refused("\n Performance counter stats for 'system wide':\n\n"
+                "            893.33 Joules power/energy-pkg/\n\n      20.005559241 seconds time elapsed\n"),
+        HasSubstr("perf stat -I 100"));
 }
 
 TEST_F(ForeignLog, Turbostat) {
@@ -156,6 +213,27 @@ TEST_F(ForeignLog, Ipmitool) {
                 ElementsAre("readings of a controller that does not measure were left out x1"));
 }
 
+TEST_F(ForeignLog, FreeIpmi) {
+    const auto block = [](int watts, int at, const char* state) {
+        return fmt::format(
+            "Current Power                        : {} Watts\n"
+            "Minimum Power over sampling duration : 148 watts\n"
+            "Maximum Power over sampling duration : 416 watts\n"
+            "Average Power over sampling duration : 200 watts\n"
+            "Time Stamp                           : 11/24/2026 - 12:00:{:02}\n"
+            "Statistics reporting time period     : 1000 milliseconds\n"
+            "Power Measurement                    : {}\n\n",
+            watts, at, state);
+    };
+    const PowerLog log =
+        read(block(220, 0, "Active") + block(230, 1, "Active") + block(0, 2, "Not Available"));
+    EXPECT_THAT(lines(log), ElementsAre("cpu:0 psys power_uw: 0=220 1=230"));
+    EXPECT_THAT(warnings(log),
+                ElementsAre("readings of a controller that does not measure were left out x1"));
+    EXPECT_THAT(refused("Current Power : 164 Watts\nTime Stamp : soon\nPower Measurement : Active\n"),
+                HasSubstr("line 2 has no date"));
+}
+
 TEST_F(ForeignLog, Zeus) {
     const PowerLog log = read(
         "start_time,window_name,elapsed_time,gpu0_energy,gpu3_energy\n"
@@ -190,6 +268,37 @@ TEST_F(ForeignLog, Prometheus) {
                                            "series whose metric is no power or energy were left out x1"));
     EXPECT_THAT(refused(R"({"data":{"resultType":"matrix","result":7}})"),
                 HasSubstr("not a whole answer of Prometheus"));
+}
+
+TEST_F(ForeignLog, PrometheusOfKeplerScaphandreAndOurs) {
+    const auto matrix = [](const std::vector<std::string>& labels) {
+        std::string series;
+        for (const std::string& one : labels)
+            series += fmt::format(
+                R"({}{{"metric":{{{}}},"values":[[1795521600,"2000000"],[1795521615,"5000000"]]}})",
+                series.empty() ? "" : ",", one);
+        return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}";
+    };
+    const PowerLog log = read(matrix({
+        R"("__name__":"kepler_node_cpu_joules_total","zone":"package","path":"/sys/class/powercap/intel-rapl:0")",
+        R"("__name__":"kepler_node_cpu_joules_total","zone":"dram")",
+        R"("__name__":"kepler_node_cpu_active_joules_total","zone":"package")",
+        R"("__name__":"kepler_pod_cpu_joules_total","zone":"package","pod_name":"web-1")",
+        R"("__name__":"scaph_socket_power_microwatts","socket_id":"1")",
+        R"("__name__":"scaph_domain_power_microwatts","socket_id":"1","domain_name":"dram")",
+        R"("__name__":"viridian_energy_joules_total","device":"cuda:2","scope":"gpu","provenance":"measured:nvml")",
+        R"("__name__":"viridian_energy_low_joules_total","device":"cuda:2","scope":"gpu")",
+        R"("__name__":"viridian_session_energy_joules_total","device":"cuda:2","scope":"gpu","session":"x")",
+    }));
+    EXPECT_THAT(lines(log),
+                ElementsAre("cpu:0 package energy_uj: 0=2e+06 15=5e+06",
+                            "cpu:0 dram energy_uj: 0=2e+06 15=5e+06", "cpu:1 package average_uw: 0=2 15=5",
+                            "cpu:1 dram average_uw: 0=2 15=5", "cuda:2 gpu energy_uj: 0=2e+06 15=5e+06"));
+    EXPECT_THAT(warnings(log), ElementsAre("series whose metric is no power or energy were left out x4"));
+    EXPECT_THAT(
+        refused(matrix({R"("__name__":"node_rapl_package_joules_total","index":"0","instance":"a:9100")",
+                        R"("__name__":"node_rapl_package_joules_total","index":"0","instance":"b:9100")"})),
+        HasSubstr("several series for cpu:0 package, which differ in `instance`. query one machine"));
 }
 
 TEST_F(ForeignLog, DatesWithoutAZoneAreLocal) {

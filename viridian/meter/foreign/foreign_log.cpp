@@ -6,12 +6,13 @@
 namespace viridian::meter {
 
 // Each is defined in the source of its name.
-extern const ForeignFormat nvidia_smi_format, dcgmi_format, perf_stat_format, turbostat_format,
-    ipmitool_format, zeus_format, codecarbon_format, prometheus_format;
+extern const ForeignFormat nvidia_smi_format, nvidia_dmon_format, dcgmi_format, perf_stat_format,
+    turbostat_format, ipmitool_format, zeus_format, codecarbon_format, prometheus_format;
 
 std::span<const ForeignFormat> foreign_formats() {
-    static const std::array list = {prometheus_format, nvidia_smi_format, zeus_format,      codecarbon_format,
-                                    dcgmi_format,      perf_stat_format,  turbostat_format, ipmitool_format};
+    static const std::array list = {prometheus_format, nvidia_smi_format, nvidia_dmon_format,
+                                    zeus_format,       codecarbon_format, dcgmi_format,
+                                    perf_stat_format,  turbostat_format,  ipmitool_format};
     return list;
 }
 
