@@ -71,7 +71,7 @@ endfunction()
 # fuzz/corpus/<name>. The rooms that a target needs are on its first line: `// rooms: onnx graph`. Sources in fuzz/<name>
 # belong to it, and fuzz/<name>/fuzz.cmake, which sees ${target}, may add vendor libraries.
 function(viridian_fuzzers)
-    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp" "${PROJECT_SOURCE_DIR}/fuzz/*/*_fuzz.cpp")
     add_custom_target(fuzzers)  # all of them, and only the rooms that they need
     foreach(source IN LISTS sources)
         get_filename_component(name "${source}" NAME_WE)

@@ -81,8 +81,15 @@ def errors(root, _viridian, argument, old):
 
 def metrics(root, _viridian, argument, old):
     source = (root / argument / "metrics.cpp").read_text()
-    families = re.findall(r'family\(\s*"(viridian_\w+)",\s*"([^"]*)"(?:,\s*MetricType::(\w+))?\)', source)
-    return head(old) + "".join(f"| `{name}` | {(kind or 'counter').lower()} | {what} |\n" for name, what, kind in families)
+    families = re.findall(r'(family|gauge|Interval \w+)\(\s*"(viridian_\w+)",\s*(?:"(\w+)",\s*)?((?:"[^"]*"\s*)+)\)', source)
+    rows = []
+    for made_by, name, unit, what in families:
+        about = "".join(re.findall(r'"([^"]*)"', what))
+        kind = "gauge" if made_by == "gauge" else "counter"
+        for end in ("", "_low", "_high") if unit else ("",):
+            full = f"{name}{end}_{unit}_total" if unit else name
+            rows.append(f"| `{full}` | {kind} | {about}{f', {end[1:]} end of its interval' if end else ''} |\n")
+    return head(old) + "".join(rows)
 
 
 def signature(function, name, skip=0):

@@ -18,6 +18,8 @@ except ImportError:
     sys.exit("python3-grpcio is missing: tools/install_packages test")
 from viridian_monitor import Monitor, NoMonitor, default_target, pb  # noqa: E402
 
+import exposition  # noqa: E402
+
 VIRIDIAN = sys.argv[1]
 
 
@@ -170,7 +172,10 @@ def main():
             check(status == 401 and "--token-file" in text and "joules" not in text, f"no page without the token: {text}")
         status, text = get(url, bearer)
         check(status == 200, f"the page with the token: {status}")
-        check('viridian_joules_total{device="cpu:0",scope="package"' in text, "Prometheus has joules")
+        check('viridian_energy_joules_total{device="cpu:0",scope="package"' in text, "Prometheus has joules")
+        page = exposition.families(text)
+        ended = {dict(key)["session"]: value for key, value in page["viridian_session_epochs_total"].series.items()}
+        check(ended == {"outer": 6, "inner": 2}, f"ended sessions stay for a while: {ended}")
         check("viridian_sessions 0" in text and "viridian_sessions_started_total 2" in text, "and sessions")
 
         # A Python client that is killed in the middle of an epoch.

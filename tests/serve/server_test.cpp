@@ -90,10 +90,11 @@ int connect_to(int port) {
 
 int port_of(const std::string& address) { return std::stoi(address.substr(address.rfind(':') + 1)); }
 
-std::string get_metrics(const Server& server, const std::string& header = "Bearer " + test_token) {
+std::string get_metrics(const Server& server, const std::string& header = "Bearer " + test_token,
+                        const std::string& page = "/metrics") {
     const std::string& url = server.metrics_url();
     const int socket = connect_to(std::stoi(url.substr(url.rfind(':') + 1)));
-    const std::string request = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n" +
+    const std::string request = "GET " + page + " HTTP/1.0\r\nHost: localhost\r\n" +
                                 (header.empty() ? std::string() : "Authorization: " + header + "\r\n") +
                                 "\r\n";
     EXPECT_EQ(::send(socket, request.data(), request.size(), MSG_NOSIGNAL),
@@ -254,15 +255,31 @@ TEST(Server, PrometheusSeesJoulesMetersAndSessions) {
     running.start();
     running.script.package(1'000 + 3'000'000);
     std::string text = get_metrics(*running.server);
-    const auto line =
-        text.find("viridian_joules_total{device=\"cpu:0\",scope=\"package\",meter=\"powercap\"");
-    ASSERT_NE(line, std::string::npos) << text;
-    EXPECT_NE(text.substr(line, text.find('\n', line) - line).find("} 3"), std::string::npos);
+    EXPECT_NE(text.find("viridian_energy_joules_total{device=\"cpu:0\",scope=\"package\","
+                        "provenance=\"measured:powercap\"} 3\n"),
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find("viridian_meter_up{meter=\"powercap\"} 1"), std::string::npos);
     EXPECT_NE(text.find("viridian_sessions 1"), std::string::npos);
     running.script.package_vanishes();
     text = get_metrics(*running.server);
     EXPECT_NE(text.find("viridian_meter_up{meter=\"powercap\"} 0"), std::string::npos);
+}
+
+TEST(Server, HealthIsToldWithoutATokenAndWithoutANumber) {
+    const Running running(true);
+    const auto get = [&](const std::string& page) { return get_metrics(*running.server, "", page); };
+    EXPECT_TRUE(get("/healthz").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(get("/readyz").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(get("/").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(get("/nothing").starts_with("HTTP/1.1 404 "));
+    EXPECT_TRUE(get("/metrics").starts_with("HTTP/1.1 401 "));
+    running.script.package_vanishes();
+    get_metrics(*running.server);  // reads the meters
+    const std::string text = get("/readyz");
+    EXPECT_TRUE(text.starts_with("HTTP/1.1 503 ")) << text;
+    EXPECT_NE(text.find("No meter answers."), std::string::npos);
+    EXPECT_TRUE(get("/healthz").starts_with("HTTP/1.1 200 "));
 }
 
 TEST(Server, OverTcpNothingIsAnsweredWithoutTheToken) {

@@ -48,16 +48,64 @@ Error page_failed(const Address& address, const char* why) {
                 "the page of metrics cannot be served on {}: {}", address.text(), why);
 }
 
+class ReadyHandler final : public CivetHandler {
+  public:
+    explicit ReadyHandler(std::function<bool()> ready) : ready_(std::move(ready)) {}
+
+    using CivetHandler::handleGet;
+    bool handleGet(CivetServer* /*server*/, mg_connection* connection) override {
+        if (ready_())
+            answer(connection, "200 OK", "", "ready\n");
+        else
+            answer(connection, "503 Service Unavailable", "",
+                   "No meter answers. Run `viridian doctor` on this machine.\n");
+        return true;
+    }
+
+  private:
+    std::function<bool()> ready_;
+};
+
+class HealthHandler final : public CivetHandler {
+  public:
+    using CivetHandler::handleGet;
+    bool handleGet(CivetServer* /*server*/, mg_connection* connection) override {
+        answer(connection, "200 OK", "", "healthy\n");
+        return true;
+    }
+};
+
+// Every other address.
+class IndexHandler final : public CivetHandler {
+  public:
+    using CivetHandler::handleGet;
+    bool handleGet(CivetServer* /*server*/, mg_connection* connection) override {
+        const mg_request_info* request = ::mg_get_request_info(connection);
+        const bool index = request->local_uri != nullptr && std::string_view(request->local_uri) == "/";
+        answer(connection, index ? "200 OK" : "404 Not Found", "",
+               "Viridian's monitor serves /metrics (with the token), /healthz and /readyz.\n");
+        return true;
+    }
+};
+
 }  // namespace
 
 struct MetricsPage::State {
-    State(const Address& address, std::string token, const prometheus::Collectable& metrics)
+    State(const Address& address, std::string token, const prometheus::Collectable& metrics,
+          std::function<bool()> ready)
         : handler(std::move(token), metrics),
+          ready_handler(std::move(ready)),
           server(std::vector<std::string>{"listening_ports", address.text(), "num_threads", "2",
                                           "request_timeout_ms", "10000"}) {
         server.addHandler("/metrics", handler);
+        server.addHandler("/healthz", health_handler);
+        server.addHandler("/readyz", ready_handler);
+        server.addHandler("/", index_handler);
     }
     MetricsHandler handler;
+    ReadyHandler ready_handler;
+    HealthHandler health_handler;
+    IndexHandler index_handler;
     CivetServer server;  // last: its threads stop first
 };
 
@@ -66,10 +114,11 @@ MetricsPage::MetricsPage(std::unique_ptr<State> state) : state_(std::move(state)
 MetricsPage::~MetricsPage() = default;
 
 Result<std::unique_ptr<MetricsPage>> MetricsPage::open(const Address& address, std::string token,
-                                                       const prometheus::Collectable& metrics) {
+                                                       const prometheus::Collectable& metrics,
+                                                       std::function<bool()> ready) {
     try {
         std::unique_ptr<MetricsPage> page(
-            new MetricsPage(std::make_unique<State>(address, std::move(token), metrics)));
+            new MetricsPage(std::make_unique<State>(address, std::move(token), metrics, std::move(ready))));
         const std::vector<int> ports = page->state_->server.getListeningPorts();
         if (ports.empty()) return page_failed(address, "no port is open");
         Address where = address;

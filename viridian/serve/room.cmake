@@ -25,3 +25,4 @@ target_link_libraries(viridian_serve_messages PUBLIC ${GRPCPP_LIBRARY} ${GRPC_LI
                                                      ${ABSL_SYNCHRONIZATION_LIBRARY} protobuf::libprotobuf)
 target_link_libraries(${target} PRIVATE viridian_serve_messages prometheus-cpp::core ${CIVETWEB_CPP_LIBRARY}
                                         ${CIVETWEB_LIBRARY} Threads::Threads)
+target_compile_definitions(${target} PRIVATE VIRIDIAN_VERSION="${PROJECT_VERSION}")

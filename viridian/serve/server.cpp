@@ -57,11 +57,12 @@ bool is_private(const Path& path) {
 struct Server::State {
     State(std::vector<meter::Meter> meters, const ServerOptions& options)
         : monitor(std::move(meters), options.monitor),
-          service(monitor, options.listen.open_to_users() ? options.token : ""),
-          metrics(monitor) {}
+          service(monitor, options.listen.open_to_users() ? options.token : "") {}
     meter::Monitor monitor;
     Service service;
-    Metrics metrics;
+    std::unique_ptr<RunningTotals> totals;  // for the page of metrics
+    std::int64_t tended_ns = 0;             // CLOCK_MONOTONIC
+    std::unique_ptr<Metrics> metrics;
     std::unique_ptr<grpc::Server> server;
     std::unique_ptr<MetricsPage> page;
 };
@@ -77,6 +78,15 @@ Server::~Server() {
 }
 
 meter::Monitor& Server::monitor() { return state_->monitor; }
+
+void Server::tend() {
+    constexpr std::int64_t second = 1'000'000'000;
+    state_->monitor.expire();
+    const std::int64_t now = meter::stamp_now().monotonic_ns;
+    if (state_->totals == nullptr || now - state_->tended_ns < second) return;
+    state_->tended_ns = now;
+    (void)state_->totals->read();
+}
 
 Result<std::unique_ptr<Server>> Server::open(std::vector<meter::Meter> meters, const ServerOptions& options) {
     ::gpr_set_log_function([](gpr_log_func_args*) {});  // a library prints nothing; what fails is returned
@@ -103,7 +113,10 @@ Result<std::unique_ptr<Server>> Server::open(std::vector<meter::Meter> meters, c
     if (!on_socket) listens.port = port;
     server->grpc_address_ = listens.text();
     if (options.metrics) {
-        VIRIDIAN_TRY(state.page, MetricsPage::open(*options.metrics, options.token, state.metrics));
+        VIRIDIAN_TRY(state.totals, RunningTotals::open(state.monitor, options.totals));
+        state.metrics = std::make_unique<Metrics>(*state.totals);
+        VIRIDIAN_TRY(state.page, MetricsPage::open(*options.metrics, options.token, *state.metrics,
+                                                   [&state] { return state.monitor.any_meter_answers(); }));
         server->metrics_url_ = state.page->url();
     }
     return server;

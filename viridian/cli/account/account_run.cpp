@@ -10,6 +10,7 @@
 #include "viridian/base/system/memory_limit.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/account/account.hpp"
+#include "viridian/cli/account/account_carbon.hpp"
 #include "viridian/cli/account/model_flows.hpp"
 #include "viridian/cli/progress.hpp"
 #include "viridian/trace/read.hpp"
@@ -18,7 +19,7 @@ namespace viridian::cli {
 namespace {
 
 struct AccountRunOptions {
-    std::string trace, power, method = "auto", output, spill, weights, model;
+    std::string trace, power, method = "auto", output, spill, weights, model, carbon;
     double meter_shift_ms = 0.0, max_shift_ms = 50.0;
     std::int64_t offset_ns = 0;
     std::optional<std::int64_t> power_offset_ns;
@@ -200,11 +201,14 @@ Result<Answer> run_account_run(const AccountRunOptions& given) {
 
     VIRIDIAN_TRY(Answer answer, account_answer(result, options.grouping));
     answer.json["forecast"] = std::move(forecasts);
+    if (!options.carbon.empty()) {
+        VIRIDIAN_TRY(add_carbon(answer, result, log, options.carbon));
+    }
     if (options.precision) {
         VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
     }
-    VIRIDIAN_TRY(
-        keep_answer(answer, options.output, {options.trace, options.power, options.model, options.weights}));
+    VIRIDIAN_TRY(keep_answer(answer, options.output,
+                             {options.trace, options.power, options.model, options.weights, options.carbon}));
     return answer;
 }
 
@@ -278,6 +282,8 @@ Action define_account_run(App app) {
         .capture_default_str();
     app.add_option("--model", options->model,
                    "An .onnx file, for the data flow that the trace does not tell");
+    app.add_option("--carbon", options->carbon,
+                   "CSV file of carbon factors, for grams of CO2 (docs/fleet.md)");
     app.add_option("--spill", options->spill, "Folder for sorting what does not fit in memory");
     app.add_flag("--forecast", options->forecast,
                  "Say what deconvolve would need, and account by overlap instead");

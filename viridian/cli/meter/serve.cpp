@@ -20,8 +20,8 @@ namespace viridian::cli {
 namespace {
 
 struct ServeOptions {
-    std::string listen, metrics, token_file, meter;
-    bool no_metrics = false, open_to_others = false, allow_fast_periods = false;
+    std::string listen, metrics, token_file, meter, carbon;
+    bool no_metrics = false, open_to_others = false, allow_fast_periods = false, containers = false;
 };
 
 // Ctrl-C and `kill` wait here instead of ending the program. Set before any thread begins: all inherit it.
@@ -76,7 +76,17 @@ Result<serve::ServerOptions> server_options(const ServeOptions& options) {
         VIRIDIAN_TRY(how.token, serve::token_in(options.token_file));
     }
     if (options.allow_fast_periods) how.monitor.shortest_period = Seconds(0.0001);
-    how.monitor.root = meter_paths().root;
+    how.monitor.root = how.totals.root = meter_paths().root;
+    for (const auto& [given, name] :
+         {std::pair(options.containers, "--containers"), std::pair(!options.carbon.empty(), "--carbon")})
+        if (given && !how.metrics)
+            return fail(ErrorCode::invalid_argument, "add --metrics HOST:PORT, or leave it out",
+                        "{} changes the page for Prometheus, and there is none", name);
+    how.totals.containers = options.containers;
+    if (!options.carbon.empty()) {
+        VIRIDIAN_TRY(const std::string text, read_file(options.carbon, std::uint64_t{1} << 26));
+        VIRIDIAN_TRY(how.totals.carbon, meter::CarbonFactors::parse(text, options.carbon));
+    }
     return how;
 }
 
@@ -96,7 +106,7 @@ Result<Answer> run_serve(const ServeOptions& options) {
     VIRIDIAN_TRY(const std::unique_ptr<serve::Server> server, serve::Server::open(std::move(meters), how));
     fmt::print(stderr, "listening on {} ({})\n", server->grpc_address(), names);
     if (!server->metrics_url().empty()) fmt::print(stderr, "metrics on {}\n", server->metrics_url());
-    while (!signals.came_within(250)) server->monitor().expire();
+    while (!signals.came_within(250)) server->tend();
 
     const meter::Snapshot last = server->monitor().snapshot();
     Answer answer;
@@ -138,6 +148,10 @@ Command serve_command() {
                          "Allow addresses that other machines can reach");
             app.add_flag("--allow-fast-periods", options->allow_fast_periods,
                          "Allow readings every 0.1 ms instead of every 1 ms (docs/serve.md says why not)");
+            app.add_flag("--containers", options->containers,
+                         "Metrics: an estimate of the energy of each container, by its share of CPU time");
+            app.add_option("--carbon", options->carbon,
+                           "Metrics: grams of CO2 by the factors in this CSV file (docs/fleet.md)");
             app.add_option("--meter", options->meter, "One meter only (see `viridian doctor`)");
             return [options] { return run_serve(*options); };
         }};

@@ -11,7 +11,7 @@ constexpr double assumed_watts = 1000.0;
 }  // namespace
 
 void RunningEnergy::take(const Sample& sample) {
-    const std::int64_t before = std::exchange(last_value_, sample.value);
+    const std::int64_t before = std::exchange(state_.last_value, sample.value);
     const Nanoseconds length =
         std::max<Nanoseconds>(sample.monotonic_ns - std::exchange(state_.last_ns, sample.monotonic_ns), 0);
     if (state_.readings++ == 0 || !channel_.is_power()) return;
@@ -39,7 +39,7 @@ RunningEnergy::State RunningEnergy::at(std::int64_t monotonic_ns) const {
     if (held > longest_silence)
         ++state.doubts;
     else
-        state.energy += power_energy(std::max<std::int64_t>(last_value_, 0), held, remainder);
+        state.energy += power_energy(std::max<std::int64_t>(state.last_value, 0), held, remainder);
     return state;
 }
 

@@ -19,7 +19,8 @@ class RunningEnergy {
         Exact energy = 0;
         std::uint64_t doubts = 0;  // intervals whose energy is unknown or a lower bound
         std::uint64_t readings = 0;
-        std::int64_t last_ns = 0;  // time of the last reading, CLOCK_MONOTONIC
+        std::int64_t last_ns = 0;     // time of the last reading, CLOCK_MONOTONIC
+        std::int64_t last_value = 0;  // the last reading
     };
     // Returns the state at `monotonic_ns`, which is not before the last reading. A power counts as constant
     // since its last reading; if it would be held for longer than `longest_silence`, it adds a doubt and no
@@ -30,7 +31,6 @@ class RunningEnergy {
   private:
     Channel channel_;
     State state_;
-    std::int64_t last_value_ = 0;
     DrawnPower drawn_;
     UInt128 remainder_ = 0;
 };

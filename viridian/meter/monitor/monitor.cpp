@@ -4,6 +4,7 @@
 #include <random>
 
 #include "viridian/meter/meters/list.hpp"
+#include "viridian/meter/monitor/session.hpp"
 #include "viridian/meter/process_tree.hpp"
 
 namespace viridian::meter {
@@ -13,8 +14,6 @@ constexpr Seconds usual_period{0.004}, fastest_period{0.0001}, longest_period{60
 constexpr Seconds usual_lease{60.0}, shortest_lease{1.0}, longest_lease{30.0 * 24 * 3600};
 constexpr std::size_t longest_name = 256;
 constexpr int monitor_most_streams = 4;  // of one session
-
-std::int64_t monitor_ns(Seconds seconds) { return static_cast<std::int64_t>(seconds.value * 1e9); }
 
 // 0 is the usual value; NaN is within no bounds.
 Result<Seconds> within(std::string_view what, Seconds asked, Seconds usual, Seconds least, Seconds most) {
@@ -52,23 +51,6 @@ Error no_session() {
 
 }  // namespace
 
-struct Monitor::Session {
-    std::string id, name;
-    std::uint64_t number = 0;
-    Seconds period, lease;
-    std::int64_t expires_ns = 0;
-    int streams = 0;
-    bool ended = false;
-    std::vector<Channel> process_channels;
-    std::vector<std::int64_t> ticks;
-    std::uint64_t process_meter = 0;  // the sampler's number; 0: none
-    Bound first, last;
-    std::uint64_t place = 0;
-    std::mutex advancing;  // one Read at a time; taken before the monitor's own lock
-
-    void renew() { expires_ns = stamp_now().monotonic_ns + monitor_ns(lease); }
-};
-
 Monitor::Monitor(std::vector<Meter> meters, MonitorOptions options)
     : options_(std::move(options)), ring_(options_.most_samples) {
     const Seconds least(std::max(options_.shortest_period.value, fastest_period.value));
@@ -98,6 +80,9 @@ Monitor::Monitor(std::vector<Meter> meters, MonitorOptions options)
         });
         first += count;
     }
+    const Reads reads{stamp_now(), sampler_->stats()};  // `add` has read each
+    const std::lock_guard lock(mutex_);
+    begin_ = bound({}, reads);
 }
 
 Monitor::~Monitor() = default;
@@ -150,7 +135,8 @@ Result<Started> Monitor::start(const StartRequest& request) {
     const Reads reads = read_meters();
 
     const std::lock_guard lock(mutex_);
-    session->first = session->last = bound(*session, reads);
+    session->first = session->last = bound(session->ticks, reads);
+    session->begun = true;
     Started started{session->id, session->lease, channels_, counted_, session->first.stamp.time_ns};
     started.channels.insert(started.channels.end(), session->process_channels.begin(),
                             session->process_channels.end());
@@ -174,11 +160,11 @@ Monitor::Reads Monitor::read_meters() {
     return reads;
 }
 
-Monitor::Bound Monitor::bound(const Session& session, const Reads& reads) const {
+Monitor::Bound Monitor::bound(const std::vector<std::int64_t>& ticks, const Reads& reads) const {
     Bound bound;
     bound.stamp = stamp_now();
     bound.totals = totals_.at(bound.stamp.monotonic_ns);
-    bound.ticks = session.ticks;
+    bound.ticks = ticks;
     for (std::size_t i = 0; i < updates_.size(); ++i)
         bound.failures.push_back(reads.stats.meters[i].failures);
     for (std::size_t i = 0; i < channels_.size(); ++i)
@@ -193,9 +179,12 @@ Result<Monitor::Stopped> Monitor::advance(const std::string& id, bool peek) {
     const Reads reads = read_meters();
     const std::lock_guard lock(mutex_);
     if (session->ended) return no_session();
-    const Bound now = bound(*session, reads);
+    const Bound now = bound(session->ticks, reads);
     Stopped epochs{between(session->last, now, reads.stats), between(session->first, now, reads.stats)};
-    if (!peek) session->last = now;
+    if (!peek) {
+        session->last = now;
+        ++session->epochs;
+    }
     return epochs;
 }
 
@@ -207,7 +196,7 @@ Result<Epoch> Monitor::read(const std::string& session, bool peek) {
 Result<Monitor::Stopped> Monitor::stop(const std::string& session) {
     VIRIDIAN_TRY(Stopped epochs, advance(session, false));
     VIRIDIAN_TRY(const SessionPointer found, find(session));
-    end(found);
+    end(found, {stamp_now(), sampler_->stats()});
     return epochs;
 }
 
@@ -286,17 +275,6 @@ Result<Samples> Monitor::samples(const std::string& id, std::size_t most) {
     return copy(*session, session->place, most);
 }
 
-void Monitor::end(const SessionPointer& session) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (session->ended) return;
-        session->ended = true;
-        sessions_.erase(session->id);
-    }
-    if (session->process_meter != 0) sampler_->remove(session->process_meter);
-    pace();
-}
-
 void Monitor::pace() {
     const std::lock_guard one_at_a_time(pacing_);
     Seconds period = options_.idle_period;
@@ -306,31 +284,6 @@ void Monitor::pace() {
         for (const auto& [id, session] : sessions_) period = std::min(period, session->period);
     }
     sampler_->pace(period);
-}
-
-void Monitor::expire() {
-    std::vector<SessionPointer> old;
-    {
-        const std::lock_guard lock(mutex_);
-        const std::int64_t now = stamp_now().monotonic_ns;
-        for (const auto& [id, session] : sessions_)
-            if (session->streams == 0 && session->expires_ns < now) old.push_back(session);
-        expired_ += old.size();
-    }
-    for (const SessionPointer& session : old) end(session);
-}
-
-Snapshot Monitor::snapshot() {
-    const Reads reads = read_meters();
-    const std::lock_guard lock(mutex_);
-    return {.channels = channels_,
-            .counted = counted_,
-            .totals = totals_.at(stamp_now().monotonic_ns),
-            .sampler = reads.stats,
-            .meters = updates_.size(),
-            .sessions = sessions_.size(),
-            .started = started_,
-            .expired = expired_};
 }
 
 std::size_t Monitor::sessions() const {

@@ -5,6 +5,7 @@
 // sessions in a ring. A client that dies leaves only a few kilobytes until its lease ends. All functions are
 // thread-safe.
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,7 @@ struct MonitorOptions {
     Path root = "/";  // the folder of `proc`, where processes are looked up
     std::size_t most_sessions = 256;
     std::size_t most_samples = std::size_t{1} << 18U;  // in the ring: 13 MB
+    Seconds keep_ended{300.0};  // a session stays in snapshots for so long after its end
 };
 
 struct StartRequest {
@@ -65,11 +67,23 @@ struct Epoch {
     std::vector<std::string> warnings;      // sentences
 };
 
+// A SessionSnapshot is the state of one session, for Prometheus.
+struct SessionSnapshot {
+    std::uint64_t number = 0;  // 1 is the monitor's first session
+    std::string name;
+    std::uint64_t epochs = 0;  // how many have ended
+    Epoch whole;               // since the session began
+};
+
 // A Snapshot is the state of the whole monitor, for Prometheus.
 struct Snapshot {
     std::vector<Channel> channels;
     std::vector<bool> counted;
     std::vector<Totals::Reading> totals;
+    std::int64_t time_ns = 0;                // Unix time
+    std::vector<EpochEnergy> energies = {};  // of all channels of energy or power, since the monitor began
+    // Open sessions, and those that ended at most MonitorOptions::keep_ended ago.
+    std::vector<SessionSnapshot> of_sessions = {};
     SamplerStats sampler;  // its first `meters` are the monitor's, then the sessions' processes
     std::size_t meters = 0;
     std::size_t sessions = 0;
@@ -108,6 +122,8 @@ class Monitor {
     void expire();
     // Reads the meters now and returns the state.
     [[nodiscard]] Snapshot snapshot();
+    // Whether the last reading of any meter succeeded.
+    [[nodiscard]] bool any_meter_answers() const;
     // Returns the number of sessions.
     [[nodiscard]] std::size_t sessions() const;
 
@@ -129,11 +145,12 @@ class Monitor {
         SamplerStats stats;
     };
     [[nodiscard]] Reads read_meters();
-    [[nodiscard]] Bound bound(const Session& session, const Reads& reads) const;
+    [[nodiscard]] Bound bound(const std::vector<std::int64_t>& ticks, const Reads& reads) const;
     [[nodiscard]] Epoch between(const Bound& begin, const Bound& end, const SamplerStats& stats) const;
     [[nodiscard]] Result<Stopped> advance(const std::string& session, bool peek);
     [[nodiscard]] Samples copy(const Session& session, std::uint64_t& place, std::size_t most) const;
-    void end(const SessionPointer& session);
+    void end(const SessionPointer& session, const Reads& reads);
+    [[nodiscard]] SessionSnapshot state_of(const Session& session, const Reads& reads) const;
     void pace();  // sets the sampler's period to the shortest of all sessions
 
     MonitorOptions options_;
@@ -143,12 +160,18 @@ class Monitor {
     std::vector<bool> counted_;          // by channel
 
     std::mutex pacing_;
-    // Guards the members from here to `expired_`. The sampler's own lock is taken before it, never after.
+    // Guards the members from here to `begin_`. The sampler's own lock is taken before it, never after.
     mutable std::mutex mutex_;
     Totals totals_;
     Ring ring_;
     std::map<std::string, SessionPointer> sessions_;
     std::uint64_t started_ = 0, expired_ = 0;
+    struct Ended {
+        std::int64_t at_ns = 0;  // CLOCK_MONOTONIC
+        SessionSnapshot state;
+    };
+    std::deque<Ended> ended_;  // oldest first
+    Bound begin_;
 
     std::unique_ptr<Sampler> sampler_;  // last: its thread stops first
 };
