@@ -122,13 +122,17 @@ class Measurement:
 
         @functools.wraps(function)
         def measured(*arguments: Any, **named: Any) -> Any:
-            with Measurement(self.label or function.__name__, self._meter) as one:
+            with self._again(self.label or function.__name__) as one:
                 result = function(*arguments, **named)
             kept.append(one)
             return result
 
         measured.measurements = kept  # type: ignore[attr-defined]
         return measured  # type: ignore[return-value]
+
+    def _again(self, label: str) -> "Measurement":
+        """A measurement of one call of a decorated function."""
+        return Measurement(label, self._meter)
 
     @property
     def energy(self) -> Energy:
