@@ -232,7 +232,10 @@ TEST(Conservation, FitsGiveTheMetersJoulesAndNoOther) {
             fitted += device.method == "deconvolve" ? 1 : 0;
         }
         double owned = 0.0;
-        for (const Operation& operation : got->operations) owned += operation.energy->value.value;
+        for (const Operation& operation : got->operations) {
+            owned += operation.energy->value.value;
+            EXPECT_LE(operation.energy->high, device.meter_total.high) << operation.name;
+        }
         EXPECT_NEAR(
             owned + device.idle.value.value + device.unattributed.value.value + device.residual.value.value,
             device.meter_total.value.value, 1e-6)

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <thread>
 
+#include "viridian/base/destination.hpp"
 #include "viridian/base/system/transfer.hpp"
 
 namespace viridian {
@@ -121,6 +122,33 @@ TEST(File, AFileThatMayNotGrowIsOneError) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_EQ(read_file(path).value(), "old");
+    std::filesystem::remove(path);
+}
+
+// A process that may open no more files stands in for a disk that fails between the rename and the sync.
+TEST(File, AFolderThatIsNotSyncedDoesNotHideThatTheFileWasReplaced) {
+    const Path path = Path(testing::TempDir()) / "file_test_sync.bin";
+    ASSERT_TRUE(write_file(path, "old").ok());
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const Destination to(path);
+        const int file = to.open();
+        if (file < 0 || ::write(file, "new", 3) != 3) ::_exit(1);
+        rlimit limit{};
+        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(1);
+        limit.rlim_cur = static_cast<rlim_t>(file);  // the lower numbers are all in use
+        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(1);
+        const auto placed = to.place();
+        if (placed.ok() || placed.error().code != ErrorCode::file_not_writable) ::_exit(2);
+        const std::string said = placed.error().text();
+        ::_exit(said.find("was written") != std::string::npos && said.find("overwritten") == std::string::npos
+                    ? 0
+                    : 3);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(read_file(path).value(), "new");
     std::filesystem::remove(path);
 }
 

@@ -152,5 +152,52 @@ TEST_F(TrainBegin, ARateIsFoundByTesting) {
     EXPECT_THAT(output.err, HasSubstr("the file for the trained model is missing"));
 }
 
+// Without dropout and batch normalisation, 4 micro-batches of 32 are a batch of 128.
+TEST_F(TrainBegin, ARateIsTestedWithTheMicroBatchesOfTheRun) {
+    std::ofstream file(folder_ + "samples.csv");  // a line separates them, so that the loss falls soon
+    file << "x,y,label\n";
+    Random random(6);
+    for (int i = 0; i < 400; ++i) {
+        const double x = random.uniform(-1, 1);
+        file << x << "," << random.uniform(-1, 1) << "," << (x > 0 ? 1 : 0) << "\n";
+    }
+    file.close();
+    const auto losses = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--rate-finder", "--rate-steps", "60", "--optimizer", "sgd"});
+        std::vector<double> all;
+        const Json found = run_json(more);
+        for (const Json& trial : found["trials"]) all.push_back(trial["loss"].get<double>());
+        EXPECT_GE(all.size(), 12U);
+        all.resize(12);
+        return all;
+    };
+    const std::vector<double> whole = losses({"--batch", "128"}), small = losses({"--batch", "32"}),
+                              parts = losses({"--batch", "32", "--accumulate", "4"});
+    double apart = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_NEAR(parts[i], whole[i], 1e-4) << i;
+        apart = std::max(apart, std::abs(small[i] - whole[i]));
+    }
+    EXPECT_GT(apart, 1e-3) << "other batches have other losses";
+}
+
+TEST_F(TrainBegin, FilesOfAStepAreCheckedBeforeAnyIsWritten) {
+    const auto accumulate = [&](const std::string& model, const std::string& output) {
+        return cli::run(
+            {"gradient", folder_ + model, "--batch", "4", "--accumulate", "-o", folder_ + output});
+    };
+    std::filesystem::create_directories(folder_ + "step.apply.onnx");
+    std::filesystem::create_directories(folder_ + "other.onnx");
+    const Outcome refused = accumulate("model.onnx", "step.onnx");
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("step.apply.onnx"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "step.accumulate.onnx"));
+    EXPECT_EQ(accumulate("model.onnx", "other.onnx").code, 0) << "nothing of this name is written";
+    std::filesystem::copy(folder_ + "model.onnx", folder_ + "mine.apply.onnx");
+    const Outcome own = accumulate("mine.apply.onnx", "mine.onnx");
+    EXPECT_EQ(own.code, 1) << own.err;
+    EXPECT_THAT(own.err, HasSubstr("would replace"));
+}
+
 }  // namespace
 }  // namespace viridian::cli

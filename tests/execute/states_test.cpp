@@ -169,6 +169,64 @@ TEST(ExecuteStates, RestingFreesMemoryUntilTheStatesAreSet) {
     EXPECT_EQ(outputs[0].number(999), -2);
 }
 
+// Two graphs with a state `s` in common: one adds to it, the other doubles it. `own` belongs to the first.
+TEST(ExecuteStates, TwoExecutablesShareStatesWithoutCopies) {
+    const auto make = [](bool doubles) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({1000}));
+        const auto ones = Tensor::f32({1000}, std::vector<float>(1000, 1));
+        const ValueId s = graph.add_state("s", doubles ? ones : Tensor(graph::ElementType::f32, {1000}));
+        graph.set_after(s, graph.add("Add", {s, doubles ? s : x}));
+        if (!doubles) {
+            const ValueId own = graph.add_state("own", ones);
+            graph.set_after(own, graph.add("Add", {own, x}));
+        }
+        graph.set_outputs({graph.add("Neg", {x})});
+        EXPECT_TRUE(infer_types(graph).ok());
+        return graph;
+    };
+    const auto device = test_device(1);
+    Prepared adds = prepare(*device, make(false), {}), doubles = prepare(*device, make(true), {});
+    const std::vector<Tensor> twos = {Tensor::f32({1000}, std::vector<float>(1000, 2))};
+    const auto run = [&](Prepared& one) { ASSERT_TRUE(one.executable->run(twos, one.outputs).ok()); };
+    run(adds);
+    const Bytes alone = adds.executable->memory();
+    ASSERT_TRUE(share_states(*adds.executable, *doubles.executable).ok());
+    EXPECT_EQ(adds.executable->state(0)->number(999), 1) << "the value of the owner";
+    EXPECT_EQ(adds.executable->state(1)->number(999), 3) << "the other states stay as they are";
+    run(adds);
+    EXPECT_LE(adds.executable->memory().value + 4000, alone.value) << "memory that is shared counts once";
+    run(doubles);
+    EXPECT_EQ(adds.executable->state(0)->number(999), 6) << "(1 + 2) * 2";
+    EXPECT_EQ(doubles.executable->state(0)->number(0), 6);
+    EXPECT_EQ(state_view(*adds.executable, 0)->bytes(), state_view(*doubles.executable, 0)->bytes());
+    rest(*doubles.executable);
+    run(adds);
+    EXPECT_EQ(adds.executable->state(0)->number(999), 8) << "the memory lives as long as one needs it";
+    EXPECT_EQ(adds.executable->state(1)->number(999), 7);
+    EXPECT_EQ(doubles.executable->run(twos, doubles.outputs).error().code, ErrorCode::missing_entry);
+    ASSERT_TRUE(share_states(*doubles.executable, *adds.executable).ok());
+    run(doubles);
+    EXPECT_EQ(adds.executable->state(0)->number(999), 16);
+}
+
+TEST(ExecuteStates, ARunFromEmptyTensorsGoesOnFromTheStates) {
+    const Graph step = tests::training_step();
+    const auto device = test_device(1);
+    Prepared copied = prepare(*device, step, {}), viewed = prepare(*device, step, {});
+    std::vector<Tensor> given = tests::step_inputs(1);
+    for (const Tensor& first : tests::first_values(step)) given.push_back(first);
+    const auto expected = run_from(*copied.executable, step, given);
+    ASSERT_TRUE(expected.ok()) << expected.error().text();
+    for (std::size_t i = step.inputs().size(); i < given.size(); ++i) given[i] = Tensor();
+    const auto made = run_from(*viewed.executable, step, given, NewStates::views);
+    ASSERT_TRUE(made.ok()) << made.error().text();
+    ASSERT_EQ(made->size(), expected->size());
+    for (std::size_t i = 0; i < made->size(); ++i) EXPECT_TRUE((*made)[i].same_bytes((*expected)[i])) << i;
+    const std::size_t last = made->size() - 1;
+    EXPECT_EQ((*made)[last].bytes(), state_view(*viewed.executable, step.states().size() - 1)->bytes());
+}
+
 // A sum whose third term is the state, of integers: the kernel folds term by term.
 TEST(ExecuteStates, KernelsThatFoldDoNotReadWhatTheyWrote) {
     Graph graph;

@@ -168,6 +168,22 @@ TEST(Accumulate, EveryOptimizerApplies) {
     }
 }
 
+TEST(Accumulate, MasksChangeFromStepToStepWithoutAnOptimizer) {
+    StepOptions wanted = options(LossKind::cross_entropy);
+    wanted.optimizer.kind = OptimizerKind::none;
+    wanted.clip_norm = 0;
+    const auto split = accumulated_step(forward(12), wanted);
+    ASSERT_TRUE(split.ok()) << split.error().text();
+    Named states, given = data(LossKind::cross_entropy, 0);
+    given["viridian.inverse_count"] = Tensor::of<double>(ElementType::f64, {}, std::vector{0.1});
+    const auto mask = [&] { return run(split->accumulate.graph, given, states).at("mask"); };
+    const Tensor first = mask();
+    EXPECT_TRUE(mask().same_bytes(first)) << "micro-batches of a step draw from the same number";
+    run(split->apply, given, states);
+    EXPECT_EQ(states.at(std::string(count_state)).integer(0), 1);
+    EXPECT_FALSE(mask().same_bytes(first));
+}
+
 TEST(Accumulate, StatesSayWhatTheyAre) {
     const auto split = accumulated_step(forward(4), options(LossKind::cross_entropy));
     ASSERT_TRUE(split.ok()) << split.error().text();

@@ -165,12 +165,14 @@ void Ledger::write(const trace::Trace& about, Accounting& out) {
     const auto figure = [&](Exact value, Interval interval, const Provenance& provenance) {
         return with_model_error({joules(value), joules(interval.low), joules(interval.high), provenance});
     };
+    const Exact most = shares.meter_total + power_.resolution;  // no operation took more
     for (OperationId i = 0; i < shares.shares.size() && i < operations_.size(); ++i) {
         const Share& share = shares.shares[i];
+        const Exact high = std::max(share.energy, std::min(share.high, most));
         Operation operation = operations_.describe(i, about, name_);
         operation.count = share.count;
         operation.seconds = Seconds(1e-9 * static_cast<double>(share.active));
-        if (metered) operation.energy = figure(share.energy, {share.low, share.high}, derived);
+        if (metered) operation.energy = figure(share.energy, {share.low, high}, derived);
         out.operations.push_back(std::move(operation));
     }
     if (!metered) return;

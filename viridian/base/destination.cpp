@@ -29,11 +29,20 @@ int Destination::open() const {
     return make();
 }
 
-bool Destination::place() const {
-    if (beside == path) return true;
-    if (std::rename(beside.c_str(), path.c_str()) != 0) return false;
-    errno = sync_folder(path.parent_path());
-    return errno == 0;
+Result<void> Destination::place() const {
+    if (beside == path) return {};
+    if (std::rename(beside.c_str(), path.c_str()) != 0) {
+        const int why = errno;
+        abandon();
+        return write_error(path, why);
+    }
+    if (const int why = sync_folder(path.parent_path()); why != 0)
+        return fail(why == ENOSPC || why == EDQUOT ? ErrorCode::disk_full : ErrorCode::file_not_writable,
+                    "check the disk, and write it again to be sure",
+                    "`{}` was written, but its folder could not be synced, so it may be lost if the machine "
+                    "stops now: {}",
+                    path.string(), std::strerror(why));
+    return {};
 }
 
 void Destination::abandon() const {

@@ -13,8 +13,9 @@ struct Destination {
 
     // Makes `beside` anew, or opens the device; returns a descriptor, or -1 with errno set.
     [[nodiscard]] int open() const;
-    // Renames `beside` to `path` and syncs the folder; returns false with errno set on failure.
-    [[nodiscard]] bool place() const;
+    // Renames `beside` to `path` and syncs the folder. Removes `beside` if that fails. Errors: those of
+    // write_error(). If the folder alone could not be synced, the error says that `path` was written.
+    [[nodiscard]] Result<void> place() const;
     void abandon() const;  // removes `beside`, unless it is `path`
 
     Path path;    // the file to which `name` leads

@@ -71,8 +71,7 @@ Result<void> write_file(const Path& name, std::string_view bytes) {
         return give_up(written.fault);
     if (::fsync(file.number()) != 0 && errno != EINVAL) return give_up(errno);
     if (file.close() != 0) return give_up(errno);
-    if (!to.place()) return give_up(errno);
-    return {};
+    return to.place();
 }
 
 Result<TemporaryFile> TemporaryFile::make() {

@@ -37,6 +37,11 @@ void rest(Executable& executable) {
     if (auto* resting = dynamic_cast<Resting*>(&executable)) resting->rest();
 }
 
+Result<void> share_states(Executable& executable, Executable& owner) {
+    if (auto* resting = dynamic_cast<Resting*>(&executable)) return resting->share_states(owner);
+    return fail(ErrorCode::unsupported, "prepare both on the processor", "the executable shares no states");
+}
+
 Result<graph::Tensor> Executable::state(std::size_t i) const { return no_such_state(i); }
 Result<void> Executable::set_state(std::size_t i, const graph::Tensor&) { return no_such_state(i); }
 Result<StateMemory> Executable::state_memory(std::size_t i) { return no_such_state(i); }
@@ -50,19 +55,27 @@ Result<void> run_on(Executable& executable, std::span<const graph::Tensor> given
     return executable.run(given.first(given.size() - states), outputs);
 }
 
+Result<graph::Tensor> state_view(Executable& executable, std::size_t i) {
+    VIRIDIAN_TRY(const StateMemory memory, executable.state_memory(i));
+    const std::shared_ptr<const std::byte> borrowed(std::shared_ptr<void>(), memory.bytes.data());
+    return graph::Tensor(memory.format.element, memory.dims, borrowed);
+}
+
 Result<std::vector<graph::Tensor>> run_from(Executable& executable, const graph::Graph& graph,
-                                            std::span<const graph::Tensor> given) {
+                                            std::span<const graph::Tensor> given, NewStates states) {
     const std::size_t inputs = graph.inputs().size();
     if (given.size() != inputs + executable.state_count())
         return fail(ErrorCode::mismatch, "give one tensor per input and state",
                     "{} tensors were given for {} inputs and {} states", given.size(), inputs,
                     executable.state_count());
     for (std::size_t i = 0; i < executable.state_count(); ++i)
-        VIRIDIAN_TRY(executable.set_state(i, given[inputs + i]));
+        if (given[inputs + i].type() != graph::ElementType::undefined)
+            VIRIDIAN_TRY(executable.set_state(i, given[inputs + i]));
     VIRIDIAN_TRY(std::vector<graph::Tensor> results, output_tensors(graph));
     VIRIDIAN_TRY(executable.run(given.first(inputs), results));
     for (std::size_t i = 0; i < executable.state_count(); ++i) {
-        VIRIDIAN_TRY(graph::Tensor state, executable.state(i));
+        VIRIDIAN_TRY(graph::Tensor state,
+                     states == NewStates::views ? state_view(executable, i) : executable.state(i));
         results.push_back(std::move(state));
     }
     return results;

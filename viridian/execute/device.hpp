@@ -107,11 +107,19 @@ class Executable {
     [[nodiscard]] virtual Bytes memory() const = 0;  // weights, and activations and scratch of all runs
 };
 
-// These call run() with what graph::evaluate() takes and gives. `given` holds the inputs and then a value for
-// every state. run_from() sets the states, runs once, and returns the outputs and then the new states.
-// run_on() leaves the states alone. Errors: mismatch (too few tensors), those of set_state and of run.
+// Returns state `i` where it lies: valid until the next run or change of the states. Errors: missing_entry.
+[[nodiscard]] Result<graph::Tensor> state_view(Executable& executable, std::size_t i);
+
+// NewStates says what run_from() returns of the new states: copies, or views as of state_view().
+enum class NewStates : std::uint8_t { copies, views };
+
+// These call run() with what graph::evaluate() takes and gives. `given` holds the inputs and then a tensor
+// for every state. run_from() sets the states whose tensor is not empty, runs once, and returns the outputs
+// and then the new states. run_on() leaves the states alone. Errors: mismatch (too few tensors), those of
+// set_state and of run.
 [[nodiscard]] Result<std::vector<graph::Tensor>> run_from(Executable& executable, const graph::Graph& graph,
-                                                          std::span<const graph::Tensor> given);
+                                                          std::span<const graph::Tensor> given,
+                                                          NewStates states = NewStates::copies);
 [[nodiscard]] Result<void> run_on(Executable& executable, std::span<const graph::Tensor> given,
                                   std::span<graph::Tensor> outputs);
 

@@ -182,6 +182,8 @@ Result<Graph> apply_graph(const Graph& accumulate, const StepOptions& options,
         graph.set_after(one.parameter, one.parameter);
         one.gradient = add_accumulator(graph, one);
     }
+    for (const graph::State& state : accumulate.states())  // masks are drawn anew even if nothing is updated
+        if (state.role == graph::StateRole::counter) static_cast<void>(step_count(graph));
     Updates updates = add_updates(graph, options, here);
     trained = std::move(updates.parameters);
     Builder b(graph);

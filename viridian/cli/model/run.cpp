@@ -66,6 +66,16 @@ Result<Json> outputs_json(const RunOptions& options, const graph::Graph& graph,
     return list;
 }
 
+// The executable begins with the first values of the states. Here only those values stay that files gave, so
+// that memory holds the states once.
+void leave_first_values(const graph::Graph& graph, std::vector<graph::Tensor>& inputs) {
+    for (std::size_t i = 0; i < graph.states().size(); ++i) {
+        graph::Tensor& state = inputs[graph.inputs().size() + i];
+        const graph::Tensor* first = graph.first_value(graph.states()[i].before);
+        if (first != nullptr && first->bytes() == state.bytes()) state = graph::Tensor();
+    }
+}
+
 // What a process had spent before and while it made a model ready, for harnesses that compare systems.
 struct Readiness {
     double seconds = 0;
@@ -145,6 +155,16 @@ Json states_json(const optimize::PlannedModel& planned) {
             {"bytes_copied_a_run", planned.executable->copied_into_states().value}};
 }
 
+// Takes one step from the first values, and tells of its outputs and states.
+Result<void> tell_first_step(const RunOptions& options, const optimize::PlannedModel& planned,
+                             const std::vector<graph::Tensor>& inputs, Json& result) {
+    VIRIDIAN_TRY(const std::vector<graph::Tensor> made,
+                 execute::run_from(*planned.executable, planned.graph, inputs, execute::NewStates::views));
+    result["states"] = states_json(planned);
+    VIRIDIAN_TRY(result["outputs"], outputs_json(options, planned.graph, made));
+    return {};
+}
+
 void tell_times(const Summary& seconds, Json& result) {
     result["seconds"] = seconds.median;
     result["minimum"] = seconds.minimum;
@@ -170,8 +190,7 @@ Result<Answer> run_run(const RunOptions& options) {
     VIRIDIAN_TRY(session::LoadedModel loaded, session::load(options.model, &listener));
     const session::ModelFiles files = loaded.files;
     VIRIDIAN_TRY(check_names(options, files, loaded.graph));
-    VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs,
-                 model_inputs(loaded.graph, options.inputs, options.seed));
+    VIRIDIAN_TRY(std::vector<graph::Tensor> inputs, model_inputs(loaded.graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", files.model.filename().string()}};
     if (options.device == "reference") {
         VIRIDIAN_TRY(const std::optional<Bytes> left, session::memory_left(loaded.graph, options.model));
@@ -179,6 +198,7 @@ Result<Answer> run_run(const RunOptions& options) {
         VIRIDIAN_TRY(result["outputs"], outputs_json(options, loaded.graph, outputs));
         return untimed(options, loaded.graph, outputs, "the reference kernels", std::move(result));
     }
+    if (!options.retune) leave_first_values(loaded.graph, inputs);  // tuning runs on from state to state
     const execute::PinnedCaller pinned(options.model.pin);
     VIRIDIAN_TRY(session::Session ready,
                  options.retune ? session::retune(std::move(loaded), options.model, options.seed, listener)
@@ -190,16 +210,14 @@ Result<Answer> run_run(const RunOptions& options) {
         return Answer{Json::object(), ""};
     }
     if (options.rounds == 0) {
-        VIRIDIAN_TRY(const std::vector<graph::Tensor> outputs,
-                     execute::run_from(*planned.executable, planned.graph, inputs));
+        VIRIDIAN_TRY(
+            const std::vector<graph::Tensor> outputs,
+            execute::run_from(*planned.executable, planned.graph, inputs, execute::NewStates::views));
         return untimed(options, planned.graph, outputs, "one run", std::move(result));
     }
     // Timing goes on from state to state; what is shown is the first step.
-    std::vector<graph::Tensor> first_step;
-    if (planned.executable->state_count() > 0) {
-        VIRIDIAN_TRY(first_step, execute::run_from(*planned.executable, planned.graph, inputs));
-        result["states"] = states_json(planned);
-    }
+    const bool has_states = planned.executable->state_count() > 0;
+    if (has_states) VIRIDIAN_TRY(tell_first_step(options, planned, inputs, result));
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
     std::vector<profile::Subject> subjects = {{planned.executable.get(), inputs, std::move(outputs)}};
     VIRIDIAN_TRY(const std::vector<Summary> seconds,
@@ -221,8 +239,9 @@ Result<Answer> run_run(const RunOptions& options) {
     result["step_seconds"] = sum;
     result["predicted_seconds"] = planned.plan.predicted_seconds.value;
     result["memory_bytes"] = planned.executable->memory().value;
-    VIRIDIAN_TRY(result["outputs"],
-                 outputs_json(options, planned.graph, first_step.empty() ? subjects[0].outputs : first_step));
+    if (!has_states) {
+        VIRIDIAN_TRY(result["outputs"], outputs_json(options, planned.graph, subjects[0].outputs));
+    }
     if (!options.trace.empty()) {
         VIRIDIAN_TRY(
             write_run_trace(planned, inputs, options.traced_runs, options.model.meter, options.trace));

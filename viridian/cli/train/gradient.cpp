@@ -3,6 +3,7 @@
 
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/cli/model/files_read.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/train/step_options.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -80,16 +81,22 @@ Answer describe(const GradientOptions& options, const gradient::Step& step) {
     return answer;
 }
 
-// Two files, step.accumulate.onnx and step.apply.onnx for step.onnx.
+// The file of the step, or, if gradients are accumulated, step.accumulate.onnx and step.apply.onnx for
+// step.onnx.
+std::vector<Path> written_files(const GradientOptions& options) {
+    if (!options.accumulate) return {options.output};
+    const auto with = [&](const char* ending) { return Path(options.output).replace_extension(ending); };
+    return {with(".accumulate.onnx"), with(".apply.onnx")};
+}
+
 Result<Answer> write_accumulated(const GradientOptions& options, const gradient::AccumulatedStep& step) {
+    const std::vector<Path> files = written_files(options);
     Answer answer = describe_step(options, step.accumulate, elements(step.apply, graph::StateRole::moment));
     std::string graphs;
-    for (const auto& [name, graph] :
-         {std::pair{"accumulate", &step.accumulate.graph}, std::pair{"apply", &step.apply}}) {
-        const std::string file =
-            Path(options.output).replace_extension(fmt::format(".{}.onnx", name)).string();
-        VIRIDIAN_TRY(onnx::save(*graph, file));
-        const Answer one = describe_graph(*graph, file);
+    for (const auto& [name, file, graph] : {std::tuple{"accumulate", &files[0], &step.accumulate.graph},
+                                            std::tuple{"apply", &files[1], &step.apply}}) {
+        VIRIDIAN_TRY(onnx::save(*graph, *file));
+        const Answer one = describe_graph(*graph, file->string());
         answer.json[name] = one.json;
         graphs += one.text;
     }
@@ -98,7 +105,8 @@ Result<Answer> write_accumulated(const GradientOptions& options, const gradient:
 }
 
 Result<Answer> run_gradient(GradientOptions options) {
-    VIRIDIAN_TRY(check_writable(options.output));
+    for (const Path& file : written_files(options)) VIRIDIAN_TRY(check_writable(file));
+    VIRIDIAN_TRY(check_replaces_nothing(written_files(options), files_read(options.model, {})));
     VIRIDIAN_TRY(const gradient::StepOptions wanted, step_options(options.step));
     if (wants_balance(options.step))
         return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",

@@ -28,10 +28,15 @@ void add_to(PhaseJoules& joules, const account::Operation& operation) {
     add_to(joules.all, *operation.energy);
 }
 
-void divide(PhaseJoules& joules, double steps) {
+// Makes the sums of some steps means of one step. The ends of intervals were added up; no part exceeds what
+// the meters counted at `most`.
+void divide(PhaseJoules& joules, double steps, Joules most) {
     for (std::optional<Energy>* one :
-         {&joules.forward, &joules.backward, &joules.update, &joules.other, &joules.all})
-        if (*one) *one = scaled(**one, 1 / steps);
+         {&joules.forward, &joules.backward, &joules.update, &joules.other, &joules.all}) {
+        if (!*one) continue;
+        (*one)->high = std::max((*one)->value, std::min((*one)->high, most));
+        *one = scaled(**one, 1 / steps);
+    }
 }
 
 void add_books(const account::Device& device, std::vector<DeviceBooks>& books) {
@@ -73,9 +78,11 @@ StepJoules step_joules(const std::vector<AccountedSteps>& accounted) {
     }
     if (made.steps == 0) return made;
     const auto steps = static_cast<double>(made.steps);
-    divide(made.each, steps);
+    Joules most;
+    for (const DeviceBooks& device : made.books) most += device.meter.high;
+    divide(made.each, steps, most);
     for (auto& [name, layer] : layers) {
-        divide(layer.joules, steps);
+        divide(layer.joules, steps, most);
         layer.seconds = layer.seconds / steps;
         made.layers.push_back(std::move(layer));
     }

@@ -122,10 +122,7 @@ class CpuExecutable final : public Executable, public Resting {
                 constants_.emplace_back(outputs_.size(), *constant);
             outputs_.push_back(type_of(plan.buffers[id]));
         }
-        kept_.prepare(graph, plan);
-        if (consumed != nullptr)
-            for (const graph::State& state : graph.states())
-                consumed->set_first_value(state.before, Tensor());
+        kept_.prepare(graph, plan, consumed);
         const RunStates::Lease first(states_, [this] { return make_state(); });
         return {};
     }
@@ -143,6 +140,14 @@ class CpuExecutable final : public Executable, public Resting {
     void rest() override {
         states_.clear();
         kept_.rest();
+    }
+    Result<void> share_states(Executable& owner) override {
+        auto* const other = dynamic_cast<CpuExecutable*>(&owner);
+        if (other == nullptr)
+            return fail(ErrorCode::unsupported, "prepare both on one device",
+                        "the states lie on different devices");
+        states_.clear();  // its steps know the old addresses
+        return kept_.share(other->kept_);
     }
     Bytes copied_into_states() const override { return kept_.copied(); }
 
@@ -189,7 +194,7 @@ class CpuExecutable final : public Executable, public Resting {
     static Type type_of(const plan::Buffer& buffer) { return {buffer.format.element, buffer.dims}; }
 
     std::unique_ptr<RunState> make_state() {
-        return std::make_unique<RunState>(layouts_, arena_bytes_, workspace_bytes_, kept_.data());
+        return std::make_unique<RunState>(layouts_, arena_bytes_, workspace_bytes_, kept_);
     }
 
     // `lane`: as which thread the run is recorded.

@@ -5,6 +5,7 @@
 
 #include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/lease_list.hpp"
+#include "viridian/execute/cpu/state_store.hpp"
 
 namespace viridian::execute::cpu {
 
@@ -27,10 +28,10 @@ struct StepLayout {
 };
 
 struct RunState {
-    // Allocates the memory, and binds the steps that have no outside address. `states` is the memory of the
-    // states, which all runs share. Throws bad_alloc.
+    // Allocates the memory, and binds the steps that have no outside address. `states` keeps the states,
+    // which all runs share. Throws bad_alloc.
     RunState(const std::vector<StepLayout>& layouts, std::size_t arena_bytes, std::size_t workspace_bytes,
-             std::byte* states);
+             const StateStore& states);
 
     Buffer arena, workspace;
     std::vector<BoundStep> steps;

@@ -1,5 +1,6 @@
 #pragma once
-// A StateStore keeps the states of an executable in memory of their own from run to run.
+// A StateStore keeps the states of an executable in memory of their own from run to run. Two stores may share
+// the memory of states.
 #include <atomic>
 #include <mutex>
 
@@ -11,18 +12,22 @@ namespace viridian::execute::cpu {
 class StateStore {
   public:
     // Allocates the memory of the plan's states and fills in their first values. A state without one waits
-    // for set(). Throws bad_alloc.
-    void prepare(const graph::Graph& graph, const plan::Plan& plan);
+    // for set(). `consumed` is null, or the same graph, which loses each first value when it is copied.
+    // Throws bad_alloc.
+    void prepare(const graph::Graph& graph, const plan::Plan& plan, graph::Graph* consumed);
 
     [[nodiscard]] std::size_t count() const { return states_.size(); }
-    [[nodiscard]] std::byte* data() { return memory_.data(); }
-    [[nodiscard]] std::size_t size() const { return memory_.size(); }
+    // Returns where the plan's `offset` into the memory of states lies. All states have memory.
+    [[nodiscard]] std::byte* at(std::int64_t offset) const;
+    [[nodiscard]] std::size_t size() const { return own_bytes_; }  // without what another store lends
     // These do what Executable says.
     [[nodiscard]] Result<graph::Tensor> get(std::size_t i) const;
     Result<void> set(std::size_t i, const graph::Tensor& value);
     [[nodiscard]] Result<StateMemory> memory(std::size_t i);
     // Frees the memory; every state waits for set() then.
     void rest();
+    // Lets the states that `owner` has too, by name and type, lie in its memory. Errors: out_of_memory.
+    Result<void> share(StateStore& owner);
     [[nodiscard]] Bytes copied() const { return Bytes(copied_.load()); }
 
     // Calls `run` while no other run is under way. Errors: missing_entry if a state has no value; those of
@@ -30,20 +35,25 @@ class StateStore {
     Result<void> hold(const std::function<Result<void>()>& run);
 
   private:
+    struct Slot {
+        Buffer memory;
+        bool known = false;  // it has a value
+    };
     struct Kept {
         std::string name;
         plan::Format format;
         graph::Dims dims;
         std::int64_t offset = 0, bytes = 0;
-        bool known = false;         // it has a value
-        graph::Tensor every_run{};  // the constant that every run leaves
+        std::shared_ptr<Slot> slot = {};  // null while the state rests
+        graph::Tensor every_run = {};     // the constant that every run leaves
     };
     [[nodiscard]] Result<void> check(std::size_t i) const;
+    // Gives new memory to these states. Throws bad_alloc.
+    void allocate(const std::vector<Kept*>& states);
     [[nodiscard]] Result<void> have_memory();
 
-    std::vector<Kept> states_;
-    std::size_t bytes_ = 0;
-    Buffer memory_;  // empty while the states rest
+    std::vector<Kept> states_;  // by offset
+    std::size_t own_bytes_ = 0;
     std::int64_t copied_by_a_run_ = 0;
     std::atomic<std::int64_t> copied_ = 0;
     mutable std::mutex mutex_;

@@ -69,9 +69,8 @@ Result<void> ExternalFile::finish() {
     const bool written = std::fflush(file) == 0 && (::fsync(::fileno(file)) == 0 || errno == EINVAL);
     const int number = errno;
     if (std::fclose(file) != 0 || !written) return write_error(path_, written ? errno : number);
-    if (!stream_->to.place()) return write_error(path_, errno);
-    stream_->placed = true;
-    return {};
+    stream_->placed = true;  // or removed
+    return stream_->to.place();
 }
 
 }  // namespace viridian::onnx

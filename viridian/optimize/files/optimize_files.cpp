@@ -46,10 +46,9 @@ Result<void> place(const Path& staged, const Path& target) {
     if (errno != EXDEV) return write_error(to.path, errno);
     std::error_code fault;  // a link led to another file system
     fs::copy_file(staged, to.beside, fs::copy_options::overwrite_existing, fault);
-    if (!fault && to.place()) return {};
-    const int number = fault ? fault.value() : errno;
+    if (!fault) return to.place();
     to.abandon();
-    return write_error(to.path, number);
+    return write_error(to.path, fault.value());
 }
 
 // Whether the written model is the graph that its plan names.

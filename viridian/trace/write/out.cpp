@@ -47,8 +47,7 @@ class OutFile : public Out {
     }
     Result<void> close() override {
         VIRIDIAN_TRY(write(held_));
-        const bool closed = ::close(std::exchange(number_, -1)) == 0;
-        if (closed && to_.place()) return {};
+        if (::close(std::exchange(number_, -1)) == 0) return to_.place();
         const int why = errno;
         to_.abandon();
         return write_error(to_.path, why);

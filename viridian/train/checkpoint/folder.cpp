@@ -106,7 +106,7 @@ Result<Path> CheckpointFolder::save(const Checkpoint& checkpoint) {
         folder_ / fmt::format("{}{:0{}}{}", name_prefix, checkpoint.position.step, name_digits, name_suffix);
     if (auto written = write_checkpoint(path, checkpoint); !written.ok()) {
         Error error = written.error();
-        if (const auto files = checkpoints_in(folder_); !files.empty())
+        if (const auto files = checkpoints_in(folder_); !files.empty() && files.front() != path)
             error.next_step += fmt::format("; the last checkpoint is still `{}`", files.front().string());
         return error;
     }

@@ -18,12 +18,9 @@ Result<void> write_parts(const Path& path, std::span<const std::string_view> par
         if (fault == 0) fault = write_all(file, part).fault;
     if (fault == 0 && ::fsync(file) != 0 && errno != EINVAL) fault = errno;
     if (::close(file) != 0 && fault == 0) fault = errno;
-    if (fault == 0 && !to.place()) fault = errno;
-    if (fault != 0) {
-        to.abandon();
-        return write_error(to.path, fault);
-    }
-    return {};
+    if (fault == 0) return to.place();
+    to.abandon();
+    return write_error(to.path, fault);
 }
 
 }  // namespace viridian::train

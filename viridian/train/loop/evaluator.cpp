@@ -8,7 +8,7 @@ Evaluator::Evaluator(const Task& task, const RunOptions& options, const gradient
     : task_(task),
       options_(options),
       step_(step),
-      sizes_([this](std::int64_t batch) { return ready(batch); }) {}
+      sizes_([this](std::int64_t batch) { return graph_for(batch); }, task.prepare) {}
 
 Result<void> Evaluator::open(const std::vector<data::ModelInput>& inputs) {
     inputs_ = inputs;
@@ -27,12 +27,12 @@ Result<void> Evaluator::open(const std::vector<data::ModelInput>& inputs) {
     return {};
 }
 
-Result<Ready> Evaluator::ready(std::int64_t batch) {
+Result<graph::Graph> Evaluator::graph_for(std::int64_t batch) {
     VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
     VIRIDIAN_TRY(gradient::Evaluation evaluation,
                  gradient::evaluation_of(forward, step_, options_.step.loss));
     judged_ = std::move(evaluation.judged);
-    return task_.prepare(std::move(evaluation.graph));
+    return std::move(evaluation.graph);
 }
 
 Result<std::map<std::string, double>> Evaluator::judge(const Tensors& weights) {

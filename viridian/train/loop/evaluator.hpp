@@ -25,7 +25,7 @@ class Evaluator {
     [[nodiscard]] const std::vector<Metric>& metrics() const { return metrics_; }
 
   private:
-    [[nodiscard]] Result<Ready> ready(std::int64_t batch);
+    [[nodiscard]] Result<graph::Graph> graph_for(std::int64_t batch);
     [[nodiscard]] Result<void> add(const Portion& portion);
 
     const Task& task_;

@@ -29,6 +29,17 @@ Result<data::Sampler> sampler_of(const Task& task, const RunOptions& options) {
     return data::Sampler::make(sampling);
 }
 
+Result<std::vector<data::Batch>> parts_of(const data::Sampler& sampler, const data::Batches& batches,
+                                          std::int64_t step, std::int64_t parts) {
+    std::vector<data::Batch> all;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        data::Draw draw = sampler.draw(step, part);
+        if (draw.samples.empty()) continue;
+        VIRIDIAN_TRY(all.emplace_back(), batches.batch(std::move(draw)));
+    }
+    return all;
+}
+
 Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors) {
     Tensors all;
     for (std::size_t i = 0; i < inputs.size(); ++i) all[inputs[i].name] = std::move(tensors[i]);

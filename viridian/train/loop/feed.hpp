@@ -14,6 +14,11 @@ using Tensors = std::map<std::string, graph::Tensor>;  // by the name of the inp
 // whose batch is fixed), those of Sampler::make.
 [[nodiscard]] Result<data::Sampler> sampler_of(const Task& task, const RunOptions& options);
 
+// Returns the batches of a step in order: one, or its micro-batches. Errors: those of reading data.
+[[nodiscard]] Result<std::vector<data::Batch>> parts_of(const data::Sampler& sampler,
+                                                        const data::Batches& batches, std::int64_t step,
+                                                        std::int64_t parts);
+
 // Returns the tensors of a batch under the names of their inputs.
 [[nodiscard]] Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors);
 

@@ -69,32 +69,10 @@ Result<std::vector<NamedTensor>> Runner::views(std::span<const std::string> name
                 return ready_.graph.value(one.before).name;
             });
         const auto index = static_cast<std::size_t>(state - states.begin());
-        VIRIDIAN_TRY(const execute::StateMemory memory, ready_.executable->state_memory(index));
-        const std::shared_ptr<const std::byte> borrowed(std::shared_ptr<void>(), memory.bytes.data());
-        found.push_back({name, graph::Tensor(memory.format.element, memory.dims, borrowed)});
+        VIRIDIAN_TRY(graph::Tensor view, execute::state_view(*ready_.executable, index));
+        found.push_back({name, std::move(view)});
     }
     return found;
-}
-
-Result<void> Runner::take_states(Runner& other, graph::StateRole role) {
-    const std::vector<graph::State>& states = ready_.graph.states();
-    const std::vector<graph::State>& others = other.ready_.graph.states();
-    std::map<std::string_view, std::size_t> places;
-    for (std::size_t i = 0; i < others.size(); ++i)
-        if (others[i].role == role) places[other.ready_.graph.value(others[i].before).name] = i;
-    for (std::size_t i = 0; i < states.size(); ++i) {
-        const auto found = places.find(ready_.graph.value(states[i].before).name);
-        if (states[i].role != role || found == places.end()) continue;
-        VIRIDIAN_TRY(const execute::StateMemory to, ready_.executable->state_memory(i));
-        VIRIDIAN_TRY(const execute::StateMemory from, other.ready_.executable->state_memory(found->second));
-        if (to.format == from.format && to.bytes.size() == from.bytes.size()) {
-            std::ranges::copy(from.bytes, to.bytes.begin());
-            continue;
-        }
-        VIRIDIAN_TRY(const graph::Tensor value, other.ready_.executable->state(found->second));
-        VIRIDIAN_TRY(ready_.executable->set_state(i, value));
-    }
-    return {};
 }
 
 }  // namespace viridian::train

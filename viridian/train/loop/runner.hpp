@@ -31,11 +31,14 @@ class Runner {
     // Returns the states of these names where they lie: valid until the next run, change or rest. Errors:
     // missing_entry.
     [[nodiscard]] Result<std::vector<NamedTensor>> views(std::span<const std::string> names);
-    // Copies the states of a role that both have, by name, from `other`. Errors: those of Executable::state.
-    Result<void> take_states(Runner& other, graph::StateRole role);
+    // Lets the states that both have, by name, lie in the memory of `owner`. Errors: those of
+    // execute::share_states.
+    Result<void> share_states(Runner& owner) {
+        return execute::share_states(*ready_.executable, *owner.ready_.executable);
+    }
     // The kernels of all runs are recorded from now on; null ends it.
     void record(trace::Recorder* recorder) { ready_.executable->record(recorder); }
-    // Frees the memory of states and activations. The states have to be set before the next run.
+    // Frees the memory of states and activations. The states have to be set or shared before the next run.
     void rest() { execute::rest(*ready_.executable); }
 
   private:

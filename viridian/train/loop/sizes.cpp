@@ -2,20 +2,25 @@
 
 namespace viridian::train {
 
+Result<Runner> Sizes::ready(std::int64_t batch) {
+    VIRIDIAN_TRY(graph::Graph graph, make_(batch));
+    if (latest_ != nullptr)  // it has the states
+        for (const graph::State& state : graph.states()) graph.set_first_value(state.before, graph::Tensor());
+    VIRIDIAN_TRY(Ready made, prepare_(std::move(graph)));
+    return Runner::make(std::move(made));
+}
+
 Result<Runner*> Sizes::at(std::int64_t batch) {
     auto found = runners_.find(batch);
     if (latest_ != nullptr && found != runners_.end() && latest_ == &found->second) return latest_;
-    std::optional<std::map<std::string, graph::Tensor>> states;
-    if (latest_ != nullptr) {
-        VIRIDIAN_TRY(states, latest_->states());
-        rest();  // so that two sizes never have memory at once
-    }
     if (found == runners_.end()) {
-        VIRIDIAN_TRY(Ready ready, make_(batch));
-        VIRIDIAN_TRY(Runner runner, Runner::make(std::move(ready)));
+        VIRIDIAN_TRY(Runner runner, ready(batch));
         found = runners_.emplace(batch, std::move(runner)).first;
     }
-    if (states) VIRIDIAN_TRY(found->second.set_states(*states));
+    if (latest_ != nullptr) {
+        VIRIDIAN_TRY(found->second.share_states(*latest_));
+        latest_->rest();
+    }
     latest_ = &found->second;
     return latest_;
 }

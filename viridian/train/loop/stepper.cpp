@@ -12,20 +12,25 @@ std::string value_name(const graph::Graph& graph, graph::ValueId id) {
 }  // namespace
 
 Stepper::Stepper(const Task& task, const RunOptions& options)
-    : task_(task), options_(options), sizes_([this](std::int64_t batch) { return make(batch); }) {}
+    : task_(task),
+      options_(options),
+      sizes_([this](std::int64_t batch) { return make(batch); }, task.prepare) {}
 
 Result<void> Stepper::make_ready(std::int64_t batch) {
     VIRIDIAN_TRY(Runner* const runner, sizes_.at(batch));
     if (inputs_.empty()) inputs_ = data_inputs(runner->graph());
+    if (!apply_ || shares_) return {};
+    VIRIDIAN_TRY(runner->share_states(*apply_));
+    shares_ = true;  // the runner of the next size shares those of this one
     return {};
 }
 
-Result<Ready> Stepper::make(std::int64_t batch) {
+Result<graph::Graph> Stepper::make(std::int64_t batch) {
     VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
     if (hash_.empty()) hash_ = fmt::format("{:016x}", structural_hash(forward));
     if (!accumulates()) {
         VIRIDIAN_TRY(step_, gradient::training_step(forward, options_.step));
-        return task_.prepare(std::move(step_.graph));
+        return std::move(step_.graph);
     }
     VIRIDIAN_TRY(gradient::AccumulatedStep made, gradient::accumulated_step(forward, options_.step));
     if (!apply_) {  // it is the same for every size of batch
@@ -33,7 +38,7 @@ Result<Ready> Stepper::make(std::int64_t batch) {
         VIRIDIAN_TRY(apply_, Runner::make(std::move(ready)));
     }
     step_ = std::move(made.accumulate);
-    return task_.prepare(std::move(step_.graph));
+    return std::move(step_.graph);
 }
 
 Result<StepResult> Stepper::run(std::vector<data::Batch> parts, double rate) {
@@ -62,14 +67,9 @@ Result<void> Stepper::run_part(data::Batch part, StepNumbers numbers, StepResult
 }
 
 Result<void> Stepper::apply(const StepNumbers& numbers, StepResult& result) {
-    Runner& micro_batch = sizes_.latest();
-    VIRIDIAN_TRY(apply_->take_states(micro_batch, graph::StateRole::accumulator));
     const double loss = result.loss;
     VIRIDIAN_TRY(run_one(*apply_, {}, numbers, result));
     result.loss = loss;
-    for (const graph::StateRole role :
-         {graph::StateRole::parameter, graph::StateRole::counter, graph::StateRole::accumulator})
-        VIRIDIAN_TRY(micro_batch.take_states(*apply_, role));
     return {};
 }
 
@@ -124,15 +124,20 @@ std::vector<StateAbout> Stepper::states_about() {
     return all;
 }
 
-Result<Tensors> Stepper::states() {
-    Tensors kept;
+Result<std::vector<NamedTensor>> Stepper::views() {
+    std::vector<NamedTensor> all;
+    std::set<std::string> seen;
     for (Runner* runner : runners()) {
-        VIRIDIAN_TRY(Tensors states, runner->states());
-        kept.merge(states);
+        std::vector<std::string> names;
+        for (const graph::State& state : runner->graph().states()) {
+            const std::string& name = runner->graph().value(state.before).name;
+            if (state.role != graph::StateRole::accumulator && seen.insert(name).second)
+                names.push_back(name);
+        }
+        VIRIDIAN_TRY(std::vector<NamedTensor> some, runner->views(names));
+        std::ranges::move(some, std::back_inserter(all));
     }
-    std::erase_if(kept,
-                  [](const auto& state) { return state.first.ends_with(gradient::accumulator_suffix); });
-    return kept;
+    return all;
 }
 
 Result<void> Stepper::set_states(const Tensors& states) {

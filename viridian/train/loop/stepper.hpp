@@ -48,9 +48,10 @@ class Stepper {
     // The states that last from step to step, in the order of the step's graphs. Accumulators, which are zero
     // between steps, are none of them.
     [[nodiscard]] std::vector<StateAbout> states_about();
-    [[nodiscard]] Result<Tensors> states();
     Result<void> set_states(const Tensors& states);
-    // Returns parameters or statistics where they lie: valid until the next step. Errors: missing_entry.
+    // Returns these states where they lie: all that last, or parameters and statistics by name. They are
+    // valid until the next step. Errors: missing_entry.
+    [[nodiscard]] Result<std::vector<NamedTensor>> views();
     [[nodiscard]] Result<std::vector<NamedTensor>> views(std::span<const std::string> names) {
         return sizes_.latest().views(names);
     }
@@ -58,7 +59,7 @@ class Stepper {
   private:
     [[nodiscard]] bool accumulates() const { return options_.accumulate > 1; }
     [[nodiscard]] std::vector<Runner*> runners();
-    Result<Ready> make(std::int64_t batch);
+    Result<graph::Graph> make(std::int64_t batch);
     Result<void> run_part(data::Batch part, StepNumbers numbers, StepResult& result);
     Result<void> apply(const StepNumbers& numbers, StepResult& result);
     // Runs one graph on the inputs that the data gives and those that the step adds.
@@ -67,7 +68,8 @@ class Stepper {
     const Task& task_;
     const RunOptions& options_;
     Sizes sizes_;
-    std::optional<Runner> apply_;
+    std::optional<Runner> apply_;  // has its states in common with the sizes
+    bool shares_ = false;          // that is done
     gradient::Step step_;
     std::string hash_;
     std::vector<data::ModelInput> inputs_;

@@ -1,8 +1,6 @@
 #include <chrono>
-#include <cmath>
 
-#include "viridian/train/loop/feed.hpp"
-#include "viridian/train/loop/runner.hpp"
+#include "viridian/train/loop/stepper.hpp"
 
 namespace viridian::train {
 
@@ -12,32 +10,26 @@ Result<std::vector<RateTrial>> test_rates(const Task& task, const RunOptions& op
     whole.fixed_batch = true;
     RunOptions sized = options;
     sized.batch = task.batch(options.batch);
-    sized.accumulate = 1;
     VIRIDIAN_TRY(const data::Sampler sampler, sampler_of(whole, sized));
-    VIRIDIAN_TRY(const graph::Graph forward, task.network(sized.batch));
-    VIRIDIAN_TRY(gradient::Step step, gradient::training_step(forward, options.step));
-    VIRIDIAN_TRY(Ready ready, task.prepare(std::move(step.graph)));
-    VIRIDIAN_TRY(Runner runner, Runner::make(std::move(ready)));
-    const std::vector<data::ModelInput> inputs = data_inputs(runner.graph());
-    VIRIDIAN_TRY(const data::Batches batches, data::Batches::make(task.samples, inputs, options.batches));
+    Stepper stepper(task, sized);
+    VIRIDIAN_TRY(stepper.make_ready(sized.batch));
+    VIRIDIAN_TRY(const data::Batches batches,
+                 data::Batches::make(task.samples, stepper.inputs(), options.batches));
     std::vector<RateTrial> trials;
     for (std::int64_t i = 0; i < range.steps && !has_diverged(trials) && !listener.cancelled(); ++i) {
         const auto start = std::chrono::steady_clock::now();
-        VIRIDIAN_TRY(data::Batch batch, batches.batch(sampler.whole(i)));
-        const std::int64_t first = batch.draw.first;
-        Tensors given = named(inputs, std::move(batch.inputs));
+        VIRIDIAN_TRY(std::vector<data::Batch> parts, parts_of(sampler, batches, i, sized.accumulate));
         const double rate = trial_rate(range, i);
-        add_step_inputs(runner.graph(), {.rate = rate, .seed = options.seed, .first_sample = first}, given);
-        VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner.run(given));
-        trials.push_back({rate, (*outputs)[0].number(0)});
+        VIRIDIAN_TRY(const StepResult made, stepper.run(std::move(parts), rate));
+        trials.push_back({rate, made.loss});
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         if (on_step)
             on_step({.step = i + 1,
                      .steps = range.steps,
-                     .loss = trials.back().loss,
+                     .loss = made.loss,
                      .rate = rate,
                      .seconds = Seconds(took.count()),
-                     .samples = sized.batch});
+                     .samples = sized.batch * sized.accumulate});
     }
     return trials;
 }

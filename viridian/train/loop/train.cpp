@@ -43,7 +43,7 @@ class Trainer {
         data::Prefetch<Parts> batches(
             [this, next = position_.step, total]() mutable -> Result<std::optional<Parts>> {
                 if (next >= total) return std::optional<Parts>();
-                VIRIDIAN_TRY(Parts parts, parts_of(next++));
+                VIRIDIAN_TRY(Parts parts, parts_of(*sampler_, *training_, next++, options_.accumulate));
                 return std::optional(std::move(parts));
             },
             4);
@@ -62,6 +62,8 @@ class Trainer {
         }
         VIRIDIAN_TRY(finite_states());
         VIRIDIAN_TRY(result_.weights, weights());
+        for (auto& [name, weight] : result_.weights)
+            static_cast<void>(weight.mutable_bytes());  // a copy, for states go with the run
         result_.steps = position_.step;
         return std::move(result_);
     }
@@ -88,17 +90,6 @@ class Trainer {
                          CheckpointFolder::open(options_.checkpoints->folder, options_.checkpoints->keep));
         }
         return {};
-    }
-
-    // The batches of a step, one after the other.
-    Result<Parts> parts_of(std::int64_t step) const {
-        Parts parts;
-        for (std::int64_t part = 0; part < options_.accumulate; ++part) {
-            data::Draw draw = sampler_->draw(step, part);
-            if (draw.samples.empty()) continue;
-            VIRIDIAN_TRY(parts.emplace_back(), training_->batch(std::move(draw)));
-        }
-        return parts;
     }
 
     [[nodiscard]] double rate() const {
@@ -153,10 +144,8 @@ class Trainer {
 
     // A loss that is no number ends the run: the states may be damaged, so they are not kept.
     Result<void> not_finite(double loss) {
-        VIRIDIAN_TRY(const Tensors states, stepper_.states());
-        std::vector<NamedTensor> all;
-        for (const auto& [name, tensor] : states) all.push_back({name, tensor});
-        const std::optional<NotFinite> first = first_not_finite(all);
+        VIRIDIAN_TRY(const std::vector<NamedTensor> states, stepper_.views());
+        const std::optional<NotFinite> first = first_not_finite(states);
         const std::vector<Path> kept =
             options_.checkpoints ? checkpoints_in(options_.checkpoints->folder) : std::vector<Path>();
         const std::string step =
@@ -195,27 +184,29 @@ class Trainer {
         return {};
     }
 
-    // Returns the parameters and statistics that the run stands for: their averages, if it keeps some.
+    // Returns the parameters and statistics that the run stands for: their averages, if it keeps some. They
+    // are valid until the next step.
     Result<Tensors> weights() {
         Tensors all;
-        VIRIDIAN_TRY(const Tensors states, stepper_.states());
-        for (const std::string& name : kept_) all[name] = states.at(name);
+        VIRIDIAN_TRY(std::vector<NamedTensor> states, stepper_.views(kept_));
+        for (NamedTensor& state : states) all[state.name] = std::move(state.tensor);
         if (!averages_ || averages_->updates() == 0) return all;
         for (const NamedTensor& average : averages_->averages()) {
-            VIRIDIAN_TRY(all[average.name],
-                         data::convert(average.tensor, states.at(average.name).type(), {}, average.name));
+            graph::Tensor& weight = all.at(average.name);
+            VIRIDIAN_TRY(weight, data::convert(average.tensor, weight.type(), {}, average.name));
         }
         return all;
     }
 
-    // Returns the states. Errors: malformed if one of them is no finite number, so that it is never kept.
+    // Returns the states where they lie: valid until the next step. Errors: malformed if one of them is no
+    // finite number, so that it is never kept.
     Result<Tensors> finite_states() {
-        VIRIDIAN_TRY(Tensors states, stepper_.states());
-        std::vector<NamedTensor> all;
-        for (const auto& [name, tensor] : states) all.push_back({name, tensor});
+        VIRIDIAN_TRY(std::vector<NamedTensor> all, stepper_.views());
         if (const std::optional<NotFinite> found = first_not_finite(all))
             return fail(ErrorCode::malformed, "choose a smaller --rate, or --clip 1", "after step {} {}",
                         position_.step, found->text());
+        Tensors states;
+        for (NamedTensor& state : all) states[state.name] = std::move(state.tensor);
         return states;
     }
 
