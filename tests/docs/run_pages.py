@@ -42,7 +42,7 @@ LONGEST = 600  # seconds for one command
 NEEDS = {"torch": r"\btorch\b", "pandas": "pandas", "transformers": "transformers", "lightning": "lightning", "grpc": "grpc",
          "onnx": "import onnx\\b", "numpy": "numpy", "viridian": "import viridian"}  # a module: how a block that needs it says so
 DISTURBED = re.compile(r"other processes|other programs ran|not alone|the machine was busy")
-NUMBER = re.compile(r"(?<![\w.])[-+±]?\d[\d.,]*(e[-+]?\d+)?(?![\w.]*\.\w)(\s?(?:[unmkMG]?(?:s|J|W|B)|[kKMG]iB|us|min)\b)?")
+NUMBER = re.compile(r"(?<![\w.])[-+±]?\d+(?:[.,]\d+)*(e[-+]?\d+)?(?![\w.]*\.\w)(\s?(?:[unmkMG]?(?:s|J|W|B)|[kKMG]iB|us|min)\b)?")
 BLOCK = re.compile(r"(?P<before>(?:^<!--(?:(?!-->).)*-->\n)*)^(?P<fence>```)(?P<kind>\w*)\n(?P<body>.*?)^```$", re.M | re.S)
 REPL = r"""
 import ast, json, sys, traceback
