@@ -4,7 +4,7 @@ speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eage
 (.venv's Python)
 
 Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
-processor of its own, and the first step of a turn does not count (benchmarks/README.md, "How systems are compared"). PyTorch is
+processor of its own, and the first step of a turn does not count (benchmarks/method.md, "How systems are compared"). PyTorch is
 eager or compiled, in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
 holds weights, gradients, moments, activations and what else a step needs.
 `--kept` adds to the rows of earlier runs; those of the same step are replaced.

@@ -6,7 +6,19 @@ namespace {
 
 using testing::HasSubstr;
 
-using TrainBegin = TrainCommand;
+class TrainBegin : public TrainCommand {
+  protected:
+    // A line separates the two classes, so that the loss falls soon.
+    void write_separable_samples() {
+        std::ofstream file(folder_ + "samples.csv");
+        file << "x,y,label\n";
+        Random random(6);
+        for (int i = 0; i < 400; ++i) {
+            const double x = random.uniform(-1, 1);
+            file << x << "," << random.uniform(-1, 1) << "," << (x > 0 ? 1 : 0) << "\n";
+        }
+    }
+};
 
 TEST_F(TrainBegin, WeightsAreDrawnBySeed) {
     const std::vector<std::string> nothing = {"--rate", "1e-30", "--weight-decay",
@@ -128,14 +140,7 @@ TEST_F(TrainBegin, StopsWhenNothingGetsBetter) {
 }
 
 TEST_F(TrainBegin, ARateIsFoundByTesting) {
-    std::ofstream file(folder_ + "samples.csv");  // a line separates them, so that the loss falls soon
-    file << "x,y,label\n";
-    Random random(6);
-    for (int i = 0; i < 400; ++i) {
-        const double x = random.uniform(-1, 1);
-        file << x << "," << random.uniform(-1, 1) << "," << (x > 0 ? 1 : 0) << "\n";
-    }
-    file.close();
+    write_separable_samples();
     const Json found = run_json({"--rate-finder", "--rate-steps", "60", "--optimizer", "sgd"});
     EXPECT_EQ(found["schema"], "viridian.rate-finder/1");
     EXPECT_LE(found["trials"].size(), 60U);
@@ -154,14 +159,7 @@ TEST_F(TrainBegin, ARateIsFoundByTesting) {
 
 // Without dropout and batch normalisation, 4 micro-batches of 32 are a batch of 128.
 TEST_F(TrainBegin, ARateIsTestedWithTheMicroBatchesOfTheRun) {
-    std::ofstream file(folder_ + "samples.csv");  // a line separates them, so that the loss falls soon
-    file << "x,y,label\n";
-    Random random(6);
-    for (int i = 0; i < 400; ++i) {
-        const double x = random.uniform(-1, 1);
-        file << x << "," << random.uniform(-1, 1) << "," << (x > 0 ? 1 : 0) << "\n";
-    }
-    file.close();
+    write_separable_samples();
     const auto losses = [&](std::vector<std::string> more) {
         more.insert(more.end(), {"--rate-finder", "--rate-steps", "60", "--optimizer", "sgd"});
         std::vector<double> all;

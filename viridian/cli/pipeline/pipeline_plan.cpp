@@ -158,7 +158,8 @@ Subcommand pipeline_plan_subcommand() {
             std::string names;
             for (const pipeline::PlannerRow& row : pipeline::planners())
                 names += fmt::format("\n  {:<18} {}", row.name, row.summary);
-            app.add_option("--planner,--solver", o->planner, "Who decides:" + names).capture_default_str();
+            app.add_option("--planner,--solver", o->planner, "The method that chooses the clocks:" + names)
+                .capture_default_str();
             app.add_option("--clocks", o->clocks, "exact: `split` (two clocks in turn in a unit) or `whole`")
                 .check(one_of({"split", "whole"}))
                 .capture_default_str();

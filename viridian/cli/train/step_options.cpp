@@ -38,7 +38,7 @@ void add_step_options(App app, StepChoice& choice) {
     app.add_option("--epsilon", choice.epsilon, "Added to divisors (1e-8; lamb 1e-6)")
         .check(positive_number());
     app.add_option("--weight-decay", choice.decay,
-                   "Of matrices and filters, not of biases and normalisations (adamw 0.01, else 0)")
+                   "Decay of matrices and filters; biases and normalisations have none (adamw 0.01, else 0)")
         .check(in_range(0.0, 1e6));
     app.add_option("--decay-of", choice.decays, "PATTERN=DECAY: the decay of these parameters: 'embed*=0'");
     app.add_option("--clip", step.clip_norm, "Largest norm of all gradients together (default: not clipped)")
