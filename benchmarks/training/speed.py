@@ -96,7 +96,7 @@ class Comparison:
             medians = [statistics.median(turn) for turn in system.times]
             self.rows.append({"task": name, "system": system.name, "median": statistics.median(every), "minimum": min(every),
                               "low": min(medians), "high": max(medians), "ratio": ratio_of_rounds(systems[0].times, system.times),
-                              "memory": system.growth(), "runs": len(every)})
+                              "memory": system.growth(), "runs": len(every), "when": time.strftime("%H:%M on %-d %B %Y", time.gmtime())})
             print(f"{name:<26} {system.name:<20} {1e3 * self.rows[-1]['median']:10.2f} ms {self.rows[-1]['memory']:8.0f} MiB", flush=True)
         self.rows.sort(key=lambda row: list(TASKS).index(row["task"]))
         if self.kept:
@@ -104,6 +104,13 @@ class Comparison:
 
     def of(self, name):
         return {row["system"]: row for row in self.rows if row["task"] == name}
+
+    def measured(self):
+        """When each step was measured (UTC): rows may come from several runs."""
+        when = {}
+        for row in self.rows:
+            when.setdefault(row["when"], {})[row["task"]] = None
+        return "; ".join(f"{', '.join(tasks)}: {at} UTC" for at, tasks in sorted(when.items()))
 
     def times(self):
         rows = []
@@ -154,7 +161,7 @@ def write(options, comparison):
     settings = page.settings(options.viridian, f"PyTorch {options.torch_version}", [
         ("threads", f"{options.threads} for every system; {placing(options.pin, comparison.seen)}"),
         ("turns", f"of {options.seconds:g} s, two steps at least, in an order that changes every round (Williams 1949)"),
-        ("meanwhile", comparison.meanwhile.text())])
+        ("measured", comparison.measured()), ("meanwhile", comparison.meanwhile.text() + ", in the last run")])
     page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
                "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
                "Viridian runs the step file with the first kernels that it offers, as `viridian train` does.",
