@@ -1,4 +1,4 @@
-// What meters do wrong: a fault is an error or a counted warning, and no joule that nobody measured.
+// Faults of meters: each is an error or a counted warning, and no joule is counted that nobody measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

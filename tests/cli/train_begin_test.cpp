@@ -1,4 +1,4 @@
-// What a run begins with: weights drawn anew, a new head, frozen layers; and when it ends.
+// The beginning of a run (weights drawn anew, a new head, frozen layers), and when a run ends.
 #include "tests/cli/train_support.hpp"
 
 namespace viridian::cli {

@@ -1,5 +1,5 @@
 // `optimize` with a meter whose counters are driven by the kernel that runs: kernels called lean are slower
-// and draw less.
+// and take fewer joules.
 #include <gmock/gmock.h>
 
 #include "tests/support/power_source.hpp"

@@ -1,5 +1,5 @@
-// Precision as one more dimension of the assignment: casts are paid for, shared, and avoided where they are
-// dear; guards hold whatever a kernel would save.
+// Precision as one more dimension of the assignment: casts are paid for, shared, and avoided if they
+// cost too much; guards hold whatever a kernel would save.
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 // Energy is an amount of joules with an interval and its provenance (docs/architecture.md, "Honesty about
 // joules"). The interval is one of 95 % unless its method says otherwise (docs/account.md, "Intervals"). The
-// provenance is `measured` if a hardware meter gave the number, `logged` if a power log did that does not say
-// by what it was recorded, `estimated` if a model did, and `derived` if the number was attributed to an
-// operation from measured or logged power.
+// provenance is `measured` if a hardware meter gave the number that Viridian read, `logged` if it comes from
+// a power log of another program or from one that does not say by what it was recorded, `estimated` if a
+// model gave it, and `derived` if the number was attributed to an operation from the energy of the others.
 #include <string>
 
 #include "viridian/base/json_fwd.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// Optimisers as operators: each is one node per parameter, whose body says in standard operators what it
-// does.
+// Makes optimisers operators: each parameter gets one node, whose body says in standard operators what the
+// optimiser does.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// An OnDemand is a cost source that measures. A price that the database lacks is timed on the device, priced
+// An OnDemand is a price source that measures. A price that the database lacks is timed on the device, priced
 // in joules and stored, so that the next run finds it (docs/method.md, 1).
 #include <chrono>
 #include <map>
@@ -67,7 +67,7 @@ class OnDemand {
     // Errors: those of timing.
     [[nodiscard]] Result<Drift> drift();
 
-    // Returns this object as a cost source, which refers to it.
+    // Returns this object as a price source, which refers to it.
     [[nodiscard]] cost::PriceSource source();
     // Returns a source that measures nothing and fills `survey`: its prices are those stored, or zero. It
     // refers to this object and to `survey`.

@@ -1,5 +1,5 @@
 #pragma once
-// Makes a cost source without prices, for the solver `first`, which needs none.
+// Makes a price source without prices, for the solver `first`, which needs none.
 #include "viridian/cost/source.hpp"
 #include "viridian/execute/device.hpp"
 

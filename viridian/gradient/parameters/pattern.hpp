@@ -1,7 +1,7 @@
 #pragma once
-// Patterns of names: `*` stands for any text, also with dots and slashes, `?` for one character, `[a-z]` for
-// one of a set and `[!a-z]` for one outside it, as in POSIX shells (IEEE 1003.1, section 2.13.1). A pattern
-// has to match the whole name.
+// Matches names with patterns. In a pattern `*` stands for any text, also with dots and slashes, `?` for one
+// character, `[a-z]` for one of a set and `[!a-z]` for one outside it, as in POSIX shells (IEEE 1003.1,
+// section 2.13.1). A pattern has to match the whole name.
 #include <span>
 #include <string>
 #include <string_view>

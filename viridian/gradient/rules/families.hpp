@@ -1,6 +1,6 @@
 #pragma once
-// The families of gradient rules. To add a rule, add it to the file of its family; to add a family, write
-// rules/<family>.cpp, declare it here and list it in rules.cpp.
+// Lists the families of gradient rules. To add a rule, add it to the file of its family; to add a family,
+// write rules/<family>.cpp, declare it here and list it in rules.cpp.
 #include "viridian/gradient/rule.hpp"
 
 namespace viridian::gradient {

@@ -1,5 +1,5 @@
 #pragma once
-// The gradient of reading from places along an axis, which several families need.
+// Computes the gradient of reading from places along an axis, which several families need.
 #include "viridian/gradient/rule.hpp"
 
 namespace viridian::gradient {

@@ -1,5 +1,5 @@
 #pragma once
-// The sliding windows of convolutions and pools, with their padding as numbers, for the gradient rules.
+// Reads the sliding windows of convolutions and pools, with their padding as numbers, for the gradient rules.
 #include "viridian/gradient/rule.hpp"
 
 namespace viridian::gradient {

@@ -1,5 +1,5 @@
 #pragma once
-// Defines what to minimise (docs/method.md, 2), and the small language users say it in:
+// Defines what to minimise (docs/method.md, 2), and the small language in which users say it:
 //
 //     objective   = (sum | product) [ "@" limit ]
 //     sum         = [coefficient "*"] metric { "+" [coefficient "*"] metric }
