@@ -1,13 +1,16 @@
 // rooms: cli
-// prediction MODEL.onnx --db FILE [--threads N]: does the sum of the database's prices predict a whole run?
+// prediction MODEL.onnx [--also MODEL.onnx]... --db FILE [--threads N]: does the sum of the database's prices
+// predict a whole run?
 // Plans come from solving with perturbed prices; each is then priced with the true ones, and those nearest to
 // evenly spaced predictions between the best and 1.5 times the best are run, turn by turn with their steps
 // timed one by one (docs/profile.md). What the best plan rests on is timed again first, as `optimize` does.
 // The prediction is the sum of stored prices, times what earlier residuals of the database say of such sums,
-// made before any plan runs; the residual of the best plan is stored for later predictions. If the probes say
-// after the runs that the machine changed meanwhile, predictions and runs are repeated. Prints its error for
-// the best plan, Kendall's tau over the pairs of plans whose medians differ by more than 5 %, and one line
-// per plan. The sum of the kernels timed beside the runs stands at the end of each line; it is no prediction.
+// made before any plan runs. The residuals of the best plans are stored for later predictions only after the
+// last network has run, so that no run of a set is in the correction of another network of it. If the probes
+// say after the runs that the machine changed meanwhile, predictions and runs are repeated. Prints its error
+// for the best plan, Kendall's tau over the pairs of plans whose medians differ by more than 5 %, and one
+// line per plan. The sum of the kernels timed beside the runs stands at the end of each line; it is no
+// prediction.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -137,7 +140,8 @@ Result<std::vector<profile::InterleavedResult>> run_in_one_state(
     }
 }
 
-Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
+// Prints how well the plans of one network were predicted, and returns the residual of the best.
+Result<cost::Residual> benchmark(const ModelOptions& options, std::size_t wanted) {
     VIRIDIAN_TRY(const graph::Graph graph, session::load_model(options));
     VIRIDIAN_TRY(const auto device, session::open_device(options));
     VIRIDIAN_TRY(cost::Database database, session::open_database(options));
@@ -174,11 +178,6 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
         candidates[i].ran = measured[i].ran;
     }
 
-    const Candidate& best = candidates[0];
-    VIRIDIAN_TRY(database.put_residual({options.model, "", device->fingerprint(), device->threads(),
-                                        Seconds(best.draft.predicted), Seconds(best.kernels),
-                                        Seconds(best.ran.median), "", costs->correction()}));
-
     int concordant = 0;
     int pairs = 0;
     for (std::size_t i = 0; i < candidates.size(); ++i)
@@ -200,6 +199,32 @@ Result<void> benchmark(const ModelOptions& options, std::size_t wanted) {
     fmt::print("{}: {} plans, best plan predicted {:+.1f} %, Kendall tau {:.3f} over {} pairs\n",
                options.model, candidates.size(), off(candidates[0].draft.predicted, candidates[0].ran),
                pairs == 0 ? 1.0 : 2.0 * concordant / pairs - 1, pairs);
+    const Candidate& best = candidates[0];
+    return cost::Residual{options.model,
+                          "",
+                          device->fingerprint(),
+                          device->threads(),
+                          Seconds(best.draft.predicted),
+                          Seconds(best.kernels),
+                          Seconds(best.ran.median),
+                          "",
+                          costs->correction()};
+}
+
+// Judges every network with the correction that the database has now, and only then stores what they took.
+Result<void> judge(ModelOptions options, const std::vector<std::string>& also, std::size_t wanted) {
+    std::vector<std::string> models = {options.model};
+    models.insert(models.end(), also.begin(), also.end());
+    std::vector<cost::Residual> residuals;
+    for (const std::string& model : models) {
+        options.model = model;
+        VIRIDIAN_TRY(cost::Residual residual, benchmark(options, wanted));
+        residuals.push_back(std::move(residual));
+    }
+    VIRIDIAN_TRY(cost::Database database, session::open_database(options));
+    for (const cost::Residual& residual : residuals) {
+        VIRIDIAN_TRY(database.put_residual(residual));
+    }
     return {};
 }
 
@@ -210,11 +235,13 @@ int main(int count, char** arguments) {
     CLI::App app("How well prices predict runs");
     viridian::cli::ModelOptions options;
     std::size_t plans = 12;
+    std::vector<std::string> also;
     viridian::cli::add_model_options(viridian::cli::App(&app), options);
     viridian::cli::add_cost_options(viridian::cli::App(&app), options);
     app.add_option("--plans", plans, "How many plans")->capture_default_str();
+    app.add_option("--also", also, "Another network of the set; may be given again");
     CLI11_PARSE(app, count, arguments);
-    const auto done = viridian::cli::benchmark(options, plans);
+    const auto done = viridian::cli::judge(options, also, plans);
     if (!done.ok()) fmt::print(stderr, "{}\n", done.error().text());
     return done.ok() ? 0 : 1;
 }

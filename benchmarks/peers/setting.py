@@ -90,11 +90,20 @@ def table_of(pairs):
     return "\n".join(["| setting | |", "|---|---|", *(f"| {name} | {value} |" for name, value in pairs)])
 
 
+def today():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y, %H:%M UTC")
+
+
+def command():
+    script = pathlib.Path(sys.argv[0]).resolve().relative_to(pathlib.Path(__file__).resolve().parents[2])
+    return f"`{shlex.join([str(script), *sys.argv[1:]])}`"
+
+
 def common(settings, options, kinds, torch_version):
     """The rows that every table has."""
-    return [("date", datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y, %H:%M UTC")),
+    return [("date", today()),
             ("machine", machine()),
-            ("command", "`" + shlex.join(["benchmarks/peers/" + pathlib.Path(sys.argv[0]).name, *sys.argv[1:]]) + "`"),
+            ("command", command()),
             ("versions", versions(settings, kinds, torch_version)),
             ("threads", f"{settings.threads} for every system"),
             ("rounds", f"{options.rounds}, a turn of {options.seconds} s for each system in each, the first run of a turn not counted")]

@@ -19,7 +19,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclasses.dataclass(frozen=True)
 class Energy:
-    """Joules with their 95 % interval and their provenance: "measured:powercap", "estimated:model-cpu-linear"."""
+    """Joules with their interval and their provenance: "measured:powercap", "estimated:model-cpu-linear"."""
     joules: float
     low: float
     high: float
