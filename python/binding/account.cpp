@@ -6,8 +6,10 @@
 #include "python/binding/errors.hpp"
 #include "python/binding/parts.hpp"
 #include "viridian/account/products/module_footprint.hpp"
+#include "viridian/account/products/timeline.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/report/page.hpp"
+#include "viridian/trace/read.hpp"
 
 namespace viridian::python {
 namespace {
@@ -38,6 +40,15 @@ std::string page(const std::string& text) {
     return value_or_throw(report::page(value_or_throw(parse_json(text, "result"))));
 }
 
+// Writes the events of `trace`, with the joules of the result `text`, above the power of `log`.
+void write_timeline(const std::string& trace, const std::string& log, const std::string& text,
+                    const std::string& file) {
+    const account::Accounting result = parsed(text);
+    const auto events = value_or_throw(trace::open(trace));
+    const meter::PowerLog power = value_or_throw(meter::read_power_log(log));
+    value_or_throw(account::write_timeline(*events, power, result, file));
+}
+
 }  // namespace
 
 void add_accounts(nb::module_& module) {
@@ -48,6 +59,8 @@ void add_accounts(nb::module_& module) {
             return value_or_throw(v1::account(trace, power));
         },
         nb::arg("trace"), nb::arg("power"));
+    module.def("write_timeline", &write_timeline, nb::arg("trace"), nb::arg("power"), nb::arg("account"),
+               nb::arg("file"), nb::call_guard<nb::gil_scoped_release>());
     module.def("footprint", &footprint, nb::arg("account"), nb::arg("by"), nb::arg("depth").none());
     module.def("page", &page, nb::arg("result"));
 }

@@ -62,15 +62,47 @@ class Windows {
     [[nodiscard]] meter::Epoch end(const std::string& window) {
         return value_or_throw(monitor_->stop(window)).whole;
     }
-    [[nodiscard]] meter::Epoch peek(const std::string& window) {
-        return value_or_throw(monitor_->read(window, true));
-    }
     // The channels are the same for all windows.
     [[nodiscard]] meter::Snapshot snapshot() { return monitor_->snapshot(); }
+    // Whether a part of the total comes from a model, because no meter covers it.
+    [[nodiscard]] bool estimated() {
+        const meter::Snapshot now = snapshot();
+        for (std::size_t i = 0; i < now.channels.size(); ++i)
+            if (now.counted[i] && now.channels[i].provenance().kind == Provenance::Kind::estimated)
+                return true;
+        return false;
+    }
 
   private:
     int process_ = ::getpid();
     std::unique_ptr<meter::Monitor> monitor_;
+};
+
+// A power log that is being written. A forked child has no sampling thread, and its parent goes on writing,
+// so the child neither waits for the one nor ends the other.
+class PowerRecording {
+  public:
+    PowerRecording(const std::string& path, const std::string& name, const Paths& paths)
+        : recording_(std::make_unique<meter::PowerRecording>(
+              value_or_throw(meter::PowerRecording::start(path, open_meters(name, paths))))) {
+        recording_->watch(process_);
+        recording_->read_now();
+    }
+    ~PowerRecording() {
+        if (::getpid() != process_) static_cast<void>(recording_.release());
+    }
+    PowerRecording(const PowerRecording&) = delete;
+    PowerRecording& operator=(const PowerRecording&) = delete;
+
+    void stop() {
+        if (::getpid() != process_) return;
+        const meter::PowerRecording::Ended ended = recording_->stop();
+        if (ended.failed) throw Failure{to_public(*ended.failed)};
+    }
+
+  private:
+    int process_ = ::getpid();
+    std::unique_ptr<meter::PowerRecording> recording_;
 };
 
 nb::tuple energy_tuple(const Energy& energy) {
@@ -103,6 +135,7 @@ void add_meters(nb::module_& module) {
         .def(nb::init<const std::string&, const Paths&>(), nb::arg("meter"), nb::arg("paths"),
              nb::call_guard<nb::gil_scoped_release>())
         .def("begin", &Windows::begin, nb::call_guard<nb::gil_scoped_release>())
+        .def("estimated", &Windows::estimated, nb::call_guard<nb::gil_scoped_release>())
         .def(
             "end",
             [](Windows& windows, const std::string& window) {
@@ -116,24 +149,10 @@ void add_meters(nb::module_& module) {
                 return window_dict(*epoch, *snapshot);
             },
             nb::arg("window"));
-    nb::class_<meter::PowerRecording>(module, "PowerRecording", "Samples all meters into a power log.")
-        .def_static(
-            "start",
-            [](const std::string& path, const std::string& name, const Paths& paths) {
-                const nb::gil_scoped_release released;
-                auto recording = value_or_throw(meter::PowerRecording::start(path, open_meters(name, paths)));
-                recording.watch(::getpid());
-                recording.read_now();
-                return recording;
-            },
-            nb::arg("path"), nb::arg("meter"), nb::arg("paths"))
-        .def(
-            "stop",
-            [](meter::PowerRecording& recording) {
-                const meter::PowerRecording::Ended ended = recording.stop();
-                if (ended.failed) throw Failure{to_public(*ended.failed)};
-            },
-            nb::call_guard<nb::gil_scoped_release>());
+    nb::class_<PowerRecording>(module, "PowerRecording", "Samples all meters into a power log.")
+        .def(nb::init<const std::string&, const std::string&, const Paths&>(), nb::arg("path"),
+             nb::arg("meter"), nb::arg("paths"), nb::call_guard<nb::gil_scoped_release>())
+        .def("stop", &PowerRecording::stop, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace viridian::python

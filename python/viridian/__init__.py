@@ -10,11 +10,13 @@ docs/python.md is the guide."""
 from __future__ import annotations
 
 from ._core import version as _version
-from .accounting import Account, Change, Difference, EnergyIncreased, Recording, Rows, account, diff, read
+from .accounting import Account, Rows, read
+from .comparing import Change, Difference, EnergyIncreased, diff
 from .errors import Error, EstimateWarning, InputError, InternalError, MachineError
 from .measuring import Energy, Measurement, measure
 from .network import Network
 from .optimizing import Optimized, OptimizedSizes, load, optimize
+from .recorder import Recording, account
 from .session import InferenceSession, NodeArg, SessionOptions
 from .sizes import Sizes
 

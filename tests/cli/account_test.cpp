@@ -89,6 +89,26 @@ TEST_F(Account, APageNameKeepsTheResultInAFileOfItsOwn) {
     EXPECT_THAT(outcome.out, HasSubstr("wrote " + at("page.html")));
 }
 
+TEST_F(Account, ATimelineHasJoulesAndPower) {
+    write("run", 0);
+    account("run", {"--timeline", at("timeline.json")});
+    const Json timeline = *parse_json(*read_file(at("timeline.json")), "timeline");
+    double joules = 0;
+    std::size_t powers = 0;
+    for (const Json& event : timeline["traceEvents"]) {
+        if (event.value("ph", "") == "X") joules += 1e-6 * event["args"].value("energy_uj", 0.0);
+        powers +=
+            event.value("ph", "") == "C" && event.value("name", "").find(" power (") != std::string::npos;
+    }
+    EXPECT_NEAR(joules, 20 * 0.010 * (100 + 200 + 200), 1e-3);
+    EXPECT_GT(powers, 0U);
+    for (const char* name : {"run.csv", "timeline.csv", "run.result.json"}) {
+        const Outcome refused = run({"account", "--trace", at("run.json"), "--power", at("run.csv"), "-o",
+                                     at("run.result.json"), "--timeline", at(name)});
+        EXPECT_EQ(refused.code, 1) << name << refused.out;
+    }
+}
+
 TEST_F(Account, TraceConvertWritesEveryFormatAndRefusesOthers) {
     write("a", 0);
     for (const char* name : {"out.folded", "out.pb", "out.pb.gz", "out.speedscope.json", "out.csv",

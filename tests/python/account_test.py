@@ -1,4 +1,5 @@
 """Joules by module of a training under PyTorch, in process."""
+import gzip
 import json
 import os
 import subprocess
@@ -128,6 +129,26 @@ class Accounts(InFolder):
         with self.assertRaisesRegex(viridian.InputError, "not an accounting result"):
             viridian.read(path)
 
+    def test_a_timeline_for_perfetto_has_joules_and_power(self):
+        self.account.save(self.path("run.perfetto.json"))
+        self.account.save(self.path("run.perfetto.json.gz"))
+        with open(self.path("run.perfetto.json"), encoding="utf-8") as file:
+            rows = json.load(file)["traceEvents"]
+        with gzip.open(self.path("run.perfetto.json.gz"), "rt", encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["traceEvents"], rows)
+        power = [row for row in rows if row.get("ph") == "C"]
+        self.assertGreater(len(power), 1)
+        for row in power:
+            self.assertRegex(row["name"], r"^cpu:0 \w+ power \(")
+            self.assertGreaterEqual(row["args"]["W"], 0)
+        joules = 1e-6 * sum(row["args"].get("energy_uj", 0) for row in rows if row.get("ph") == "X")
+        self.assertAlmostEqual(joules, self.account.joules, delta=0.01 * self.account.joules)
+        self.assertTrue(any(row.get("args", {}).get("in", "").startswith("Net/body/2") for row in rows))
+        again = self.path("again.json")
+        self.account.save(again)
+        with self.assertRaisesRegex(viridian.InputError, "an account from a file has no events"):
+            viridian.read(again).save(self.path("again.perfetto.json"))
+
     def test_forward_passes_count_steps_too(self):
         with viridian.account(self.model, warmup=1, steps=3) as a:
             for _ in range(6):
@@ -201,6 +222,34 @@ class Accounts(InFolder):
         done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True,
                               check=False, timeout=300)
         self.assertEqual((done.returncode, done.stdout.split()), (0, ["0", "4"]), done.stderr)
+
+    def test_a_forked_child_may_leave_by_exit(self):
+        """Whatever the child's end destroys, the recording goes on in the parent, and nobody waits for a thread that is not
+        there."""
+        for leave in ("sys.exit(7)", "del a; gc.collect(); sys.exit(7)", "raise SystemExit(7)",
+                      "a.__exit__(None, None, None); sys.exit(7)"):
+            program = ("import gc, os, sys, torch, viridian\n"
+                       "torch.set_num_threads(1)\n"
+                       "model = torch.nn.Linear(8, 8)\n"
+                       "def work():\n"
+                       "    model(torch.randn(64, 8)); a.step()\n"
+                       "a = viridian.account(model)\n"
+                       "a.__enter__()\n"
+                       "work()\n"
+                       "folder, child = a._folder, os.fork()\n"
+                       "if child == 0:\n"
+                       f"    {leave}\n"
+                       "status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
+                       "kept = sorted(os.listdir(folder))\n"
+                       "work()\n"
+                       "a.__exit__(None, None, None)\n"
+                       "steps = a.steps\n"
+                       "a.save(sys.argv[1])\n"
+                       "del a; gc.collect()\n"
+                       "print(status, steps, 'power.csv' in kept, os.path.exists(folder))")
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", program, self.path("forked.perfetto.json")],
+                                  capture_output=True, text=True, check=False, timeout=300)
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["7", "2", "True", "False"]), leave + done.stderr)
 
     def test_a_run_does_not_differ_from_itself(self):
         same = viridian.diff(self.account, self.account)

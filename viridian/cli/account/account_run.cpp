@@ -6,7 +6,9 @@
 #include "viridian/account/account.hpp"
 #include "viridian/account/products/compare.hpp"
 #include "viridian/account/products/flows.hpp"
+#include "viridian/account/products/timeline.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/output_paths.hpp"
 #include "viridian/base/system/memory_limit.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/account/account.hpp"
@@ -14,12 +16,13 @@
 #include "viridian/cli/account/model_flows.hpp"
 #include "viridian/cli/progress.hpp"
 #include "viridian/trace/read.hpp"
+#include "viridian/trace/write/output_format.hpp"
 
 namespace viridian::cli {
 namespace {
 
 struct AccountRunOptions {
-    std::string trace, power, method = "auto", output, spill, weights, model, carbon;
+    std::string trace, power, method = "auto", output, spill, weights, model, carbon, timeline;
     double meter_shift_ms = 0.0, max_shift_ms = 50.0;
     std::int64_t offset_ns = 0;
     std::optional<std::int64_t> power_offset_ns;
@@ -43,12 +46,16 @@ Result<std::vector<std::pair<std::string, std::uint32_t>>> read_weights(const st
     return weights;
 }
 
-Result<account::Accounting> attribute(const AccountRunOptions& options, const meter::PowerLog& log,
-                                      const account::Options& how) {
+Result<std::unique_ptr<trace::Source>> open_trace(const AccountRunOptions& options) {
     trace::ReadOptions read;
     read.shift = options.offset_ns;
     if (!options.spill.empty()) read.spill.folder = options.spill;
-    VIRIDIAN_TRY(const std::unique_ptr<trace::Source> source, trace::open(options.trace, read));
+    return trace::open(options.trace, read);
+}
+
+Result<account::Accounting> attribute(const AccountRunOptions& options, const meter::PowerLog& log,
+                                      const account::Options& how) {
+    VIRIDIAN_TRY(const std::unique_ptr<trace::Source> source, open_trace(options));
     VIRIDIAN_TRY(account::Accounting result, account::account(*source, log, how));
     result.trace = options.trace;
     result.power = options.power;
@@ -170,11 +177,36 @@ Result<AccountRunOptions> with_recording(AccountRunOptions options) {
     return options;
 }
 
+// Refuses the name of a timeline before the work begins.
+Result<void> check_timeline(const AccountRunOptions& options) {
+    if (options.timeline.empty()) return {};
+    VIRIDIAN_TRY(const trace::OutputFormat format, trace::format_of_name(options.timeline));
+    if (format != trace::OutputFormat::json)
+        return fail(ErrorCode::invalid_argument, "end its name in .json or .json.gz",
+                    "the timeline `{}` would be no JSON", options.timeline);
+    if (same_file(options.timeline, options.output) || same_file(options.timeline, options.output + ".json"))
+        return fail(ErrorCode::invalid_argument, "choose two names",
+                    "`{}` would be the timeline and the result", options.timeline);
+    return check_replaces_nothing({options.timeline},
+                                  {options.trace, options.power, options.model, options.weights});
+}
+
+// Writes the timeline that `--timeline` asks for.
+Result<void> keep_timeline(Answer& answer, const AccountRunOptions& options, const meter::PowerLog& log,
+                           const account::Accounting& result) {
+    if (options.timeline.empty()) return {};
+    VIRIDIAN_TRY(const auto events, open_trace(options));
+    VIRIDIAN_TRY(account::write_timeline(*events, log, result, options.timeline));
+    answer.text += fmt::format("wrote {}\n", options.timeline);
+    return {};
+}
+
 Result<Answer> run_account_run(const AccountRunOptions& given) {
     VIRIDIAN_TRY(const AccountRunOptions options, with_recording(given));
     if (options.trace.empty() || options.power.empty())
         return fail(ErrorCode::invalid_argument, "see `viridian account --help`",
                     "account needs the folder of a recording, or --trace and --power");
+    VIRIDIAN_TRY(check_timeline(options));
     const auto method = account::method_from(options.method);
     if (!method)
         return fail(ErrorCode::invalid_argument,
@@ -207,6 +239,7 @@ Result<Answer> run_account_run(const AccountRunOptions& given) {
     if (options.precision) {
         VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
     }
+    VIRIDIAN_TRY(keep_timeline(answer, options, log, result));
     VIRIDIAN_TRY(keep_answer(answer, options.output,
                              {options.trace, options.power, options.model, options.weights, options.carbon}));
     return answer;
@@ -264,6 +297,8 @@ Action define_account_run(App app) {
         .capture_default_str();
     app.add_option("-o,--output", options->output,
                    "Write the result to FILE.json and its page to FILE.html; the ending may be left out");
+    app.add_option("--timeline", options->timeline,
+                   "Write the events with their joules, above the power, to FILE.json for ui.perfetto.dev");
     define_grouping(app, options->grouping);
     app.add_option("--top", options->grouping.top, "Rows of the table").capture_default_str();
     app.add_option("--offset", options->offset_ns,

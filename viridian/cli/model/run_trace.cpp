@@ -1,11 +1,8 @@
 #include "viridian/cli/model/run_trace.hpp"
 
-#include <map>
-
 #include "viridian/account/account.hpp"
+#include "viridian/account/products/timeline.hpp"
 #include "viridian/cli/model/run_account.hpp"
-#include "viridian/meter/curve/power_curve.hpp"
-#include "viridian/meter/meters/list.hpp"
 #include "viridian/trace/write/output_format.hpp"
 #include "viridian/trace/write/write.hpp"
 
@@ -26,36 +23,11 @@ StepArguments arguments_of(const plan::Step& step) {
     return out;
 }
 
-// The power that counts, of each device.
-std::vector<trace::CounterTrack> power_tracks(const meter::PowerLog& log) {
-    std::vector<meter::Channel> channels;
-    for (const meter::Series& series : log.series) channels.push_back(series.channel);
-    std::vector<trace::CounterTrack> tracks;
-    for (const std::uint32_t i : meter::counted(channels)) {
-        trace::CounterTrack track{fmt::format("{} {} power ({})", channels[i].device,
-                                              name_of(channels[i].scope), channels[i].provenance().text()),
-                                  "W",
-                                  {}};
-        for (const meter::PowerSegment& segment : meter::curve_of(log.series[i]).segments)
-            if (segment.end > segment.begin && !segment.gap)
-                track.points.emplace_back(segment.begin,
-                                          1e9 * meter::joules(segment.energy).value /
-                                              static_cast<double>(segment.end - segment.begin));
-        tracks.push_back(std::move(track));
-    }
-    return tracks;
-}
-
-// Microjoules of one instance of each operation, by its qualified name.
-std::map<std::string, double> microjoules_of(const trace::Collected& runs, const meter::PowerLog& log) {
-    std::map<std::string, double> out;
+// The energy of the operators; empty if the meters say nothing of these runs.
+account::Accounting accounted(const trace::Collected& runs, const meter::PowerLog& log) {
     const auto source = trace::from_memory(runs.about, runs.events);
-    const Result<account::Accounting> accounted = account::account(*source, log);
-    if (!accounted.ok()) return out;
-    for (const account::Operation& operation : accounted->operations)
-        if (operation.energy && operation.count > 0)
-            out[operation.name] += 1e6 * operation.energy->value.value / static_cast<double>(operation.count);
-    return out;
+    Result<account::Accounting> result = account::account(*source, log);
+    return result.ok() ? std::move(result).value() : account::Accounting();
 }
 
 }  // namespace
@@ -69,14 +41,10 @@ Result<void> write_run_trace(const optimize::PlannedModel& planned, const std::v
     }
     VIRIDIAN_TRY(const MeteredRuns metered, metered_runs(planned, inputs, runs, meter));
     VIRIDIAN_TRY(const trace::Collected recorded, trace::collect(*metered.events));
-    const std::map<std::string, double> energies = microjoules_of(recorded, metered.power);
     const std::size_t steps = std::max<std::size_t>(planned.plan.steps.size(), 1);
     trace::JsonExtras extras;
-    extras.tracks = power_tracks(metered.power);
-    extras.microjoules = [&](const trace::Event& event) {
-        const auto found = energies.find(recorded.about.qualified(event.path));
-        return found == energies.end() ? -1.0 : found->second;
-    };
+    extras.tracks = account::power_tracks(metered.power);
+    extras.microjoules = account::microjoules_of(accounted(recorded, metered.power), recorded.about);
     extras.arguments = [&](const trace::Event& event) {
         const std::size_t step = (event.instance - 1) % steps;
         return step < planned.plan.steps.size() ? arguments_of(planned.plan.steps[step]) : StepArguments();
