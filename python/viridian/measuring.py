@@ -9,11 +9,13 @@ import inspect
 import os
 import threading
 import warnings
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, TypeVar, Union
 
 from . import _core
-from .errors import EstimateWarning, InputError, MachineError
+from .errors import Error, EstimateWarning, InputError, MachineError
+from .serving import ServedWindows, given_address, usual_socket
 
+_Windows = Union[_core.Windows, ServedWindows]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -41,8 +43,8 @@ class _Meters:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.open: dict[str, _core.Windows] = {}
-        self.left_behind: list[_core.Windows] = []
+        self.open: dict[str, _Windows] = {}
+        self.left_behind: list[_Windows] = []
         os.register_at_fork(after_in_child=self.forget)
         atexit.register(self.open.clear)
 
@@ -55,8 +57,31 @@ class _Meters:
     def of(self, name: str) -> _core.Windows:
         with self.lock:
             if name not in self.open:
-                self.open[name] = _core.Windows(name, meter_paths())
+                self.open[name] = self._windows(name)
             return self.open[name]
+
+    def _windows(self, name: str) -> _Windows:
+        """Those of the monitor that VIRIDIAN_MONITOR names, or of this process. If this process would have to estimate, and
+        a monitor that measures runs here, the monitor's."""
+        asked = given_address()
+        if name or not asked:
+            own = _core.Windows(name, meter_paths())
+            asked = "" if name or not own.estimated() else usual_socket() or ""
+            if not asked or any(isinstance(one, ServedWindows) for one in self.left_behind):
+                return own
+            try:
+                served = ServedWindows(asked)
+                told = served.end(served.begin())
+            except Error:
+                return own
+            if not told["energy"][3].startswith("estimated"):
+                return served
+            served.close()
+            return own
+        if any(isinstance(one, ServedWindows) for one in self.left_behind):
+            raise MachineError("unsupported", "gRPC does not work in a forked process whose parent has used it",
+                               "start the process by `spawn`, or measure in the parent")
+        return ServedWindows(asked)
 
 
 _meters = _Meters()
@@ -78,7 +103,7 @@ class Measurement:
         self.label, self._meter = label, meter
         self.seconds = 0.0
         self.warnings: list[str] = []
-        self._windows: _core.Windows | None = None
+        self._windows: _Windows | None = None
         self._window = ""
         self._told: dict[str, Any] | None = None
 
@@ -205,5 +230,6 @@ class Measurement:
 
 def measure(label: str = "", meter: str = "") -> Measurement:
     """Measures the joules of a `with` block, or of every call of a function that it decorates. `meter` is a name that
-    `viridian doctor` lists; without one, the best meter of each kind of device is read."""
+    `viridian doctor` lists; without one, the best meter of each kind of device is read, or the monitor that the environment
+    variable VIRIDIAN_MONITOR names (docs/python.md)."""
     return Measurement(label, meter)
