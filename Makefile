@@ -36,6 +36,13 @@ peers: ## .venv with the runtimes we compare with, pinned, from PyPI
 	@tools/install_packages build test
 	@tools/peers
 
+examples-peers: ## the Python examples with the Trainer and Lightning that TORCH=python has
+	@tools/install_packages build test
+	@tools/python/environment
+	@tools/build release viridian viridian_static
+	@tests/python/install $(CURDIR)/build/release
+	@tests/python/run_examples_peers $(or $(TORCH),.venv/bin/python) build/release/bin/viridian
+
 bench-peers: ## the same models in ONNX Runtime, OpenVINO and PyTorch (TORCH=python that has it), in one run; table: OUTPUT=FILE.md
 	@tools/install_packages build test
 	@tools/peers
@@ -105,4 +112,4 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bench-training bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
+.PHONY: bench-training bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo examples-peers bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean

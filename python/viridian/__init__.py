@@ -16,6 +16,7 @@ from .errors import Error, EstimateWarning, InputError, InternalError, MachineEr
 from .measuring import Energy, Measurement, measure
 from .network import Network
 from .optimizing import Optimized, OptimizedSizes, load, optimize
+from .ranks import merge
 from .recorder import Recording, account
 from .session import InferenceSession, NodeArg, SessionOptions
 from .sizes import Sizes
@@ -23,4 +24,4 @@ from .sizes import Sizes
 __version__: str = _version()
 __all__ = ["Account", "Change", "Difference", "Energy", "EnergyIncreased", "Error", "EstimateWarning", "InferenceSession",
            "InputError", "InternalError", "MachineError", "Measurement", "Network", "NodeArg", "Optimized", "OptimizedSizes",
-           "Recording", "Rows", "SessionOptions", "Sizes", "account", "diff", "load", "measure", "optimize", "read"]
+           "Recording", "Rows", "SessionOptions", "Sizes", "account", "diff", "load", "measure", "merge", "optimize", "read"]

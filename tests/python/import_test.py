@@ -12,7 +12,7 @@ import viridian
 class Import(unittest.TestCase):
     def test_it_is_light(self):
         program = ("import sys, time; begin = time.perf_counter(); import viridian; took = time.perf_counter() - begin; "
-                   "print(took, *[name for name in ('torch', 'numpy', 'pandas', 'onnx', 'grpc') if name in sys.modules])")
+                   "print(took, *[name for name in ('torch', 'numpy', 'pandas', 'onnx', 'grpc', 'transformers', 'lightning') if name in sys.modules])")
         runs = []
         for _ in range(3):
             took, *heavy = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
