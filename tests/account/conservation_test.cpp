@@ -249,6 +249,47 @@ TEST(Conservation, FitsGiveTheMetersJoulesAndNoOther) {
     EXPECT_GE(fitted, right * 9 / 10);
 }
 
+// An operation that waits for a callee goes on afterwards: that is one instance, by every method.
+TEST(Conservation, AFitCountsInstances) {
+    Scenario scenario = calm();
+    scenario.duration = Seconds(3);
+    scenario.streams = 1;
+    const SyntheticProgram program = synthesize(scenario);
+    trace::Collected trace = traced(program);
+    const std::vector<trace::Event> outer = trace.events;
+    trace.events.clear();
+    trace::InstanceId instance = 0;
+    for (trace::Event event : outer) {
+        event.lane = outer.front().lane;
+        event.instance = ++instance;
+        trace.events.push_back(event);
+        const Nanoseconds quarter = (event.end - event.start) / 4;
+        event.parent = event.instance;
+        event.instance = ++instance;
+        event.start += quarter;
+        event.end -= quarter;
+        event.name = event.type =
+            trace.about.names.add(std::string(trace.about.names[event.name]) + " inside");
+        trace.events.push_back(event);
+    }
+    meter::PowerLog log;
+    log.series.push_back(measure(program, sensor_models()[0], scenario));
+    std::map<std::string, std::uint64_t> counts[2];
+    for (const Method method : {Method::overlap, Method::deconvolve}) {
+        const auto source = trace::from_memory(trace.about, trace.events);
+        const auto got = account(*source, log, {.method = method, .search = {.widest = Seconds(0.006)}});
+        ASSERT_TRUE(got.ok()) << got.error().text();
+        ASSERT_EQ(got->devices[0].method, method == Method::overlap ? "overlap" : "deconvolve")
+            << got->devices[0].verdict;
+        for (const Operation& operation : got->operations)
+            counts[method == Method::overlap ? 0 : 1][operation.name] += operation.count;
+    }
+    std::uint64_t all = 0;
+    for (const auto& [name, count] : counts[0]) all += count;
+    EXPECT_EQ(all, 2 * outer.size());
+    EXPECT_EQ(counts[0], counts[1]);
+}
+
 // A sampler that was starved: what was drawn meanwhile is known, whose it was is not, and that is said.
 TEST(Conservation, AStarvedSamplerLeavesItsGapToNobody) {
     meter::PowerLog log;

@@ -130,6 +130,9 @@ Ledger::Settled Ledger::settle(const trace::Trace& about) {
         const std::string verdict = "deconvolve was refused: " + fitted.verdict;
         return {std::move(exact), "overlap", verdict, {}, {verdict + "; overlap is used. " + fitted.next}};
     }
+    // The fit took leaves: an operation that waited for a callee is several of them, and one instance.
+    for (OperationId i = 0; i < fitted.attribution.shares.size() && i < exact.shares.size(); ++i)
+        fitted.attribution.shares[i].count = exact.shares[i].count;
     const Seconds shift(1e-9 * (fitted.sensor.shift_ns + static_cast<double>(options_->meter_shift)));
     const Seconds spread(1.96e-9 * fitted.sensor.shift_deviation_ns);
     const SensorFound sensor{Seconds(1e-9 * fitted.sensor.window_ns), shift, shift - spread, shift + spread};
