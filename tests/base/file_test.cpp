@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "viridian/base/destination.hpp"
+#include "viridian/base/system/reserved_space.hpp"
 #include "viridian/base/system/transfer.hpp"
 
 namespace viridian {
@@ -104,6 +105,22 @@ TEST(Transfer, MovesWholeRanges) {
     EXPECT_EQ(write_all(-1, "x").fault, EBADF);
     EXPECT_EQ(sync_folder("/no/such/folder"), ENOENT);
     EXPECT_EQ(sync_folder(""), 0);
+}
+
+TEST(File, RoomIsKeptForAFileThatComesLater) {
+    const Path folder = Path(testing::TempDir()) / "file_test_room";
+    std::filesystem::create_directories(folder);
+    constexpr std::uint64_t too_much = std::uint64_t{1} << 60U;
+    const auto none = ReservedSpace::make(folder / "large.bin", too_much);
+    ASSERT_FALSE(none.ok());
+    EXPECT_EQ(none.error().code, ErrorCode::disk_full);
+    auto room = ReservedSpace::make(folder / "small.bin", 4096);
+    ASSERT_TRUE(room.ok());
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << "the room has no name";
+    room->release();
+    EXPECT_TRUE(ReservedSpace::make("/dev/null", too_much).ok());
+    EXPECT_EQ(ReservedSpace::make(folder / "none" / "x", 1).error().code, ErrorCode::file_not_writable);
+    std::filesystem::remove_all(folder);
 }
 
 // The limit on the size of files stands in for a disk that is full.

@@ -140,6 +140,19 @@ TEST_F(TrainData, RowsAreMaskedAndPadded) {
     EXPECT_EQ(longer.code, 1);
     EXPECT_THAT(longer.err, HasSubstr("has 6 elements"));
     EXPECT_EQ(train("mean.onnx", with({"--mask", "mask=data", "--truncate"})).code, 0);
+    // In order, the long row is the thirteenth: the three steps before it are kept.
+    const std::vector<std::string> kept = {
+        "--data", folder_ + "rows", "--input",  "x=data", "--mask",   "mask=data",     "--batch",
+        "4",      "--in-order",     "--epochs", "2",      "--resume", "--checkpoints", folder_ + "points"};
+    const Outcome late = train("mean.onnx", kept);
+    EXPECT_EQ(late.code, 1);
+    EXPECT_THAT(late.err, HasSubstr("has 6 elements"));
+    EXPECT_THAT(late.err, HasSubstr("3 steps are kept, and --resume goes on from there"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ + "points/step-000000000003.safetensors"));
+    write("rows/a/99.npy", data::npy_bytes(Tensor(ElementType::f32, {2})).value());
+    const Outcome repaired = train("mean.onnx", kept);
+    EXPECT_EQ(repaired.code, 0) << repaired.err;
+    EXPECT_THAT(repaired.out, HasSubstr("done: 14 steps"));
 }
 
 // A model that gives every character the same score has an entropy of ln(classes), whatever the text; the

@@ -58,10 +58,12 @@ TEST_F(TrainCommand, ARunWithOtherOptionsIsNotResumed) {
 
 TEST_F(TrainCommand, ALabelThatIsNoClassIsFoundByItsSample) {
     std::ofstream(folder_ + "samples.csv", std::ios::app) << "0.5,0.5,2\n";
-    const Outcome wrong = run({"-o", folder_ + "a.onnx", "--epochs", "2"});
+    const Outcome wrong =
+        run({"-o", folder_ + "a.onnx", "--epochs", "2", "--in-order", "--log", folder_ + "log.jsonl"});
     EXPECT_EQ(wrong.code, 1);
     EXPECT_THAT(wrong.err, HasSubstr("2"));
     EXPECT_THAT(wrong.err, HasSubstr("label"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "log.jsonl")) << "it is the last sample, found first";
     EXPECT_FALSE(std::filesystem::exists(folder_ + "a.onnx"));
 }
 

@@ -4,11 +4,25 @@
 
 #include <set>
 
+#include "viridian/base/destination.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/meter/meters/list.hpp"
 #include "viridian/meter/process_tree.hpp"
 
 namespace viridian::cli {
+namespace {
+
+// A folder that cannot take recordings should be known before hours of training.
+Result<void> make_folder(const Path& folder) {
+    std::error_code fault;
+    std::filesystem::create_directories(folder, fault);
+    if (fault)
+        return fail(ErrorCode::file_not_writable, "check the folder and its permissions",
+                    "the folder `{}` cannot be made: {}", folder.string(), fault.message());
+    return check_writable(folder / "power.csv");
+}
+
+}  // namespace
 
 Result<std::unique_ptr<RunMeter>> RunMeter::open(const std::string& meter, const Path& folder,
                                                  Listener& listener) {
@@ -17,6 +31,7 @@ Result<std::unique_ptr<RunMeter>> RunMeter::open(const std::string& meter, const
         !std::filesystem::is_empty(folder, unknown))
         return fail(ErrorCode::invalid_argument, "give another folder", "the folder `{}` is not empty",
                     folder.string());
+    if (!folder.empty()) VIRIDIAN_TRY(make_folder(folder));
     std::vector<meter::Meter> meters;
     if (meter.empty()) {
         VIRIDIAN_TRY(meters, meter::open_all(meter_paths()));

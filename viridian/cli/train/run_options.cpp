@@ -54,6 +54,23 @@ Result<void> bound_labels(const gradient::LossOptions& loss, const graph::Graph&
     return {};
 }
 
+// Checks all labels of classes before the first step: a wrong one would end the run when it is read.
+// `samples` may be those of evaluation.
+Result<void> check_all_labels(const data::Dataset& samples, const data::Subset& subset,
+                              const std::string& labels, const data::BatchOptions& batches) {
+    constexpr std::int64_t most = std::int64_t{1} << 26;  // of labels as large as images, reading takes long
+    const auto input = std::ranges::find(batches.inputs, labels, &data::InputOptions::input);
+    if (input == batches.inputs.end() || input->classes == 0) return {};
+    VIRIDIAN_TRY(const std::size_t index, samples.find(input->column));
+    const data::Column& column = samples.column(index);
+    if (is_floating(column.type) || (column.classes > 0 && column.classes <= input->classes)) return {};
+    std::int64_t each = 1;
+    for (const std::int64_t dim : column.dims) each *= dim;
+    if (each > most / std::max<std::int64_t>(1, subset.count())) return {};
+    VIRIDIAN_TRY(data::label_counts(samples, index, subset, input->classes, input->ignored));
+    return {};
+}
+
 // Weights that make rare classes count as much as frequent ones.
 Result<std::vector<double>> balanced_weights(const train::Task& task, const std::string& labels,
                                              const data::BatchOptions& batches) {
@@ -156,6 +173,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     VIRIDIAN_TRY(run.batches,
                  batch_options(options.data, task.samples, train::data_inputs(step.graph), options.seed));
     VIRIDIAN_TRY(bound_labels(run.step.loss, forward, step.labels, run.batches));
+    VIRIDIAN_TRY(check_all_labels(task.samples, task.training, step.labels, run.batches));
+    VIRIDIAN_TRY(check_all_labels(task.evaluation_samples.value_or(task.samples), task.evaluation,
+                                  step.labels, run.batches));
     if (wants_balance(options.step)) {
         VIRIDIAN_TRY(run.step.loss.class_weights, balanced_weights(task, step.labels, run.batches));
     }

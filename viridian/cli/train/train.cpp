@@ -6,6 +6,7 @@
 
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/system/reserved_space.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/cli/train/energy_answer.hpp"
 #include "viridian/cli/train/task.hpp"
@@ -31,6 +32,29 @@ Result<void> export_model(const TrainOptions& options, const data::Dataset& samp
         if (const data::Column& column = samples.column(i); !column.categories.empty())
             trained.metadata["viridian.categories." + column.name] = data::categories_text(column.categories);
     return onnx::save(trained, options.output);
+}
+
+// Keeps room for the trained model, which is as large as the given one, from before the first step on.
+Result<ReservedSpace> room_for_model(const TrainOptions& options) {
+    VIRIDIAN_TRY(const graph::Graph original, onnx::load(options.model.model));
+    VIRIDIAN_TRY(const train::NewHead begin, begun(options, original, {}));
+    std::uint64_t constants = 0;
+    for (std::size_t i = 0; i < begin.network.value_count(); ++i)
+        if (const graph::Tensor* tensor = begin.network.constant(static_cast<graph::ValueId>(i)))
+            constants += static_cast<std::uint64_t>(tensor->byte_count());
+    std::error_code unknown;
+    const std::uintmax_t file = std::filesystem::file_size(options.model.model, unknown);
+    const std::uint64_t text = unknown ? 0 : std::uint64_t{file};
+    return ReservedSpace::make(options.output, text < constants ? text + constants : text);
+}
+
+// Says where the weights are that could not be written.
+Error not_exported(Error error, const train::TrainResult& result) {
+    if (result.checkpoint)
+        error.next_step +=
+            fmt::format("; `{}` holds the weights: train again with --resume to write the model",
+                        result.checkpoint->string());
+    return error;
 }
 
 Answer describe(const TrainOptions& options, const Start& start, const train::TrainResult& result) {
@@ -115,7 +139,7 @@ Result<void> check_options(const TrainOptions& options) {
     if (options.output.empty() && !options.rate_finder)
         return fail(ErrorCode::invalid_argument, "name it, as in -o trained.onnx",
                     "the file for the trained model is missing");
-    for (const std::string& file : {options.output, options.html})
+    for (const std::string& file : {options.output, options.html, options.log})
         if (!file.empty()) VIRIDIAN_TRY(check_writable(file));
     if (!options.model.as.empty())
         return fail(ErrorCode::unsupported, "export the model in f32 first",
@@ -133,6 +157,7 @@ Result<Answer> run_train(TrainOptions options) {
     VIRIDIAN_TRY(const std::unique_ptr<RunMeter> meter,
                  RunMeter::open(options.model.meter, options.record, listener));
     run.watch = meter.get();
+    VIRIDIAN_TRY(ReservedSpace room, room_for_model(options));
     train::Curve curve;
     std::optional<train::LineLog> log;
     std::optional<train::EventFile> events;
@@ -163,13 +188,18 @@ Result<Answer> run_train(TrainOptions options) {
         if (events) keep(events->add(wall(), record.step, train::scalars_of(record)));
     };
     VIRIDIAN_TRY(const train::TrainResult result, train::train(task, run, listener, on_step));
-    VIRIDIAN_TRY(export_model(options, task.samples, result));
+    room.release();
+    if (auto written = export_model(options, task.samples, result); !written.ok())
+        return not_exported(written.error(), result);
     meter->finish();
     if (!failure) failure = meter->failure();
-    if (failure) return std::move(*failure);
     Answer answer = describe(options, *start, result);
     add_energy(*meter, result, curve, answer);
-    VIRIDIAN_TRY(write_page(options, answer));
+    if (auto page = write_page(options, answer); !page.ok() && !failure) failure = page.error();
+    if (failure) {  // the model is there, and so is the summary
+        listener.warning(failure->text());
+        answer.exit_code = failure->kind() == ErrorKind::user ? 1 : 2;
+    }
     return answer;
 }
 

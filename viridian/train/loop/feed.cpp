@@ -40,6 +40,11 @@ Result<std::vector<data::Batch>> parts_of(const data::Sampler& sampler, const da
     return all;
 }
 
+double rate_at(const RunOptions& options, const data::Sampler& sampler, std::int64_t step) {
+    const RunLength length{options.epochs * sampler.steps_per_epoch(), sampler.steps_per_epoch()};
+    return options.rate * options.schedule.factor(step, length);
+}
+
 Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors) {
     Tensors all;
     for (std::size_t i = 0; i < inputs.size(); ++i) all[inputs[i].name] = std::move(tensors[i]);

@@ -22,6 +22,9 @@ using Tensors = std::map<std::string, graph::Tensor>;  // by the name of the inp
 // Returns the tensors of a batch under the names of their inputs.
 [[nodiscard]] Tensors named(const std::vector<data::ModelInput>& inputs, std::vector<graph::Tensor> tensors);
 
+// Returns the learning rate of a step of the run, counted from 0.
+[[nodiscard]] double rate_at(const RunOptions& options, const data::Sampler& sampler, std::int64_t step);
+
 // StepNumbers are the numbers that a training step reads beside its data.
 struct StepNumbers {
     double rate = 0;

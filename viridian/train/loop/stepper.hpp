@@ -49,6 +49,8 @@ class Stepper {
     // between steps, are none of them.
     [[nodiscard]] std::vector<StateAbout> states_about();
     Result<void> set_states(const Tensors& states);
+    // Frees memory; the states are lost.
+    void rest() { sizes_.rest(); }
     // Returns these states where they lie: all that last, or parameters and statistics by name. They are
     // valid until the next step. Errors: missing_entry.
     [[nodiscard]] Result<std::vector<NamedTensor>> views();

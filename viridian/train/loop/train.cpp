@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "viridian/base/units_text.hpp"
 #include "viridian/data/convert.hpp"
 #include "viridian/data/prefetch.hpp"
+#include "viridian/train/loop/blame.hpp"
 #include "viridian/train/loop/evaluator.hpp"
 #include "viridian/train/loop/stepper.hpp"
 #include "viridian/train/not_finite.hpp"
@@ -51,8 +53,9 @@ class Trainer {
         while (position_.step < total && !result_.cancelled && !result_.stopped_early) {
             const Clock::time_point start = Clock::now();  // waiting for data is part of a step
             begin_step();
-            VIRIDIAN_TRY(std::optional<Parts> parts, batches.next());
-            VIRIDIAN_TRY(step(std::move(*parts), total, start));
+            Result<std::optional<Parts>> parts = batches.next();
+            if (!parts.ok()) return kept(parts.error());
+            VIRIDIAN_TRY(step(std::move(**parts), total, start));
             const bool epoch_ends = position_.step % sampler_->steps_per_epoch() == 0;
             if (epoch_ends) VIRIDIAN_TRY(end_epoch());
             result_.cancelled = listener_.cancelled();
@@ -65,6 +68,7 @@ class Trainer {
         for (auto& [name, weight] : result_.weights)
             static_cast<void>(weight.mutable_bytes());  // a copy, for states go with the run
         result_.steps = position_.step;
+        if (last_saved_ != position_.step) result_.checkpoint.reset();
         return std::move(result_);
     }
 
@@ -92,11 +96,6 @@ class Trainer {
         return {};
     }
 
-    [[nodiscard]] double rate() const {
-        const RunLength length{options_.epochs * sampler_->steps_per_epoch(), sampler_->steps_per_epoch()};
-        return options_.rate * options_.schedule.factor(position_.step, length);
-    }
-
     void begin_step() {
         if (options_.watch == nullptr) return;
         const std::int64_t each = sampler_->steps_per_epoch();
@@ -107,10 +106,13 @@ class Trainer {
     Result<void> step(Parts parts, std::int64_t total, Clock::time_point start) {
         std::int64_t samples = 0;
         for (const data::Batch& part : parts) samples += static_cast<std::int64_t>(part.draw.samples.size());
-        const double now = rate();
-        VIRIDIAN_TRY(const StepResult made, stepper_.run(std::move(parts), now));
-        if (!std::isfinite(made.loss)) return not_finite(made.loss);
+        const double now = rate_at(options_, *sampler_, position_.step);
+        VIRIDIAN_TRY(const StepResult made, stepper_.run(parts, now));
+        if (!std::isfinite(made.loss)) return not_finite(made.loss, parts);
         ++position_.step;
+        VIRIDIAN_TRY(const std::vector<NamedTensor> statistics, stepper_.views(stepper_.step().statistics));
+        VIRIDIAN_TRY(
+            check_finite(statistics));  // an infinite variance makes outputs zero, and no loss infinite
         if (averages_) {
             VIRIDIAN_TRY(const std::vector<NamedTensor> weights, stepper_.views(kept_));
             VIRIDIAN_TRY(averages_->update(weights));
@@ -142,18 +144,40 @@ class Trainer {
         if (on_step_) on_step_(record);
     }
 
-    // A loss that is no number ends the run: the states may be damaged, so they are not kept.
-    Result<void> not_finite(double loss) {
-        VIRIDIAN_TRY(const std::vector<NamedTensor> states, stepper_.views());
-        const std::optional<NotFinite> first = first_not_finite(states);
+    // What helps a run that diverged.
+    [[nodiscard]] std::string advice() const {
         const std::vector<Path> kept =
             options_.checkpoints ? checkpoints_in(options_.checkpoints->folder) : std::vector<Path>();
-        const std::string step =
-            kept.empty() ? std::string("choose a smaller --rate, or --clip 1")
-                         : fmt::format("choose a smaller --rate or --clip 1; the last good checkpoint is {}",
-                                       kept[0].string());
-        return fail(ErrorCode::malformed, step, "the loss is {} in step {}: {}", loss, position_.step + 1,
-                    first ? first->text() : "all states are finite, so the batch or the loss itself is not");
+        return kept.empty()
+                   ? std::string("choose a smaller --rate, or --clip 1")
+                   : fmt::format("choose a smaller --rate or --clip 1; the last good checkpoint is {}",
+                                 kept[0].string());
+    }
+
+    Result<void> check_finite(std::span<const NamedTensor> states) const {
+        const std::optional<NotFinite> found = first_not_finite(states);
+        if (!found) return {};
+        return fail(ErrorCode::malformed, advice(), "after step {} {}", position_.step, found->text());
+    }
+
+    // A loss that is no number ends the run: the states may be damaged, so they are not kept.
+    Result<void> not_finite(double loss, const Parts& parts) {
+        std::optional<Blame> blame =
+            blame_data(stepper_.inputs(), parts, options_.step.loss, stepper_.step().labels);
+        if (!blame) {
+            VIRIDIAN_TRY(const std::vector<NamedTensor> states, stepper_.views());
+            if (const std::optional<NotFinite> first = first_not_finite(states)) blame = {first->text(), ""};
+            stepper_.rest();
+            auto found = blame_tensor(task_, options_, *sampler_, *training_, position_.step, listener_);
+            if (found.ok() && *found) blame = *found;
+        }
+        if (!blame) blame = {"all states are finite, so the loss itself overflows", ""};
+        return fail(ErrorCode::malformed, blame->next_step.empty() ? advice() : blame->next_step,
+                    "the loss is {} in step {}: {}",
+                    std::isnan(loss) ? "nan"
+                    : loss > 0       ? "inf"
+                                     : "-inf",
+                    position_.step + 1, blame->what);
     }
 
     Result<void> end_epoch() {
@@ -164,14 +188,12 @@ class Trainer {
                            .energy = {},
                            .metrics = {}};
         stepper_.record(nullptr);  // the recorder is gone after this
+        VIRIDIAN_TRY(finite_states());
         if (options_.watch != nullptr) record.energy = options_.watch->end_epoch(record.epoch);
         numbers_["loss"] = numbers_["samples"] = numbers_["seconds"] = 0;
         position_.epoch = record.epoch;
         if (task_.evaluation.count() > 0)
-            if (auto judged = evaluate(record); !judged.ok()) {  // what was trained must not be lost with it
-                VIRIDIAN_TRY(save(false));
-                return judged;
-            }
+            if (auto judged = evaluate(record); !judged.ok()) return kept(judged.error());
         if (stop_ && !evaluator_.metrics().empty())
             result_.stopped_early = stop_->update(record.metrics[evaluator_.metrics()[0].name()]);
         result_.epochs.push_back(std::move(record));
@@ -202,12 +224,35 @@ class Trainer {
     // finite number, so that it is never kept.
     Result<Tensors> finite_states() {
         VIRIDIAN_TRY(std::vector<NamedTensor> all, stepper_.views());
-        if (const std::optional<NotFinite> found = first_not_finite(all))
-            return fail(ErrorCode::malformed, "choose a smaller --rate, or --clip 1", "after step {} {}",
-                        position_.step, found->text());
+        VIRIDIAN_TRY(check_finite(all));
         Tensors states;
         for (NamedTensor& state : all) states[state.name] = std::move(state.tensor);
         return states;
+    }
+
+    // Returns `error` after a checkpoint, because what was trained must not be lost with it.
+    Error kept(Error error) {
+        if (!folder_ || position_.step == 0 || !save(false).ok() || last_saved_ != position_.step)
+            return error;
+        error.next_step +=
+            fmt::format("; {} are kept, and --resume goes on from there", counted(position_.step, "step"));
+        return error;
+    }
+
+    // A disk that is full now may have room at the next checkpoint, so the run goes on.
+    Result<void> saved_or_warned(Result<Path> written) {
+        if (written.ok()) {
+            last_saved_ = position_.step;
+            unsaved_ = false;
+            result_.checkpoint = *written;
+            return {};
+        }
+        const Error& error = written.error();
+        if (error.code != ErrorCode::disk_full && error.code != ErrorCode::file_not_writable) return error;
+        if (!std::exchange(unsaved_, true))
+            listener_.warning(fmt::format("step {} has no checkpoint, and the run goes on: {}",
+                                          position_.step, error.text()));
+        return {};
     }
 
     // `judged`: the last evaluation was of these states, so its score belongs to them.
@@ -241,8 +286,7 @@ class Trainer {
         }
         if (judged && !evaluator_.metrics().empty() && !result_.epochs.empty())
             checkpoint.score = result_.epochs.back().metrics[evaluator_.metrics()[0].name()];
-        VIRIDIAN_TRY(folder_->save(checkpoint));
-        return {};
+        return saved_or_warned(folder_->save(checkpoint));
     }
 
     Result<void> resume() {
@@ -277,7 +321,8 @@ class Trainer {
             if (const auto best = numbers_.find("stop.best"); best != numbers_.end())
                 stop_->best = best->second;
         }
-        result_.resumed_from = found.path;
+        result_.resumed_from = result_.checkpoint = found.path;
+        last_saved_ = position_.step;
         return {};
     }
 
@@ -296,6 +341,8 @@ class Trainer {
     std::optional<CheckpointFolder> folder_;
 
     Position position_;
+    std::int64_t last_saved_ = 0;            // the step of the newest checkpoint
+    bool unsaved_ = false;                   // one could not be written since
     std::map<std::string, double> numbers_;  // sums of the epoch under way
     LossAverage average_;
     double mean_seconds_ = 0;

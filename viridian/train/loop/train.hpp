@@ -92,6 +92,7 @@ struct TrainResult {
     std::int64_t steps = 0;           // finished, those before a resumption included
     std::int64_t parameters = 0;      // elements that were trained
     std::optional<Path> resumed_from;
+    std::optional<Path> checkpoint;                // that holds the last state; nothing if it was not kept
     std::map<std::string, graph::Tensor> weights;  // trained parameters and statistics, by the model's names
     bool cancelled = false;                        // the listener ended the run; its last state is kept
     bool stopped_early = false;                    // by RunOptions::early_stop
@@ -109,7 +110,8 @@ using OnStep = std::function<void(const StepRecord&)>;
 
 // Trains. Errors: those of training_step(), of the task's functions, of reading data and of checkpoints;
 // malformed if the loss is not finite: the error names the first state that holds such a number and the
-// newest checkpoint, which was written before.
+// newest checkpoint, which was written before. A fault of the data after some steps is an error too; the
+// steps are kept in a checkpoint first. A checkpoint that cannot be written is a warning.
 [[nodiscard]] Result<TrainResult> train(const Task& task, const RunOptions& options, Listener& listener,
                                         const OnStep& on_step = {});
 
