@@ -17,5 +17,19 @@ TEST(EnergyModel, AddsStaticBusyAndTraffic) {
     EXPECT_EQ(busy.provenance.text(), "estimated:cpu-linear");
 }
 
+// One of four cores works: `whole` charges it with the static power of all, `share` with its own.
+TEST(EnergyModel, IdlePowerSaysWhoseStaticPowerCounts) {
+    EnergyModel model;
+    model.machine_cores = 4;
+    const auto watts = [&](IdlePower idle, double busy) {
+        model.idle = idle;
+        return model.estimate(Seconds(1), busy, InstructionClass::vector, Bytes(0)).value.value;
+    };
+    EXPECT_NEAR(watts(IdlePower::whole, 1), 4 * 0.74 + 2.76, 1e-12);
+    EXPECT_NEAR(watts(IdlePower::share, 1), 0.74 + 2.76, 1e-12);
+    EXPECT_NEAR(watts(IdlePower::share, 1.5), 1.5 * (0.74 + 2.76), 1e-12);
+    EXPECT_NEAR(watts(IdlePower::whole, 4), watts(IdlePower::share, 4), 1e-12);
+}
+
 }  // namespace
 }  // namespace viridian::cost

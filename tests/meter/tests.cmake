@@ -8,3 +8,7 @@ foreach(fake IN LISTS fakes)
     add_dependencies(${target} viridian_${name})
 endforeach()
 target_link_libraries(${target} PRIVATE ZLIB::ZLIB)
+
+# Meters below VIRIDIAN_ROOT reach every command that prices or runs kernels.
+add_test(NAME meter.root_of_commands COMMAND /usr/bin/python3 "${folder}/root_of_commands.py" $<TARGET_FILE:viridian>)
+set_tests_properties(meter.root_of_commands PROPERTIES LABELS "meter;release-only" TIMEOUT 300)

@@ -40,6 +40,9 @@ add_test(NAME onnx.conformance.newest
 add_test(NAME onnx.conformance.newest_cpu
          COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --device cpu
                  --least 1600 --least-fast 400)
+add_test(NAME onnx.conformance.newest_cpu_4-threads
+         COMMAND "${peer}" "${folder}/peers/newest_conformance.py" $<TARGET_FILE:conformance> ${excluded} --device cpu:4-threads
+                 --least 1600 --least-fast 400)
 foreach(set debian newest)
     add_test(NAME onnx.export_runs_in_onnxruntime.${set}
              COMMAND "${peer}" "${folder}/peers/export_runs_in_onnxruntime.py" $<TARGET_FILE:model_tool> ${set})
@@ -54,7 +57,7 @@ add_test(NAME onnx.dropout_masks
          COMMAND "${peer}" "${folder}/peers/dropout_masks.py" $<TARGET_FILE:model_tool>)
 add_test(NAME onnx.torch_models COMMAND /usr/bin/python3 "${folder}/torch_models.py" $<TARGET_FILE:model_tool>)
 set_tests_properties(onnx.conformance.debian onnx.shapes onnx.torch_models PROPERTIES LABELS "onnx;release-only" TIMEOUT 900)
-set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
+set_tests_properties(onnx.conformance.newest onnx.conformance.newest_cpu onnx.conformance.newest_cpu_4-threads onnx.export_runs_in_onnxruntime.debian onnx.export_runs_in_onnxruntime.newest
                      onnx.optimised_runs_in_onnxruntime onnx.step_runs_in_onnxruntime onnx.dropout_masks onnx.accumulated_step_in_onnxruntime
                      PROPERTIES LABELS "onnx;release-only;peers" TIMEOUT 900 SKIP_RETURN_CODE 77)
 if(NOT VIRIDIAN_SANITIZE)

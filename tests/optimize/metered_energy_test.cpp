@@ -26,6 +26,7 @@ class MeteredDevice final : public execute::SimulatedDevice {
                         const execute::TimingProtocol&, Seconds at_least,
                         const execute::Window& window) override {
         ++repeated;
+        if (before) before();
         window([&] { draw(is_lean(choice.kernel) ? 20 : 100, at_least); });
         return {};
     }
@@ -34,6 +35,7 @@ class MeteredDevice final : public execute::SimulatedDevice {
         window([&] { draw(100, at_least); });
         return {};
     }
+    std::function<void()> before;     // called before each window opens, if it is set
     std::function<void()> meanwhile;  // called in the middle of each repetition, if it is set
     int repeated = 0;
 
@@ -162,6 +164,36 @@ TEST(MeteredEnergy, AFaultInTheMiddleOfAWindowIsAnErrorAndNoPrice) {
         ASSERT_TRUE(again.ok()) << again.error().text();
         EXPECT_THAT(lean_kernels(*again), testing::Each(true));
     }
+}
+
+// Every window of a kernel draws at least 1 J, so the counter wraps in the middle of it.
+TEST(MeteredEnergy, AWrapInTheMiddleOfEveryWindowIsCounted) {
+    Bench bench;
+    bench.device.before = [&] { bench.power.wrap_after(0.25e6); };
+    const auto result = bench.optimize("energy");
+    ASSERT_TRUE(result.ok()) << result.error().text();
+    EXPECT_GT(bench.device.repeated, 0);
+    EXPECT_GE(bench.power.wraps, bench.device.repeated);
+    EXPECT_THAT(lean_kernels(*result), testing::Each(true));
+    const search::Metrics& totals = result->optimized.planned.totals;
+    EXPECT_GT(totals.joules.value / totals.seconds.value, 15);
+    EXPECT_LT(totals.joules.value / totals.seconds.value, 40);
+}
+
+// A zone that goes away: whoever holds its file open reads nothing, and nobody can open it again.
+TEST(MeteredEnergy, AZoneThatVanishesInTheMiddleOfAWindowEndsTheRun) {
+    Bench bench;
+    bench.device.meanwhile = [&] {
+        bench.power.stops = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until nothing is written any more
+        bench.power.tree().write("sys/class/powercap/intel-rapl:1/energy_uj", "");
+        std::filesystem::remove_all(bench.power.tree().root() / "sys/class/powercap/intel-rapl:1");
+    };
+    const auto result = bench.optimize("energy");
+    ASSERT_FALSE(result.ok());
+    EXPECT_THAT(result.error().text(), HasSubstr("intel-rapl:1"));
+    EXPECT_FALSE(result.error().next_step.empty());
+    EXPECT_EQ(bench.device.repeated, 1) << "it went on without the second package";
 }
 
 TEST(MeteredEnergy, APackageThatNoMeterMeasuresIsRefused) {

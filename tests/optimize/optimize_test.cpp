@@ -14,6 +14,7 @@ using graph::Dims;
 using graph::Graph;
 using graph::Tensor;
 using graph::ValueId;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -83,7 +84,30 @@ TEST(Optimize, FindsAPlanThatIsNoDearerAndProvenEqual) {
     EXPECT_EQ(json["schema"], "viridian.optimize/1");
     EXPECT_TRUE(json["verification"]["passed"].get<bool>());
     EXPECT_GE(json["layers"].size(), result->optimized.planned.plan.steps.size());
-    EXPECT_THAT(text(*result), HasSubstr("the cheapest of this graph's plans"));
+    EXPECT_THAT(text(*result), HasSubstr("gap 0: the cheapest of this graph's plans at these prices"));
+    EXPECT_THAT(text(*result),
+                AllOf(HasSubstr("equal to the original within"), HasSubstr("(relative L2) on 1 input")));
+}
+
+// Without a meter a plan's joules follow its time, and the text says so; with one it says nothing of it.
+TEST(Optimize, EstimatedJoulesAreSaidToFollowTime) {
+    Bench bench;
+    auto result = bench.optimize("energy");
+    ASSERT_TRUE(result.ok()) << result.error().text();
+    const auto said = [&] {
+        std::string line = text(*result);
+        line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+                   line.end());
+        std::ranges::replace(line, '\n', ' ');
+        return line;
+    };
+    EXPECT_THAT(said(), HasSubstr("estimated:cpu-linear"));
+    EXPECT_THAT(said(), HasSubstr("no meter covers this processor: joules are cpu-linear by the model"));
+    EXPECT_THAT(said(), HasSubstr("rank plans of as many threads as time does"));
+    for (Side* side : {&result->baseline, &result->optimized})
+        side->measured->energy.provenance = {Provenance::Kind::measured, "powercap"};
+    EXPECT_THAT(said(), HasSubstr("measured:powercap"));
+    EXPECT_THAT(said(), Not(HasSubstr("no meter")));
 }
 
 TEST(Optimize, ForbidsAKernelWhoseOutputsAreWrongAndPlansAgain) {

@@ -50,5 +50,35 @@ TEST(Weights, OfANetworkThatFitsTheCacheMakeNoTraffic) {
               weight_bytes(large, plan.assignment.regions[0].region, plan.assignment.regions[0].choice));
 }
 
+// Relu reads and writes its values once. What is beyond half of the last-level cache goes to memory.
+TEST(Activations, BeyondHalfOfTheLastLevelCacheAreTraffic) {
+    const std::int64_t half = this_machine().l3.value / 2, few = half / 16, many = half / 4 + 1000;
+    for (const std::int64_t values : {few, many}) {
+        Graph graph;
+        graph.set_outputs(
+            {graph.add("Relu", {graph.add_input("x", {ElementType::f32, graph::shape_of({values})})})});
+        ASSERT_TRUE(graph::infer_types(graph).ok());
+        plan::AssignedRegion relu;
+        relu.region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+        const plan::Format f32{plan::plain(1), ElementType::f32, {}},
+            bf16{plan::plain(1), ElementType::bf16, {}};
+        relu.choice.inputs = relu.choice.outputs = {f32};
+        const Bytes beyond(values == few ? 0 : 2 * 4 * values - half);
+        EXPECT_EQ(activation_traffic(graph, relu.region, relu.choice), beyond);
+        plan::Plan plan;
+        plan.assignment.regions = {relu};
+        EXPECT_EQ(memory_traffic(graph, plan), beyond);
+        // In bf16 half as much is moved, and a conversion moves both.
+        relu.choice.inputs = relu.choice.outputs = {bf16};
+        EXPECT_EQ(activation_traffic(graph, relu.region, relu.choice),
+                  Bytes(values == few ? 0 : std::max<std::int64_t>(0, 2 * 2 * values - half)));
+        EXPECT_EQ(activation_traffic(graph::Dims{values}, f32, bf16),
+                  Bytes(values == few ? 0 : 6 * values - half));
+        // A view moves nothing.
+        plan.assignment.regions[0].choice.aliasing = plan::Aliasing::view;
+        EXPECT_EQ(memory_traffic(graph, plan), Bytes(0));
+    }
+}
+
 }  // namespace
 }  // namespace viridian::profile

@@ -13,6 +13,7 @@ struct Chain {
     graph::Graph graph;
     std::vector<plan::Region> regions;
     std::map<std::string, std::vector<double>> prices;  // seconds of kernels 0, 1, ..
+    std::map<std::string, std::vector<double>> joules;  // of the same kernels, metered; 1 % either way too
 
     Chain() {
         auto value = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({4})});
@@ -42,6 +43,13 @@ struct Chain {
                         priced.price.seconds = Seconds(price);
                         priced.price.low = Seconds(0.99 * price);
                         priced.price.high = Seconds(1.01 * price);
+                        if (const auto metered = joules.find(found->first); metered != joules.end()) {
+                            const double value = metered->second[list.size()];
+                            priced.price.energy = {Joules(value),
+                                                   Joules(0.99 * value),
+                                                   Joules(1.01 * value),
+                                                   {Provenance::Kind::measured, "powercap"}};
+                        }
                         list.push_back(std::move(priced));
                     }
                     return list;
@@ -50,10 +58,12 @@ struct Chain {
                     return cost::Price{};
                 }};
     }
-    std::vector<std::string> found(double margin) const {
-        const auto outcome = solve(*Instance::of(graph, source()), {});
+    std::vector<std::string> found(double margin, const std::string& objective = "time") const {
+        const Objective wanted = *parse_objective(objective);
+        const auto outcome = solve(*Instance::of(graph, source()), wanted);
         EXPECT_TRUE(outcome.ok());
-        const auto list = close_choices(graph, regions, source(), outcome->assignment, {}, margin);
+        const auto yardstick = Yardstick::of(wanted, outcome->totals, outcome->totals);
+        const auto list = close_choices(graph, regions, source(), outcome->assignment, yardstick, margin);
         EXPECT_TRUE(list.ok());
         std::vector<std::string> names;
         for (const auto& one : *list) EXPECT_TRUE(one.price.has_value());
@@ -84,6 +94,16 @@ TEST(CloseChoices, TheBestCutOfAChosenChain) {
     EXPECT_THAT(chain.found(0.03), UnorderedElementsAre("Abs Neg Relu k0", "Abs k0", "Neg Relu k0"));
     chain.prices["Abs Neg Relu"] = {2.5};
     EXPECT_THAT(chain.found(0.03), UnorderedElementsAre("Abs Neg Relu k0"));
+}
+
+// k0 and k1 take equal joules and k0 and k2 equal seconds: the objective says which of them may have won by
+// chance.
+TEST(CloseChoices, TheObjectiveSaysWhatIsClose) {
+    Chain chain;
+    chain.prices = {{"Abs", {1.0, 2.0, 1.01}}, {"Neg", {1.0}}, {"Relu", {1.0}}};
+    chain.joules = {{"Abs", {50.0, 50.5, 90.0}}, {"Neg", {50.0}}, {"Relu", {50.0}}};
+    EXPECT_THAT(chain.found(0.03, "energy"), UnorderedElementsAre("Abs k0", "Abs k1", "Neg k0", "Relu k0"));
+    EXPECT_THAT(chain.found(0.03, "time"), UnorderedElementsAre("Abs k0", "Abs k2", "Neg k0", "Relu k0"));
 }
 
 }  // namespace

@@ -46,6 +46,14 @@ class PowerSource {
         renew();
         watts_ = watts;
     }
+    // Lets the second counter wrap once its package has drawn so much more.
+    void wrap_after(double microjoules) {
+        const std::lock_guard lock(mutex_);
+        renew();
+        energy_[1] = static_cast<double>(range) - microjoules;
+        renew();
+    }
+    std::atomic<int> wraps = 0;        // of the second counter, so far
     std::atomic<bool> resets = false;  // lets the second counter begin anew
     std::atomic<bool> stops = false;   // lets the counters stand still
 
@@ -70,6 +78,10 @@ class PowerSource {
         energy_[0] += idle_watts * elapsed;
         energy_[1] += watts_ * elapsed;
         if (resets.exchange(false)) energy_[1] = 0;
+        if (energy_[1] >= static_cast<double>(range)) {
+            energy_[1] -= static_cast<double>(range);
+            ++wraps;
+        }
         for (const int package : {0, 1}) {
             const std::string text = fmt::format("{:020}\n", static_cast<long long>(energy_[package]));
             (void)!::pwrite(files_[package], text.data(), text.size(), 0);
