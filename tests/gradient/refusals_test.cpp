@@ -46,6 +46,23 @@ TEST(Refusals, OneErrorListsEveryNode) {
               "yet. leave these nodes out of the path to the loss, or freeze the parameters before them.");
 }
 
+// A node before one that is refused is found too, also behind nodes that have a rule and at a fork.
+TEST(Refusals, OneErrorListsEveryNodeOfAChain) {
+    Network n;
+    const ValueId x = n.input({4});
+    const ValueId axis = n.network().add_constant("axis", Tensor::scalar(std::int64_t{0}));
+    const ValueId training = n.input({}, ElementType::boolean);
+    const ValueId first = n.add("first", "CumProd", {n.add("half", op::Exp, {x}), axis});
+    const ValueId second = n.add("second", op::Dropout, {first, ValueId::none, training});
+    const ValueId third = n.add("third", "CumProd", {n.add("both", op::Add, {second, first}), axis});
+    const std::string refusal = n.refusal(n.add("y", op::Exp, {third}));
+    EXPECT_EQ(refusal,
+              "3 nodes of the network cannot be differentiated: `third` (CumProd): gradients do not flow "
+              "through cumulative products yet; `second` (Dropout): whether it is in training mode is known "
+              "only at run time; `first` (CumProd): gradients do not flow through cumulative products yet. "
+              "leave these nodes out of the path to the loss, or freeze the parameters before them.");
+}
+
 TEST(Refusals, ARuleMayRefuseWhatItsNodeSays) {
     Network n;
     const ValueId x = n.input({4});

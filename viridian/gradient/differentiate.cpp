@@ -92,7 +92,7 @@ class Sweep {
         if (rule == nullptr) {
             const NoGradient* none = find_no_gradient(node.op);
             if (none == nullptr || !none->zero)
-                refuse(node, none == nullptr ? "there is no gradient rule for it" : none->reason);
+                refuse(node, none == nullptr ? "there is no gradient rule for it" : none->reason, wanted);
             return;
         }
         build_.at(&node, graph::Phase::backward);
@@ -106,7 +106,7 @@ class Sweep {
                     add(node.inputs[i], made[i].id);
                 }
         } catch (const Refusal& refusal) {
-            refuse(node, refusal.error.message);
+            refuse(node, refusal.error.message, wanted);
         }
     }
 
@@ -144,8 +144,12 @@ class Sweep {
     }
 
   private:
-    void refuse(const Node& node, std::string_view reason) {
+    // Each wanted input stands in for its own gradient, of which it has the type, so that the nodes before
+    // are visited too and the error lists all that cannot be differentiated.
+    void refuse(const Node& node, std::string_view reason, const Mask& wanted) {
         refused_.push_back(fmt::format("`{}` ({}): {}", node.name, node.op.qualified_name(), reason));
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            if (wanted[i]) add(node.inputs[i], node.inputs[i]);
     }
 
     Graph& graph_;

@@ -18,8 +18,8 @@ struct Seed {
 // `stops`. All extents are known numbers. Several contributions to one gradient are added by one Sum, whose
 // inputs are ordered from the last reader of the value to the first, so that the rounding of the sum is
 // defined. Nodes that have a body and no rule are replaced by their bodies. Errors: unsupported, one error
-// that lists every node that cannot be differentiated, with the reason; mismatch if a seed has another type
-// than its value.
+// that lists every node that cannot be differentiated, with the reason, also those before another one;
+// mismatch if a seed has another type than its value.
 [[nodiscard]] Result<std::vector<graph::ValueId>> differentiate(graph::Graph& graph,
                                                                 std::span<const graph::ValueId> of,
                                                                 std::span<const Seed> seeds,
