@@ -164,7 +164,9 @@ def main():
                    f"all {options.steps} steps. *Ours* are two runs, on one and on two threads, against PyTorch's on one thread. *Within* asks "
                    f"for two things: the first {FIRST} losses within {ALLOWED:g}, and all of them within {SPREADS} times PyTorch's own spread, "
                    "which is the larger of the two last columns about PyTorch alone. PyTorch divides the running variance of a batch "
-                   "normalisation by n - 1, and Viridian by n, as ONNX says; losses of training do not depend on it.",
+                   "normalisation by n - 1, and Viridian by n, as ONNX says; losses of training do not depend on it. If PyTorch's own spread is "
+                   f"large, as that of the resnet is, a bound of {SPREADS} times this spread says little about all {options.steps} losses: then the "
+                   f"first {FIRST} decide.",
                    page.settings(options.viridian, f"PyTorch {torch.__version__}"))
     return 0 if good else 1
 

@@ -88,7 +88,7 @@ TEST_F(TrainData, BalancedWeightsMakeRareClassesCount) {
     const Outcome loss =
         train("signs.onnx", {"--data", folder_ + "rare.csv", "--class-weights", "1,2", "--loss", "mse"});
     EXPECT_EQ(loss.code, 1);
-    EXPECT_THAT(loss.err, HasSubstr("--loss mse has none"));
+    EXPECT_THAT(loss.err, HasSubstr("--class-weights does nothing with --loss mse"));
     const Outcome step = cli::run({"gradient", folder_ + "signs.onnx", "--dim", "N=4", "--class-weights",
                                    "balanced", "-o", folder_ + "step.onnx"});
     EXPECT_EQ(step.code, 1);

@@ -22,14 +22,17 @@ TEST_F(TrainCommand, LearnsWhatNoLineCanSeparate) {
 }
 
 TEST_F(TrainCommand, AResumedRunEndsInTheSameBytes) {
-    const std::vector<std::string> common = {"--epochs", "3", "--batch", "32",
-                                             "--every",  "5", "--keep",  "100"};
+    const std::vector<std::string> common = {"--epochs", "3", "--batch", "32"};
     const auto with = [&](std::vector<std::string> more) {
         more.insert(more.begin(), common.begin(), common.end());
         return more;
     };
+    const auto keeping = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--checkpoints", folder_ + "points", "--every", "5", "--keep", "100"});
+        return with(std::move(more));
+    };
     ASSERT_EQ(run(with({"-o", folder_ + "whole.onnx"})).code, 0);
-    const Outcome kept = run(with({"-o", folder_ + "kept.onnx", "--checkpoints", folder_ + "points"}));
+    const Outcome kept = run(keeping({"-o", folder_ + "kept.onnx"}));
     ASSERT_EQ(kept.code, 0) << kept.err;
     EXPECT_EQ(bytes("whole.onnx"), bytes("kept.onnx"));
     std::vector<std::filesystem::path> files;
@@ -40,8 +43,7 @@ TEST_F(TrainCommand, AResumedRunEndsInTheSameBytes) {
     for (std::size_t cut = files.size() - 1; cut >= 1; --cut) {  // the process died before checkpoint `cut`
         std::filesystem::remove(files[cut]);
         if (cut % 3 != 0) continue;
-        const Outcome resumed =
-            run(with({"-o", folder_ + "resumed.onnx", "--checkpoints", folder_ + "points", "--resume"}));
+        const Outcome resumed = run(keeping({"-o", folder_ + "resumed.onnx", "--resume"}));
         ASSERT_EQ(resumed.code, 0) << resumed.err;
         EXPECT_EQ(bytes("whole.onnx"), bytes("resumed.onnx")) << cut;
         for (std::size_t later = cut; later < files.size(); ++later) std::filesystem::remove(files[later]);

@@ -168,7 +168,7 @@ TEST(Batches, WhatDoesNotFitIsRefusedBeforeTraining) {
     EXPECT_EQ(refused(dataset, input("rgb", ElementType::f32, {3, 8, 9})),
               "a sample of the column `rgb` of `t.npz` has the shape [8,9,3] and the model's input `rgb` "
               "takes [3,8,9]; "
-              "say that its channels are last");
+              "save its channels first");
     EXPECT_EQ(refused(dataset, input("x", ElementType::i64, {28, 28})),
               "the column `x` of `t.npz` holds f32 and the model's input `x` takes i64; save the column as "
               "integers");

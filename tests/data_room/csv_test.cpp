@@ -58,14 +58,14 @@ TEST(Csv, LinesMaySpanBreaksAndPieces) {
 }
 
 TEST(Csv, ErrorsNameLineAndColumn) {
-    EXPECT_EQ(error_of(csv("a,y\n1,0\nabc,1\n", {.label = "y"})),
-              "line 3 of `t.csv`, column `a` (1): `abc` is not a finite number; correct it, or name only "
-              "columns of "
-              "numbers as features");
-    EXPECT_EQ(error_of(csv("a,y\n1,0\n1e39,1\n", {.label = "y"})),
-              "line 3 of `t.csv`, column `a` (1): `1e39` is not a finite number; correct it, or name only "
-              "columns of "
-              "numbers as features");
+    EXPECT_EQ(
+        error_of(csv("a,y\n1,0\nabc,1\n", {.label = "y"})),
+        "line 3 of `t.csv`, column `a` (1): `abc` is not a finite number; correct it, or remove the column "
+        "from the file");
+    EXPECT_EQ(
+        error_of(csv("a,y\n1,0\n1e39,1\n", {.label = "y"})),
+        "line 3 of `t.csv`, column `a` (1): `1e39` is not a finite number; correct it, or remove the column "
+        "from the file");
     EXPECT_EQ(error_of(csv("a,y\n\"x\ny\",0\n, 1\n")),
               "line 4 of `t.csv`, column `a` (1): the field is empty; fill it in, or remove the line");
     EXPECT_EQ(

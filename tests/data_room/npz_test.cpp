@@ -61,7 +61,7 @@ TEST(Npz, OnlyWantedArraysMustBelongTogether) {
     EXPECT_EQ(
         error_of(open_npz(archive, {})),
         "the arrays of `mnist.npz` have different numbers of samples: `x_train` 4, `x_test` 2, `y_train` 4; "
-        "name the arrays that belong together");
+        "save those that belong together in a file of their own");
     const auto dataset = open_npz(archive, {"y_train", "x_train"});
     ASSERT_TRUE(dataset.ok());
     EXPECT_EQ(dataset->column(0).name, "y_train");

@@ -41,7 +41,7 @@ def draw_samples(path, count=600, seed=1):
 
 def command(viridian, folder, name, more=()):
     return [viridian, "train", str(folder / "model.onnx"), "--data", str(folder / "samples.npz"), "--epochs", "4", "--rate",
-            "0.001", "--threads", "2", "--every", "3", "-o", str(folder / f"{name}.onnx"), *more]
+            "0.001", "--threads", "2", "-o", str(folder / f"{name}.onnx"), *more]
 
 
 def main():
@@ -61,7 +61,7 @@ def main():
         start = time.monotonic()
         subprocess.run(command(options.viridian, folder, "whole"), check=True, stdout=subprocess.DEVNULL)
         whole = time.monotonic() - start
-        points = ["--checkpoints", str(folder / "points"), "--resume"]
+        points = ["--checkpoints", str(folder / "points"), "--every", "3", "--resume"]
         kills = ends = lost = 0
         while kills < options.kills:
             run = subprocess.Popen(command(options.viridian, folder, "killed", points), stdout=subprocess.DEVNULL,

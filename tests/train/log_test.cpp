@@ -48,7 +48,7 @@ TEST(Progress, SaysWhatIsKnown) {
     EXPECT_EQ(
         progress_line(record),
         "step 120/5000, epoch 1/10, loss 0.4312, rate 0.00029, gradient norm 1.25, loss scale 65536, 800 "
-        "samples/s, 1.02e+05 tokens/s, 50.0 W and 2.00 J a step (estimated:cpu-linear), top-1 0.9125, 4 min "
+        "samples/s, 102400 tokens/s, 50.0 W and 2.00 J a step (estimated:cpu-linear), top-1 0.9125, 4 min "
         "12 s "
         "left");
     EXPECT_EQ(progress_line({.step = 3,

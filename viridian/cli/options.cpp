@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -87,7 +88,8 @@ Constraint one_of(const std::vector<std::string>& words) {
 Constraint positive_number() {
     return constraint("above 0", [](const std::string& text) {
         const auto value = number_in<double>(text);
-        return value && *value > 0 ? std::string() : fmt::format("`{}` is no number above 0", text);
+        if (!value || !(*value > 0)) return fmt::format("`{}` is no number above 0", text);
+        return std::isfinite(*value) ? std::string() : fmt::format("`{}` is not finite", text);
     });
 }
 

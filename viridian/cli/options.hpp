@@ -33,7 +33,7 @@ template <class T>
 [[nodiscard]] Constraint in_range(T low, T high);
 // `one_of`: one of `words`.
 [[nodiscard]] Constraint one_of(const std::vector<std::string>& words);
-// `positive_number`: a number above 0.
+// `positive_number`: a finite number above 0.
 [[nodiscard]] Constraint positive_number();
 
 // An Option is a handle on one option of a command, valid as long as the command line lives.

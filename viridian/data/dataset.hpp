@@ -37,6 +37,8 @@ struct Field {
     ReadLengths lengths;  // only if column.varies
 };
 
+enum class Format : std::uint8_t { automatic, npy, npz, idx, csv, text, folder };
+
 class Dataset {
   public:
     Dataset() = default;
@@ -44,6 +46,9 @@ class Dataset {
     Dataset(std::string name, std::int64_t samples, std::vector<Field> fields);
 
     [[nodiscard]] const std::string& name() const { return name_; }
+    // The kind of file that it was opened from; `automatic`: from none, or from several.
+    [[nodiscard]] Format format() const { return format_; }
+    void set_format(Format format) { format_ = format; }
     [[nodiscard]] std::int64_t samples() const { return samples_; }
     [[nodiscard]] std::size_t columns() const { return fields_.size(); }
     [[nodiscard]] const Column& column(std::size_t index) const { return fields_[index].column; }
@@ -64,6 +69,7 @@ class Dataset {
     [[nodiscard]] Result<void> check(SampleList samples) const;
 
     std::string name_;
+    Format format_ = Format::automatic;
     std::int64_t samples_ = 0;
     std::vector<Field> fields_;
 };

@@ -81,23 +81,7 @@ Result<Dataset> one_array(const ByteSource& file, const OpenOptions& options, Re
     return of_equal_length(file.name(), std::move(fields), counts);
 }
 
-}  // namespace
-
-Result<Dataset> open_bytes(const ByteSource& file, const OpenOptions& options) {
-    if (file.size() == 0)
-        return fail(ErrorCode::malformed, "write it again, or name another file", "`{}` is empty",
-                    file.name());
-    VIRIDIAN_TRY(const std::string beginning, file.text(0, 16));
-    if (is_gzip(beginning)) {
-        constexpr std::uint64_t most = std::uint64_t{1} << 40;
-        VIRIDIAN_TRY(const Unpacked unpacked, unpack(file, Packing::gzip, most));
-        VIRIDIAN_TRY(const std::string inside, unpacked.bytes.text(0, 2));
-        if (is_gzip(inside))
-            return fail(ErrorCode::malformed, "unpack it once with gunzip", "`{}` is compressed twice",
-                        file.name());
-        return open_bytes(unpacked.bytes, options);
-    }
-    VIRIDIAN_TRY(const Format format, format_of(file, beginning, options.format));
+Result<Dataset> open_format(const ByteSource& file, const OpenOptions& options, Format format) {
     switch (format) {
         case Format::npy:
             return one_array(file, options, open_npy(file));
@@ -116,13 +100,37 @@ Result<Dataset> open_bytes(const ByteSource& file, const OpenOptions& options) {
     return fail(ErrorCode::invalid_argument, "name a folder", "`{}` is not a folder", file.name());
 }
 
+}  // namespace
+
+Result<Dataset> open_bytes(const ByteSource& file, const OpenOptions& options) {
+    if (file.size() == 0)
+        return fail(ErrorCode::malformed, "write it again, or name another file", "`{}` is empty",
+                    file.name());
+    VIRIDIAN_TRY(const std::string beginning, file.text(0, 16));
+    if (is_gzip(beginning)) {
+        constexpr std::uint64_t most = std::uint64_t{1} << 40;
+        VIRIDIAN_TRY(const Unpacked unpacked, unpack(file, Packing::gzip, most));
+        VIRIDIAN_TRY(const std::string inside, unpacked.bytes.text(0, 2));
+        if (is_gzip(inside))
+            return fail(ErrorCode::malformed, "unpack it once with gunzip", "`{}` is compressed twice",
+                        file.name());
+        return open_bytes(unpacked.bytes, options);
+    }
+    VIRIDIAN_TRY(const Format format, format_of(file, beginning, options.format));
+    VIRIDIAN_TRY(Dataset dataset, open_format(file, options, format));
+    dataset.set_format(format);
+    return dataset;
+}
+
 Result<Dataset> open(const Path& path, const OpenOptions& options) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
         if (options.format != Format::automatic && options.format != Format::folder)
             return fail(ErrorCode::invalid_argument, "name a file inside it", "`{}` is a folder, not a {}",
                         path.string(), name_of_format(options.format));
-        return open_folder(path, options.arrays, options.folder);
+        VIRIDIAN_TRY(Dataset dataset, open_folder(path, options.arrays, options.folder));
+        dataset.set_format(Format::folder);
+        return dataset;
     }
     VIRIDIAN_TRY(const ByteSource file, ByteSource::open(path));
     return open_bytes(file, options);

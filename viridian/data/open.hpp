@@ -18,8 +18,6 @@
 
 namespace viridian::data {
 
-enum class Format { automatic, npy, npz, idx, csv, text, folder };
-
 struct OpenOptions {
     Format format = Format::automatic;
     // The column of a file that holds one array; "": the file's name without extension.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viridian/base/units_text.hpp"
 #include "viridian/data/batches.hpp"
 #include "viridian/data/convert.hpp"
 
@@ -80,11 +81,13 @@ Error type_mismatch(const Dataset& dataset, const Column& column, const ModelInp
 Error shape_mismatch(const Dataset& dataset, const Column& column, const ModelInput& input, const Dims& have,
                      const Shape& want) {
     const bool turned = have.size() == 3 && agrees({have[2], have[0], have[1]}, want, 0);
-    return fail(
-        ErrorCode::mismatch,
-        turned ? "say that its channels are last" : "save it in this shape, or map another column to it",
-        "a sample of the column `{}` of `{}` has the shape {} and the model's input `{}` takes {}",
-        column.name, dataset.name(), shape_text(have), input.name, shape_text(want));
+    std::string step =
+        turned ? "save its channels first" : "save it in this shape, or map another column to it";
+    if (dataset.format() == Format::text && want.size() == 1 && want[0].known())
+        step = fmt::format("choose --context {}", want[0].value());
+    return fail(ErrorCode::mismatch, std::move(step),
+                "a sample of the column `{}` of `{}` has the shape {} and the model's input `{}` takes {}",
+                column.name, dataset.name(), shape_text(have), input.name, shape_text(want));
 }
 
 Result<void> check_images(const InputOptions& options, const Column& column, const Dims& have) {
@@ -111,8 +114,8 @@ Result<std::size_t> channels_of(const InputOptions& options, const ModelInput& i
     for (const std::size_t given : {options.mean.size(), options.deviation.size()})
         if (given > 1 && (static_cast<std::int64_t>(given) != channels || column.varies))
             return fail(ErrorCode::invalid_argument, "give one value, or one for each channel",
-                        "the normalisation of `{}` has {} values, and its samples have {} channels",
-                        options.input, given, column.varies ? 1 : channels);
+                        "the normalisation of `{}` has {} values, and its samples have {}", options.input,
+                        given, counted(column.varies ? 1 : channels, "channel"));
     const auto usable = [](double x) { return std::isfinite(x); };
     if (options.pad && !(std::abs(*options.pad) < 0x1p53))
         return fail(ErrorCode::invalid_argument, "give a number that the input's type holds",

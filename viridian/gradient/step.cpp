@@ -34,6 +34,7 @@ class StepMaker {
             else
                 step_.frozen.push_back(parameter.name);
         VIRIDIAN_TRY(check_precision(trained));
+        VIRIDIAN_TRY(check_decays(trained));
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
         VIRIDIAN_TRY(keep_statistics());
@@ -83,6 +84,14 @@ class StepMaker {
                             "parameter `{}` is {}, and only f32 and f64 are trained", value.name,
                             text(value.type));
         }
+        return {};
+    }
+
+    // A decay of no trained parameter would do nothing.
+    Result<void> check_decays(const std::vector<Parameter>& trained) {
+        std::vector<std::string> names;
+        for (const Parameter& parameter : trained) names.push_back(parameter.name);
+        for (const DecayRule& rule : options_.decays) VIRIDIAN_TRY(check_matches_one(rule.pattern, names));
         return {};
     }
 

@@ -16,6 +16,17 @@ std::vector<std::string> columns_of(const data::Dataset& samples) {
     return names;
 }
 
+// What an option of the form INPUT=WHAT says is wrong if the model has no such input.
+Result<void> check_input(const std::string& name, const std::vector<data::ModelInput>& inputs) {
+    std::vector<std::string> names;
+    for (const data::ModelInput& input : inputs) {
+        if (input.name == name) return {};
+        names.push_back(fmt::format("`{}`", input.name));
+    }
+    return fail(ErrorCode::missing_entry, fmt::format("name one of its inputs: {}", fmt::join(names, ", ")),
+                "the model has no input `{}`", name);
+}
+
 // The column of an input that no option maps; empty if there is none.
 std::string column_for(const std::string& input, const std::vector<std::string>& columns,
                        const std::vector<std::string>& taken, std::size_t others) {
@@ -65,6 +76,38 @@ Result<data::MaskOptions> parse_mask(const std::string& text, const std::vector<
     return mask;
 }
 
+bool takes_numbers(const data::ModelInput& input) {
+    return is_floating(input.type.element) && input.name != "labels";
+}
+
+// Options that change rows or numbers would do nothing if there are none. Another file may have some, so
+// that nothing is said if the evaluation has a file of its own.
+Result<void> check_used(const DataChoice& choice, const data::Dataset& samples,
+                        const std::vector<data::ModelInput>& inputs, const data::BatchOptions& options) {
+    const bool changes = choice.scale != 1 || !choice.mean.empty() || !choice.deviation.empty() ||
+                         choice.flip > 0 || choice.crop > 0;
+    if (changes && std::ranges::none_of(inputs, takes_numbers))
+        return fail(
+            ErrorCode::invalid_argument, "leave them out",
+            "--scale, --mean, --std, --flip and --crop change floating-point inputs, and the model has "
+            "none");
+    if (!choice.evaluation.empty()) return {};
+    bool varies = false;
+    for (const data::InputOptions& input : options.inputs) {
+        VIRIDIAN_TRY(const std::size_t column, samples.find(input.column));
+        varies = varies || samples.column(column).varies;
+        if (input.pad && !samples.column(column).varies)
+            return fail(
+                ErrorCode::invalid_argument, "leave it out",
+                "--pad fills up shorter rows, and all rows of `{}`, which `{}` takes, are equally long",
+                input.column, input.input);
+    }
+    if (choice.truncate && !varies)
+        return fail(ErrorCode::invalid_argument, "leave it out",
+                    "--truncate cuts longer rows, and the rows of each column are equally long");
+    return {};
+}
+
 }  // namespace
 
 void add_data_options(App app, DataChoice& choice) {
@@ -103,6 +146,7 @@ Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::D
     std::vector<std::string> taken;
     for (const std::string& text : choice.inputs) {
         VIRIDIAN_TRY(const InputOption one, parse_given("--input", "images=x", text));
+        VIRIDIAN_TRY(check_input(one.input, inputs));
         given[one.input] = one.what;
         taken.push_back(one.what);
     }
@@ -140,7 +184,7 @@ Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::D
                         "no column of the data is meant for the input `{}`", input.name);
         if (pads.contains(input.name)) one.pad = pads[input.name];
         one.truncate = choice.truncate;
-        if (is_floating(input.type.element) && input.name != "labels") {
+        if (takes_numbers(input)) {
             one.scale = choice.scale;
             one.mean = choice.mean;
             one.deviation = choice.deviation;
@@ -149,6 +193,7 @@ Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::D
         }
         options.inputs.push_back(std::move(one));
     }
+    VIRIDIAN_TRY(check_used(choice, samples, inputs, options));
     return options;
 }
 

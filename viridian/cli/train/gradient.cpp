@@ -111,6 +111,10 @@ Result<Answer> run_gradient(GradientOptions options) {
     if (wants_balance(options.step))
         return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",
                     "`viridian gradient` sees no samples, so it cannot balance the classes");
+    if (wanted.optimizer.kind == gradient::OptimizerKind::none && !wanted.gradient_outputs &&
+        !options.accumulate)
+        return fail(ErrorCode::invalid_argument, "add --gradients, which makes each gradient an output",
+                    "--optimizer none updates nothing, so nothing would read the gradients");
     options.model.runs = false;
     VIRIDIAN_TRY(const graph::Graph forward, session::load_model(options.model));
     if (options.accumulate) {

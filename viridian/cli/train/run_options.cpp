@@ -120,6 +120,17 @@ Result<std::optional<train::CheckpointOptions>> checkpoints(const TrainOptions& 
     return std::optional(train::CheckpointOptions{options.checkpoints, keep, options.every, options.resume});
 }
 
+// An evaluation without a metric would print nothing. `loss`: a network that computes it has no labels.
+Result<void> check_judges(const TrainOptions& options, const train::Task& task, gradient::LossKind loss,
+                          const std::vector<std::string>& metrics) {
+    if (task.evaluation.count() == 0 || !metrics.empty() || options.rate_finder) return {};
+    return fail(ErrorCode::invalid_argument,
+                loss == gradient::LossKind::output
+                    ? "leave --eval and --eval-share out"
+                    : "name one, as in --metric f1:binary, or leave --eval and --eval-share out",
+                "an evaluation needs a metric, and --loss {} has no usual one", options.step.loss);
+}
+
 // Draws what is trained, and the running statistics.
 Result<void> draw_weights(const TrainOptions& options, const graph::Graph& forward,
                           const gradient::Step& step, Start& start, Listener& listener) {
@@ -165,6 +176,7 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     if (run.metrics.empty() && task.evaluation.count() > 0) run.metrics = usual_metrics(run.step.loss.kind);
     for (const std::string& name : run.metrics) VIRIDIAN_TRY(train::parse_metric(name));
     VIRIDIAN_TRY(run.early_stop, early_stop(options, task, run.metrics));
+    VIRIDIAN_TRY(check_judges(options, task, run.step.loss.kind, run.metrics));
     VIRIDIAN_TRY(run.checkpoints, checkpoints(options, run.metrics));
     run.written = written(options);
     // The inputs of the step tell which columns are needed.

@@ -2,9 +2,12 @@
 
 #include <charconv>
 
+#include "viridian/cli/train/unused_options.hpp"
+
 namespace viridian::cli {
 
 void add_step_options(App app, StepChoice& choice) {
+    choice.given = [app](const char* option) { return app.get_option(option).count() > 0; };
     gradient::StepOptions& step = choice.step;
     app.add_option("--loss", choice.loss,
                    "cross-entropy, nll, mse, l1, huber, bce; output: the network computes it; gradient: the "
@@ -55,6 +58,7 @@ Result<gradient::StepOptions> step_options(const StepChoice& choice) {
     gradient::StepOptions options = choice.step;
     VIRIDIAN_TRY(options.loss.kind, gradient::parse_loss(choice.loss));
     VIRIDIAN_TRY(options.optimizer.kind, gradient::parse_optimizer(choice.optimizer));
+    VIRIDIAN_TRY(check_step_options_used(choice, options));
     for (const std::string& text : choice.class_weights) {
         if (wants_balance(choice)) break;
         double weight = 0;
@@ -65,10 +69,6 @@ Result<gradient::StepOptions> step_options(const StepChoice& choice) {
                         "`{}` is not the weight of a class", text);
         options.loss.class_weights.push_back(weight);
     }
-    if (!choice.class_weights.empty() && options.loss.kind != gradient::LossKind::cross_entropy &&
-        options.loss.kind != gradient::LossKind::negative_log_likelihood)
-        return fail(ErrorCode::invalid_argument, "leave it out, or choose --loss cross-entropy",
-                    "--class-weights weighs classes, and --loss {} has none", choice.loss);
     if (choice.class_axis != 0) options.loss.class_axis = choice.class_axis;
     if (options.optimizer.kind == gradient::OptimizerKind::lamb) options.optimizer.epsilon = 1e-6;
     if (options.optimizer.nesterov && options.optimizer.momentum == 0)

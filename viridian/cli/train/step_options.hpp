@@ -8,6 +8,8 @@ namespace viridian::cli {
 
 // StepChoice holds the options as they are typed.
 struct StepChoice {
+    // Returns whether an option of the command was typed: "--loss".
+    std::function<bool(const char* option)> given = [](const char*) { return false; };
     std::string loss = "cross-entropy";
     std::string optimizer = "adamw";
     gradient::StepOptions step;
@@ -25,7 +27,7 @@ void add_step_options(App app, StepChoice& choice);
 
 // Returns the options of the step that the words ask for, without the weights of balanced classes, because
 // only the samples tell them. Errors: invalid_argument (an unknown loss or optimiser, class weights that are
-// no numbers).
+// no numbers, an option that does nothing with this loss or optimiser).
 [[nodiscard]] Result<gradient::StepOptions> step_options(const StepChoice& choice);
 
 // Returns whether the weights of classes are to follow from how often they occur.

@@ -7,9 +7,11 @@
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/reserved_space.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/cli/train/energy_answer.hpp"
 #include "viridian/cli/train/task.hpp"
+#include "viridian/cli/train/unused_options.hpp"
 #include "viridian/data/categories.hpp"
 #include "viridian/gradient/evaluation.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -87,10 +89,10 @@ Answer describe(const TrainOptions& options, const Start& start, const train::Tr
             fmt::format("epoch {:<4} loss {:.4f}{}  {:.1f} samples/s{}\n", epoch.epoch, epoch.loss, metrics,
                         static_cast<double>(epoch.samples) / epoch.seconds.value, joules_text(epoch.energy));
     }
-    const std::string end =
-        result.cancelled       ? std::string("stopped")
-        : result.stopped_early ? fmt::format("stopped early, {} evaluations without a gain", options.patience)
-                               : std::string("done");
+    const std::string end = result.cancelled       ? std::string("stopped")
+                            : result.stopped_early ? fmt::format("stopped early, {} without a gain",
+                                                                 counted(options.patience, "evaluation"))
+                                                   : std::string("done");
     answer.text += fmt::format("{}: {} steps, wrote {}\n", end, result.steps, options.output);
     return answer;
 }
@@ -136,6 +138,7 @@ Result<Answer> run_rate_finder(const TrainOptions& options, const train::Task& t
 }
 
 Result<void> check_options(const TrainOptions& options) {
+    VIRIDIAN_TRY(check_train_options_used(options));
     if (options.output.empty() && !options.rate_finder)
         return fail(ErrorCode::invalid_argument, "name it, as in -o trained.onnx",
                     "the file for the trained model is missing");
@@ -152,6 +155,7 @@ Result<Answer> run_train(TrainOptions options) {
     const auto start = std::make_shared<Start>();
     TerminalListener listener;
     VIRIDIAN_TRY(const train::Task task, task_of(options, start));
+    VIRIDIAN_TRY(check_data_options_used(options, task));
     VIRIDIAN_TRY(train::RunOptions run, run_options(options, task, *start, listener));
     if (options.rate_finder) return run_rate_finder(options, task, run, listener);
     VIRIDIAN_TRY(const std::unique_ptr<RunMeter> meter,

@@ -20,8 +20,10 @@ void add_first_weights(App app, TrainOptions& options) {
 }
 
 void add_ends(App app, TrainOptions& options) {
-    app.add_option("--ema", options.average,
-                   "Keep a moving average of the weights with this decay, as in 0.999, and write it")
+    app.add_option(
+           "--ema", options.average,
+           "Keep a moving average of the weights with this decay, as in 0.999, and write it; the first of "
+           "them forget faster (docs/train.md)")
         .check(in_range(0.0, 0.999999999));
     app.add_option("--patience", options.patience,
                    "Stop after this many evaluations without a better first metric")
@@ -137,9 +139,11 @@ void add_train_options(App app, TrainOptions& options) {
     add_ends(app, options);
     app.add_option("--checkpoints", options.checkpoints, "Folder for checkpoints");
     app.add_option("--every", options.every, "Steps between checkpoints (default: an epoch)")
-        .check(positive_number());
+        .check(positive_number())
+        .needs("--checkpoints");
     app.add_option("--keep", options.keep, "How many checkpoints stay, beside the best")
         .check(positive_number())
+        .needs("--checkpoints")
         .capture_default_str();
     app.add_flag("--resume", options.resume, "Go on from the newest checkpoint");
     app.add_option("--log", options.log, "File for one JSON object a step");

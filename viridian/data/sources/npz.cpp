@@ -23,7 +23,7 @@ Result<Dataset> of_equal_length(std::string name, std::vector<Field> fields,
         equal = equal && counts[i] == counts.front();
     }
     if (!equal)
-        return fail(ErrorCode::mismatch, "name the arrays that belong together",
+        return fail(ErrorCode::mismatch, "save those that belong together in a file of their own",
                     "the arrays of `{}` have different numbers of samples: {}", name, list);
     if (fields.empty())
         return fail(ErrorCode::malformed, "save at least one array in it", "`{}` holds no arrays", name);

@@ -220,7 +220,7 @@ class CsvOpener {
         float number = 0;
         if (csv_float(text, number)) return {};
         if (csv_trim(text).empty()) return at(use, "fill it in, or remove the line", "the field is empty");
-        return at(use, "correct it, or name only columns of numbers as features",
+        return at(use, "correct it, or remove the column from the file",
                   fmt::format("`{}` is not a finite number", text.substr(0, 80)));
     }
 

@@ -112,6 +112,12 @@ Result<std::vector<Parameter>> find_parameters(const Graph& graph, std::span<con
             const bool whole = tensor->count() > 1 && !is_mask(*tensor);
             if (finder.trained(input, whole)) parameters.push_back({input, graph.value(input).name, true});
         }
+    if (parameters.empty() && !graph.states().empty())
+        return fail(ErrorCode::unsupported, "give the model that the step was made from",
+                    "this is a training step already, whose parameters are states");
+    if (parameters.empty())
+        return fail(ErrorCode::unsupported, "export it with its weights as constants",
+                    "the network has no parameters");
     std::vector<std::string> names;
     for (const Parameter& parameter : parameters) names.push_back(parameter.name);
     VIRIDIAN_TRY(const std::vector<bool> chosen, trained(names, rules));

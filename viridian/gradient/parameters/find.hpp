@@ -20,7 +20,8 @@ struct Parameter {
 // addition or a multiplication broadcasts. Constants that hold nothing but zeros and very negative numbers
 // are masks, and those of one element are settings, unless one is added to a product of one feature, as its
 // bias: neither is a parameter. The order is that of first use.
-// `rules` say which of them are trained (pattern.hpp). Errors: those of trained().
+// `rules` say which of them are trained (pattern.hpp). Errors: those of trained(); unsupported (a training
+// step, or a network without parameters).
 [[nodiscard]] Result<std::vector<Parameter>> find_parameters(const graph::Graph& graph,
                                                              std::span<const TrainRule> rules = {});
 

@@ -81,19 +81,20 @@ bool matches(std::string_view pattern, std::string_view name) {
     return pattern.find_first_not_of('*', at) == npos;
 }
 
+Result<void> check_matches_one(std::string_view pattern, std::span<const std::string> names) {
+    if (std::ranges::any_of(names, [&](const std::string& name) { return matches(pattern, name); }))
+        return {};
+    return fail(ErrorCode::invalid_argument, fmt::format("the parameters are {}", some_of(names)),
+                "no parameter matches `{}`", pattern);
+}
+
 Result<std::vector<bool>> trained(std::span<const std::string> names, std::span<const TrainRule> rules) {
     std::vector<bool> result(names.size(), rules.empty() || !rules.front().train);
     for (const TrainRule& rule : rules) {
         VIRIDIAN_TRY(check_pattern(rule.pattern));
-        bool any = false;
+        VIRIDIAN_TRY(check_matches_one(rule.pattern, names));
         for (std::size_t i = 0; i < names.size(); ++i)
-            if (matches(rule.pattern, names[i])) {
-                result[i] = rule.train;
-                any = true;
-            }
-        if (!any)
-            return fail(ErrorCode::invalid_argument, fmt::format("the parameters are {}", some_of(names)),
-                        "no parameter matches `{}`", rule.pattern);
+            if (matches(rule.pattern, names[i])) result[i] = rule.train;
     }
     if (std::ranges::find(result, true) == result.end())
         return fail(ErrorCode::invalid_argument, "freeze fewer of them", "no parameter is left to train");

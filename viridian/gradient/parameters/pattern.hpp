@@ -16,6 +16,8 @@ namespace viridian::gradient {
 // Returns whether `pattern`, which was checked, matches `name`. It takes at most as many steps as the product
 // of both lengths.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view name);
+// Errors: invalid_argument if `pattern`, which was checked, matches none of the parameters `names`.
+[[nodiscard]] Result<void> check_matches_one(std::string_view pattern, std::span<const std::string> names);
 
 // A TrainRule is one `--train PATTERN` or `--freeze PATTERN`.
 struct TrainRule {

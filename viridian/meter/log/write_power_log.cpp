@@ -65,8 +65,8 @@ Result<PowerLogWriter> PowerLogWriter::create(const Path& path) {
     state->path = path;
     state->file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (state->file < 0)
-        return fail(ErrorCode::file_not_writable, "choose another folder with -o",
-                    "`{}` cannot be created: {}", path.string(), std::strerror(errno));
+        return fail(ErrorCode::file_not_writable, "choose another folder", "`{}` cannot be created: {}",
+                    path.string(), std::strerror(errno));
     state->buffer.reserve(1U << 17);
     state->buffer +=
         fmt::format("# clock realtime\n# recorded_by viridian {}\n{}\n", VIRIDIAN_VERSION, power_log_header);

@@ -11,6 +11,11 @@ std::string of_all(std::int64_t done, std::int64_t all) {
     return all > 0 ? fmt::format("{}/{}", done, all) : fmt::format("{}", done);
 }
 
+// Three digits, or all before the point: 83.1, 1070.
+std::string three_digits(double value) {
+    return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 }  // namespace
 
 std::string duration_text(Seconds seconds) {
@@ -30,9 +35,11 @@ std::string progress_line(const StepRecord& record) {
     line += fmt::format(", loss {:.4g}, rate {:.3g}", record.average_loss.value_or(record.loss), record.rate);
     if (record.gradient_norm) line += fmt::format(", gradient norm {:.3g}", *record.gradient_norm);
     if (record.loss_scale) line += fmt::format(", loss scale {:g}", *record.loss_scale);
-    if (record.seconds.value > 0) line += fmt::format(", {:.3g} samples/s", record.samples_per_second());
+    if (record.seconds.value > 0)
+        line += fmt::format(", {} samples/s", three_digits(record.samples_per_second()));
     if (record.seconds.value > 0 && record.tokens)
-        line += fmt::format(", {:.3g} tokens/s", static_cast<double>(*record.tokens) / record.seconds.value);
+        line += fmt::format(", {} tokens/s",
+                            three_digits(static_cast<double>(*record.tokens) / record.seconds.value));
     if (const auto power = record.power())
         line += fmt::format(", {} and {} a step ({})", quantity(power->value, "W"),
                             quantity(record.energy->value.value, "J"), record.energy->provenance.text());

@@ -22,7 +22,9 @@ Result<data::Sampler> sampler_of(const Task& task, const RunOptions& options) {
                                         .shuffle = options.shuffle,
                                         .drop_last = task.fixed_batch};
     if (task.fixed_batch && task.training.count() < sampling.batch)
-        return fail(ErrorCode::mismatch, "give more samples, or export the model with a free batch",
+        return fail(ErrorCode::mismatch,
+                    options.accumulate > 1 ? "give more samples, or a smaller --accumulate"
+                                           : "give more samples, or export the model with a free batch",
                     "the network takes batches of {}{} and there are {} samples to train on", batch,
                     options.accumulate > 1 ? fmt::format(", a step {} of them,", options.accumulate) : "",
                     task.training.count());
