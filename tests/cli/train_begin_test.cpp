@@ -197,5 +197,40 @@ TEST_F(TrainBegin, FilesOfAStepAreCheckedBeforeAnyIsWritten) {
     EXPECT_THAT(own.err, HasSubstr("would replace"));
 }
 
+// A step's file says how it was made, and a checkpoint of the same model has the same hash.
+TEST_F(TrainBegin, AStepSaysHowItWasMade) {
+    const auto made = [&](std::vector<std::string> more) {
+        more.insert(more.begin(),
+                    {"gradient", folder_ + "model.onnx", "--batch", "32", "-o", folder_ + "step.onnx"});
+        const Outcome done = cli::run(more);
+        EXPECT_EQ(done.code, 0) << done.err;
+        const auto accumulate = folder_ + "step.accumulate.onnx";
+        const auto step =
+            onnx::load(std::filesystem::exists(accumulate) ? accumulate : folder_ + "step.onnx");
+        EXPECT_TRUE(step.ok());
+        return parse_json(step->metadata.at("viridian.training"), "the metadata").value();
+    };
+    const Json sgd = made({"--optimizer", "sgd", "--momentum", "0.9", "--freeze", "one.*", "--clip", "1"});
+    EXPECT_EQ(sgd["optimizer"], (Json{{"kind", "sgd"}, {"momentum", 0.9}, {"nesterov", false}}));
+    EXPECT_EQ(sgd["loss"],
+              (Json{{"kind", "cross-entropy"}, {"label_smoothing", 0.0}, {"ignored_label", -100}}));
+    EXPECT_EQ(sgd["clip"], 1.0);
+    EXPECT_EQ(sgd["frozen"], (Json{"one.weight", "one.bias"}));
+    EXPECT_EQ(sgd["decay"], (Json{{"two.weight", 0.0}, {"two.bias", 0.0}}));
+    const Json adamw = made({"--loss", "huber", "--huber-delta", "2", "--accumulate"});
+    EXPECT_EQ(adamw["optimizer"],
+              (Json{{"kind", "adamw"}, {"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-8}}));
+    EXPECT_EQ(adamw["loss"], (Json{{"kind", "huber"}, {"delta", 2.0}}));
+    EXPECT_EQ(adamw["decay"]["two.weight"], 0.01);
+    EXPECT_EQ(adamw["model"], sgd["model"]);
+    ASSERT_EQ(run({"--batch", "32", "-o", folder_ + "a.onnx", "--checkpoints", folder_ + "points"}).code, 0);
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "points")) {
+        if (entry.path().extension() != ".safetensors") continue;
+        const auto checkpoint = read_file(entry.path());
+        ASSERT_TRUE(checkpoint.ok());
+        EXPECT_THAT(*checkpoint, HasSubstr(adamw["model"].get<std::string>()));
+    }
+}
+
 }  // namespace
 }  // namespace viridian::cli

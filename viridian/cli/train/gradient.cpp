@@ -6,6 +6,7 @@
 #include "viridian/cli/model/files_read.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/train/step_options.hpp"
+#include "viridian/gradient/training_metadata.hpp"
 #include "viridian/onnx/onnx.hpp"
 
 namespace viridian::cli {
@@ -118,10 +119,15 @@ Result<Answer> run_gradient(GradientOptions options) {
     options.model.runs = false;
     VIRIDIAN_TRY(const graph::Graph forward, session::load_model(options.model));
     if (options.accumulate) {
-        VIRIDIAN_TRY(const gradient::AccumulatedStep step, gradient::accumulated_step(forward, wanted));
+        VIRIDIAN_TRY(gradient::AccumulatedStep step, gradient::accumulated_step(forward, wanted));
+        const std::string made = gradient::training_metadata(forward, wanted, step.accumulate);
+        for (graph::Graph* graph : {&step.accumulate.graph, &step.apply})
+            graph->metadata[std::string(gradient::training_key)] = made;
         return write_accumulated(options, step);
     }
-    VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, wanted));
+    VIRIDIAN_TRY(gradient::Step step, gradient::training_step(forward, wanted));
+    step.graph.metadata[std::string(gradient::training_key)] =
+        gradient::training_metadata(forward, wanted, step);
     VIRIDIAN_TRY(onnx::save(step.graph, options.output));
     return describe(options, step);
 }
