@@ -36,7 +36,9 @@ struct Mutant {
 };
 // Returns the mutants of the nodes that compute gradients, also of those inside the bodies of private
 // operators. Left out are changes after which a value has no type or another one, and changes that leave the
-// gradients as they are for a reason that is known beforehand, as at a sum over axes of extent 1.
-[[nodiscard]] std::vector<Mutant> mutants(const Question& question);
+// gradients as they are for a reason that is known beforehand, as at a sum over axes of extent 1. `untyped`
+// gets the former, if it is given.
+[[nodiscard]] std::vector<Mutant> mutants(const Question& question,
+                                          std::vector<std::string>* untyped = nullptr);
 
 }  // namespace viridian::gradient

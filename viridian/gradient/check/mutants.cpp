@@ -36,18 +36,18 @@ const std::pair<graph::KnownOperator, graph::KnownOperator> exchanged[] = {{op::
 
 class Maker {
   public:
-    Maker(const Question& question, std::vector<Mutant>& made) : question_(question), made_(made) {}
+    Maker(const Question& question, std::vector<Mutant>& made, std::vector<std::string>* untyped)
+        : question_(question), made_(made), untyped_(untyped) {}
 
     // Keeps the question with `node` in place of node `id`, if every value keeps its type.
     void keep(NodeId id, const Node& node, std::string change) {
         Question changed = question_;
         changed.graph.set_node(id, node);
-        if (!infer_types(changed.graph).ok()) return;
-        for (std::size_t i = 0; i < changed.graph.outputs().size(); ++i)
-            if (changed.graph.value(changed.graph.outputs()[i]).type !=
-                question_.graph.value(question_.graph.outputs()[i]).type)
-                return;
-        made_.push_back({std::move(changed), fmt::format("{} {}: {}", node_.op, ordinal_, change)});
+        std::string name = fmt::format("{} {}: {}", node_.op, ordinal_, change);
+        if (keeps_types(changed.graph))
+            made_.push_back({std::move(changed), std::move(name)});
+        else if (untyped_ != nullptr)
+            untyped_->push_back(std::move(name));
     }
 
     // Makes the mutants of node `id`, the `ordinal`-th of its operator.
@@ -85,6 +85,15 @@ class Maker {
     }
 
   private:
+    [[nodiscard]] bool keeps_types(Graph& changed) const {
+        if (!infer_types(changed).ok()) return false;
+        for (std::size_t i = 0; i < changed.outputs().size(); ++i)
+            if (changed.value(changed.outputs()[i]).type !=
+                question_.graph.value(question_.graph.outputs()[i]).type)
+                return false;
+        return true;
+    }
+
     void drop(NodeId id, std::size_t i) {
         const Node& node = question_.graph.node(id);
         if (node.inputs.size() < 2) return;
@@ -147,6 +156,7 @@ class Maker {
 
     Question question_;
     std::vector<Mutant>& made_;
+    std::vector<std::string>* untyped_;
     Node node_;
     int ordinal_ = 0;
 };
@@ -164,11 +174,11 @@ bool open_bodies(Question& question) {
 
 }  // namespace
 
-std::vector<Mutant> mutants(const Question& question) {
+std::vector<Mutant> mutants(const Question& question, std::vector<std::string>* untyped) {
     std::vector<Mutant> made;
     Question open = question;
     if (!open_bodies(open)) return made;
-    Maker maker(open, made);
+    Maker maker(open, made, untyped);
     std::map<std::string, int, std::less<>> seen;
     for (const NodeId id : open.graph.nodes())
         if (index(id) >= open.first_new) maker.mutate(id, ++seen[std::string(open.graph.node(id).op.name())]);
