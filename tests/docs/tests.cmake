@@ -2,6 +2,8 @@
 if(NOT VIRIDIAN_SANITIZE)
     add_test(NAME docs.promise_what_there_is COMMAND "${folder}/check_docs.py" "${PROJECT_SOURCE_DIR}" "$<TARGET_FILE:viridian>")
     set_tests_properties(docs.promise_what_there_is PROPERTIES LABELS docs TIMEOUT 120)
+    add_test(NAME docs.json COMMAND "${folder}/check_json.py" "$<TARGET_FILE:viridian>")
+    set_tests_properties(docs.json PROPERTIES LABELS docs TIMEOUT 600)
     file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/guides/*.md")
     foreach(page IN LISTS pages ITEMS "${PROJECT_SOURCE_DIR}/README.md")
         file(STRINGS "${page}" blocks REGEX "^```(console|python)" LIMIT_COUNT 1)
