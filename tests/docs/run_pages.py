@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs the blocks of a page in a scratch folder, from the first to the last, and compares what they print with the page.
 
-    run_pages.py [--write] VIRIDIAN PAGE...      with --write, what the blocks print now is written into the page
+    run_pages.py [--write] [--python PYTHON] VIRIDIAN PAGE...
+
+With --write, what the blocks print now is written into the page.
 
 Every fenced block of a page is one of these:
     ```console   lines that begin with `$ ` are commands for bash (with `> ` they go on); the lines behind are what it prints.
                  All commands of a page go to one bash, so that variables and background programs stay.
-    ```python    runs in one Python for the whole page, that of .venv-python; what it prints stands in a block ```text
+    ```python    runs in one Python for the whole page, PYTHON or that of .venv-python; what it prints stands in a block ```text
                  directly behind it, or is not compared.
 A block whose first line names a file (`# train.py`, `// run.cpp`) is written there, and not run.
 A comment directly before a block says more:
@@ -127,8 +129,8 @@ def agrees(expected, printed, vary):
 
 
 class Page:
-    def __init__(self, path, viridian, work):
-        self.path, self.text, self.folder = path, path.read_text(), work / "page"
+    def __init__(self, path, viridian, work, interpreter):
+        self.path, self.text, self.folder, self.interpreter = path, path.read_text(), work / "page", interpreter
         root, programs = work / "root", work / "bin"
         for folder in (self.folder, root, programs):
             folder.mkdir()
@@ -138,7 +140,12 @@ class Page:
         self.environment = kept | {"HOME": str(self.folder), "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "dumb", "VIRIDIAN_NVML": "/none",
                                    "VIRIDIAN_AMDSMI": "/none", "VIRIDIAN_ROOT": str(root), "PYTHONDONTWRITEBYTECODE": "1",
                                    "XDG_RUNTIME_DIR": str(work), "PYTHONWARNINGS": "ignore",
-                                   "PATH": f"{programs}:{PYTHON.parent}:{os.environ['PATH']}"}
+                                   "PATH": f"{programs}:{interpreter.parent}:{os.environ['PATH']}"}
+        if interpreter != PYTHON:  # it has packages that .venv-python lacks, and takes ours from there
+            for package in PYTHON.parents[1].glob("lib/python3*/site-packages/viridian"):
+                (work / "site").mkdir()
+                (work / "site" / "viridian").symlink_to(package)
+                self.environment["PYTHONPATH"] = str(work / "site")
         self.bash = Program(["bash", "--noprofile", "--norc"], self.folder, self.environment)
         self.python, self.faults, self.skipped, self.ran, self.edits = None, [], [], 0, []
 
@@ -153,10 +160,11 @@ class Page:
         wanted += ["viridian"] if re.search(r"^\$.*\bpython3? ", text, re.M) else []
         if not wanted:
             return ""
-        if not PYTHON.exists():
+        if not self.interpreter.exists():
             return "viridian"
         program = "import importlib.util, sys; print(next((m for m in sys.argv[1:] if not importlib.util.find_spec(m)), ''))"
-        return subprocess.run([PYTHON, "-c", program, *wanted], capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run([self.interpreter, "-c", program, *wanted], env=self.environment, capture_output=True, text=True,
+                              check=True).stdout.strip()
 
     def compare(self, what, expected, printed, vary):
         self.ran += 1
@@ -178,7 +186,7 @@ class Page:
 
     def run_python(self, match, output):
         if not self.python:
-            self.python = Program([str(PYTHON), "-c", REPL], self.folder, self.environment)
+            self.python = Program([str(self.interpreter), "-c", REPL], self.folder, self.environment)
         printed, code = self.python.say(json.dumps(match["body"]) + "\n")
         first = match["body"].splitlines()[0]
         if code != 0:
@@ -219,13 +227,14 @@ class Page:
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--write", action="store_true", help="write what the blocks print now into the pages")
+    arguments.add_argument("--python", type=pathlib.Path, default=PYTHON, help="the Python for the pages (that of .venv-python)")
     arguments.add_argument("viridian", help="the program")
     arguments.add_argument("pages", nargs="+", type=pathlib.Path)
     options = arguments.parse_args()
     viridian, status = pathlib.Path(options.viridian).resolve(strict=True), 0
     for path in options.pages:
         with tempfile.TemporaryDirectory(prefix="viridian-page-") as work:
-            page = Page(path, viridian, pathlib.Path(work))
+            page = Page(path, viridian, pathlib.Path(work), options.python.absolute())
             try:
                 status = max(status, page.run())
             finally:
