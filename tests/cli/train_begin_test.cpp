@@ -149,6 +149,9 @@ TEST_F(TrainBegin, ARateIsFoundByTesting) {
     EXPECT_EQ(found["trials"][0]["rate"], 1e-7);
     const Outcome text = run({"--rate-finder", "--optimizer", "sgd"});
     EXPECT_THAT(text.out, HasSubstr("the loss falls fastest at --rate"));
+    const Outcome few = run({"--rate-finder", "--batch", "100", "--accumulate", "9"});
+    EXPECT_EQ(few.code, 1);
+    EXPECT_THAT(few.err, HasSubstr("give more samples, or a smaller --accumulate"));
     const Outcome range = run({"--rate-finder", "--rate-range", "1,0.1"});
     EXPECT_EQ(range.code, 1);
     EXPECT_THAT(range.err, HasSubstr("--rate-range takes two rates"));

@@ -180,6 +180,9 @@ TEST_F(TrainData, AnEvaluatedTextIsCountedToItsEnd) {
         const auto json = parse_json(done.out, "stdout");
         return json.ok() ? (*json)["epochs"][29]["metrics"]["cross-entropy"].get<double>() : 0;
     };
+    const Outcome shorter = train("table.onnx", {"--data", folder_ + "train.txt", "--context", "4"});
+    EXPECT_EQ(shorter.code, 1);
+    EXPECT_THAT(shorter.err, HasSubstr("choose --context 8"));
     EXPECT_GT(entropy({"--eval", folder_ + "eval.txt"}), 0.3) << "the pairs `ac` and `cd` count";
     EXPECT_LT(entropy({"--eval", folder_ + "eval.txt", "--ignore-label", "99"}), 0.2)
         << "without places that do not count, the end is left out";

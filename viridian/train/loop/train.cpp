@@ -8,6 +8,7 @@
 #include "viridian/data/prefetch.hpp"
 #include "viridian/train/loop/blame.hpp"
 #include "viridian/train/loop/evaluator.hpp"
+#include "viridian/train/loop/remaining_time.hpp"
 #include "viridian/train/loop/stepper.hpp"
 #include "viridian/train/not_finite.hpp"
 #include "viridian/train/weights/moving_average.hpp"
@@ -56,12 +57,15 @@ class Trainer {
             Result<std::optional<Parts>> parts = batches.next();
             if (!parts.ok()) return kept(parts.error());
             VIRIDIAN_TRY(step(std::move(**parts), total, start));
+            const Clock::time_point pause = Clock::now();
             const bool epoch_ends = position_.step % sampler_->steps_per_epoch() == 0;
             if (epoch_ends) VIRIDIAN_TRY(end_epoch());
             result_.cancelled = listener_.cancelled();
             const std::int64_t every = options_.checkpoints ? options_.checkpoints->every : 0;
             if (epoch_ends || result_.cancelled || (every > 0 && position_.step % every == 0))
                 VIRIDIAN_TRY(save(epoch_ends));
+            remaining_.pause(since(pause));
+            if (epoch_ends) remaining_.end_epoch();
         }
         VIRIDIAN_TRY(finite_states());
         VIRIDIAN_TRY(result_.weights, weights());
@@ -137,10 +141,9 @@ class Trainer {
     }
 
     void report(StepRecord record) {
-        const double each =
-            (mean_seconds_ = mean_seconds_ == 0 ? record.seconds.value
-                                                : 0.95 * mean_seconds_ + 0.05 * record.seconds.value);
-        record.remaining = Seconds(each * static_cast<double>(record.steps - record.step));
+        remaining_.step(record.seconds);
+        record.remaining = remaining_.of(record.steps - record.step,
+                                         record.epochs - record.epoch + 1);  // pauses after it too
         if (on_step_) on_step_(record);
     }
 
@@ -201,6 +204,7 @@ class Trainer {
     }
 
     Result<void> evaluate(EpochRecord& record) {
+        listener_.progress(fmt::format("evaluation after epoch {}/{}", record.epoch, options_.epochs));
         VIRIDIAN_TRY(const Tensors judged, weights());
         VIRIDIAN_TRY(record.metrics, evaluator_.judge(judged));
         return {};
@@ -345,7 +349,7 @@ class Trainer {
     bool unsaved_ = false;                   // one could not be written since
     std::map<std::string, double> numbers_;  // sums of the epoch under way
     LossAverage average_;
-    double mean_seconds_ = 0;
+    RemainingTime remaining_;
     TrainResult result_;
 };
 
