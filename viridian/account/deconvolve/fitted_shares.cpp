@@ -117,7 +117,9 @@ Attribution fitted_shares(std::span<const Leaf> leaves, std::span<const std::uin
     sweep_leaves(leaves, base);
     base.operations.resize(kind_of.size());
     const auto spread_of = [&](const std::vector<double>& weights, double value) {
-        return std::hypot(quantile * watts.deviation_of(weights), narrowest * value);
+        // Not std::hypot, which would need glibc 2.35 of every machine that the program and the wheel run on.
+        const double random = quantile * watts.deviation_of(weights), least = narrowest * value;
+        return std::sqrt(random * random + least * least);
     };
     Attribution out;
     out.meter_total = curve.total;
