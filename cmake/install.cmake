@@ -45,7 +45,7 @@ install(CODE "
     endforeach()
 ")
 # What `viridian record` puts into other programs.
-install(TARGETS viridian_cupti DESTINATION "${CMAKE_INSTALL_DATADIR}/viridian")
+install(TARGETS viridian_cupti DESTINATION lib/viridian)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/on_device" DESTINATION "${CMAKE_INSTALL_DATADIR}/viridian"
         USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/viridian/viridian.hpp" "${PROJECT_SOURCE_DIR}/viridian/viridian.h"

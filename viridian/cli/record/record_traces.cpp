@@ -22,14 +22,14 @@ constexpr const char* modules_file = "torch.json.gz.modules";  // what the progr
 constexpr const char* raw_prefix = "cupti.raw.";
 constexpr const char* stop_file = "cupti.stop";
 
-// Finds what other programs are given: beside the program (build folder, bundle), where it is installed, or
-// in the repository. `source` is its path there.
+// Finds what other programs are given: beside the program (build folder, bundle), where it is installed
+// (scripts and libraries apart), or in the repository. `source` is its path there.
 Result<Path> installed(const char* name, const char* source) {
     std::error_code fault;
     const Path here = std::filesystem::read_symlink("/proc/self/exe", fault).parent_path();
     const Path above = here.parent_path();
-    for (const Path& candidate :
-         {here / name, above / "share/viridian" / name, above.parent_path().parent_path() / source})
+    for (const Path& candidate : {here / name, above / "share/viridian" / name, above / "lib/viridian" / name,
+                                  above.parent_path().parent_path() / source})
         if (std::filesystem::exists(candidate, fault)) return candidate;
     return fail(ErrorCode::file_not_found, "use the bundle (`make bundle`) or the build folder",
                 "`{}` is not beside this program", name);
