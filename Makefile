@@ -26,6 +26,20 @@ bundle: ## the relocatable archive, build/bundle/viridian-VERSION-linux-x86_64.t
 	@tools/build --program-only release viridian
 	@tools/bundle
 
+wheel: ## the Python package as a wheel for other Linux systems, build/packages/*.whl (docs/packages.md)
+	@tools/install_packages build packages
+	@tools/build --program-only release viridian_static
+	@tools/packaging/wheel
+
+debs: ## Debian packages of the program, the library, its headers and the Python package, build/packages/*.deb
+	@tools/install_packages build packages
+	@tools/build --program-only release viridian viridian_shared viridian_static
+	@tools/packaging/debs
+
+packages-test: ## wheel, Debian packages and archive, built and tried in new Debian roots (root; compiles everything)
+	@tools/install_packages packages
+	@tests/packages/run
+
 conformance: ## ONNX's own backend tests: Debian's set, and the newest one where the peers are installed
 	@tools/install_packages build test
 	@tools/peers || true
@@ -112,4 +126,4 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bench-training bundle reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo examples-peers bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
+.PHONY: bench-training bundle wheel debs packages-test reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo examples-peers bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
