@@ -35,12 +35,16 @@ Result<graph::Graph> Evaluator::graph_for(std::int64_t batch) {
     return std::move(evaluation.graph);
 }
 
-Result<std::map<std::string, double>> Evaluator::judge(const Tensors& weights) {
+Result<std::map<std::string, double>> Evaluator::judge(const Tensors& weights, Listener& listener,
+                                                       const std::string& what) {
     for (Metric& metric : metrics_) metric.reset();
     VIRIDIAN_TRY(Runner* const first,
                  sizes_.at(static_cast<std::int64_t>(portions_.front().draw.samples.size())));
     VIRIDIAN_TRY(first->set_states(weights));
-    for (const Portion& portion : portions_) VIRIDIAN_TRY(add(portion));
+    for (std::size_t i = 0; i < portions_.size(); ++i) {
+        listener.progress(fmt::format("{}, batch {}/{}", what, i + 1, portions_.size()));
+        VIRIDIAN_TRY(add(portions_[i]));
+    }
     sizes_.rest();
     std::map<std::string, double> scores;
     for (const Metric& metric : metrics_) {

@@ -19,8 +19,10 @@ class Evaluator {
     // of the task's functions, of reading data, of Metric::add.
     [[nodiscard]] Result<void> open(const std::vector<data::ModelInput>& inputs);
 
-    // Returns the value of each metric for these weights and statistics. Errors: as above.
-    [[nodiscard]] Result<std::map<std::string, double>> judge(const Tensors& weights);
+    // Returns the value of each metric for these weights and statistics. `listener` hears of every batch;
+    // `what` is how the evaluation is called there. Errors: as above.
+    [[nodiscard]] Result<std::map<std::string, double>> judge(const Tensors& weights, Listener& listener,
+                                                              const std::string& what);
 
     [[nodiscard]] const std::vector<Metric>& metrics() const { return metrics_; }
 

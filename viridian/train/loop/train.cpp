@@ -204,9 +204,9 @@ class Trainer {
     }
 
     Result<void> evaluate(EpochRecord& record) {
-        listener_.progress(fmt::format("evaluation after epoch {}/{}", record.epoch, options_.epochs));
         VIRIDIAN_TRY(const Tensors judged, weights());
-        VIRIDIAN_TRY(record.metrics, evaluator_.judge(judged));
+        const std::string what = fmt::format("evaluation after epoch {}/{}", record.epoch, options_.epochs);
+        VIRIDIAN_TRY(record.metrics, evaluator_.judge(judged, listener_, what));
         return {};
     }
 
