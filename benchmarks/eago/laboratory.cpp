@@ -63,10 +63,10 @@ Result<std::vector<Actual>> run_all(Laboratory& laboratory, std::vector<optimize
     VIRIDIAN_TRY(const auto summaries, profile::measure_runs(subjects, {.rounds = 11}));
     std::vector<Actual> all;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        Actual actual{summaries[i], {}};
-        VIRIDIAN_TRY(actual.energy,
-                     optimize::run_energy(*plans[i], *laboratory.energy, summaries[i], subjects[i].inputs));
-        all.push_back(std::move(actual));
+        optimize::Measurement measured;
+        measured.seconds = summaries[i];
+        VIRIDIAN_TRY(optimize::set_energy(measured, *plans[i], *laboratory.energy, subjects[i].inputs));
+        all.push_back({summaries[i], measured.energy});
         plans[i]->executable.reset();
     }
     return all;

@@ -204,14 +204,15 @@ TEST(Residuals, TheCorrectionIsTheMedianOverModelsOfTheirLastRuns) {
                         Seconds(ran),     Seconds(ran), "",      correction};
     };
     std::vector<Residual> all = {residual("a", 1, 1.3), residual("a", 1, 1.1), residual("b", 2, 2.4)};
-    EXPECT_EQ(correction_of(all), 1) << "two models are too few";
+    EXPECT_EQ(correction_of(all, 2), 1) << "two models are too few";
     all.push_back(residual("c", 1, 0));  // says nothing
-    EXPECT_EQ(correction_of(all), 1);
+    EXPECT_EQ(correction_of(all, 2), 1);
     all.push_back(residual("c", 1.1, 1.05, 1.1));
-    EXPECT_NEAR(correction_of(all), 1.1, 1e-12) << "what was corrected is taken back first";
+    EXPECT_NEAR(correction_of(all, 2), 1.1, 1e-12) << "what was corrected is taken back first";
     all.push_back(residual("b", 2, 8));
     all.push_back(residual("a", 2, 9));
-    EXPECT_EQ(correction_of(all), most_correction);
+    EXPECT_EQ(correction_of(all, 2), most_correction);
+    EXPECT_EQ(correction_of(all, 1), 1) << "runs on other numbers of threads say nothing";
 }
 
 TEST_F(DatabaseFile, SurvivesAKillAtAnyMoment) {

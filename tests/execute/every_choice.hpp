@@ -60,6 +60,26 @@ inline double tolerance_of(const plan::Choice& choice, double tolerance) {
     return choice.variant.algorithm == plan::Algorithm::winograd_bf16 ? 12 * tolerance : tolerance;
 }
 
+// Returns the outputs of the `c`-th choice for the region, of the second of two runs; none if it cannot run.
+inline std::vector<graph::Tensor> run_choice(Device& device, const graph::Graph& graph,
+                                             const plan::Region& region, std::size_t c,
+                                             const std::vector<graph::Tensor>& inputs) {
+    auto assignment = assign(device, graph, {region}, [&](const auto&, const auto&) { return c; });
+    EXPECT_TRUE(assignment.ok());
+    const auto plan = plan::make_plan(graph, *std::move(assignment));
+    EXPECT_TRUE(plan.ok()) << plan.error().text();
+    auto executable = device.prepare(graph, *plan);
+    EXPECT_TRUE(executable.ok()) << executable.error().text();
+    std::vector<graph::Tensor> outputs;
+    for (const auto id : graph.outputs())
+        outputs.emplace_back(graph.value(id).type.element, graph.value(id).type.dims());
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        const auto ran = (*executable)->run(inputs, outputs);
+        EXPECT_TRUE(ran.ok()) << ran.error().text();
+    }
+    return outputs;
+}
+
 // Runs the graph once per choice of the region made of all its nodes (one chain). Returns the kernels tried.
 // `bf16_tolerance`, where given: inputs and constants are bf16 numbers, and only choices that round are
 // tried. `only`: the kernels whose names begin so.
@@ -89,19 +109,8 @@ inline std::vector<std::string> check_region(Device& device, graph::Graph graph,
         const bool rounds = plan::rounds(graph, region, (*choices)[c]);
         if (bf16_tolerance && !rounds) continue;
         if (!key.starts_with(only)) continue;
-        auto assignment = assign(device, graph, {region}, [&](const auto&, const auto&) { return c; });
-        EXPECT_TRUE(assignment.ok());
-        const auto plan = plan::make_plan(graph, *std::move(assignment));
-        EXPECT_TRUE(plan.ok()) << key << plan.error().text();
-        auto executable = device.prepare(graph, *plan);
-        EXPECT_TRUE(executable.ok()) << key << executable.error().text();
-        std::vector<graph::Tensor> outputs;
-        for (const auto id : graph.outputs())
-            outputs.emplace_back(graph.value(id).type.element, graph.value(id).type.dims());
-        for (int repeat = 0; repeat < 2; ++repeat) {
-            const auto ran = (*executable)->run(inputs, outputs);
-            EXPECT_TRUE(ran.ok()) << key << ran.error().text();
-        }
+        SCOPED_TRACE(key);
+        const std::vector<graph::Tensor> outputs = run_choice(device, graph, region, c, inputs);
         for (std::size_t i = 0; i < outputs.size(); ++i)
             EXPECT_LE(distance(outputs[i], (*expected)[i]),
                       rounds ? tolerance_of((*choices)[c], *bf16_tolerance) : tolerance)

@@ -131,6 +131,42 @@ TEST(Matrix, StrassensAlgorithmKeepsNanAndInfinitiesApart) {
         }
 }
 
+// A row that is much larger than another does not cost the other its digits, which the error of the whole
+// result would not show.
+TEST(Matrix, StrassensAlgorithmKeepsTheDigitsOfSmallRows) {
+    const std::int64_t m = 64, n = 256, k = 512;
+    const auto device = test_device(2);
+    Random random(7);
+    Graph graph;
+    graph.set_outputs({graph.add("MatMul", {graph.add_input("x", f32({m, k})),
+                                            graph.add_constant("w", random_tensor(random, {k, n}))})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const plan::Region region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    const std::vector<plan::Choice> choices = device->choices(graph, region).value();
+    const auto strassen = std::ranges::find_if(
+        choices, [](const plan::Choice& choice) { return choice.kernel == "simd:matmul:strassen"; });
+    ASSERT_NE(strassen, choices.end());
+    for (const float factor : {1.0F, 30.0F, 1e3F, 1e6F, 0.0F}) {
+        SCOPED_TRACE(factor);
+        graph::Tensor input = random_tensor(random, {m, k});
+        for (std::int64_t i = 0; i < k; ++i)
+            input.mutable_values<float>()[static_cast<std::size_t>(3 * k + i)] *= factor;
+        const std::vector<graph::Tensor> exact = graph::evaluate(graph, {input}).value();
+        const auto c = static_cast<std::size_t>(strassen - choices.begin());
+        const std::vector<graph::Tensor> outputs = run_choice(*device, graph, region, c, {input});
+        for (std::int64_t r = 0; r < m; ++r) {
+            double error = 0, size = 0;
+            for (std::int64_t i = 0; i < n; ++i) {
+                const auto at = static_cast<std::size_t>(r * n + i);
+                const double value = exact[0].values<float>()[at];
+                error = std::max(error, std::abs(outputs[0].values<float>()[at] - value));
+                size = std::max(size, std::abs(value));
+            }
+            EXPECT_LE(error, 1e-4 * size) << "row " << r;
+        }
+    }
+}
+
 TEST(Matrix, ExactArithmeticLeavesOutWhatMultipliesLess) {
     Random random(6);
     auto device =

@@ -102,8 +102,8 @@ TEST(Optimize, EstimatedJoulesAreSaidToFollowTime) {
         return line;
     };
     EXPECT_THAT(said(), HasSubstr("estimated:cpu-linear"));
-    EXPECT_THAT(said(), HasSubstr("no meter covers this processor: joules are cpu-linear by the model"));
-    EXPECT_THAT(said(), HasSubstr("rank plans of as many threads as time does"));
+    EXPECT_THAT(said(), HasSubstr("no meter covers this processor: joules are estimates by cpu-linear"));
+    EXPECT_THAT(said(), HasSubstr("plans on equally many threads rank as their times do"));
     for (Side* side : {&result->baseline, &result->optimized})
         side->measured->energy.provenance = {Provenance::Kind::measured, "powercap"};
     EXPECT_THAT(said(), HasSubstr("measured:powercap"));

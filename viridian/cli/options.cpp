@@ -70,7 +70,7 @@ Constraint in_range(T low, T high) {
         const auto value = number_in<T>(text);
         return value && *value >= low && *value <= high
                    ? std::string()
-                   : fmt::format("`{}` is no number from {} to {}", text, low, high);
+                   : fmt::format("`{}` is not a number from {} to {}", text, low, high);
     });
 }
 template Constraint in_range<int>(int, int);
@@ -81,7 +81,7 @@ Constraint one_of(const std::vector<std::string>& words) {
     return constraint(fmt::format("{}", fmt::join(words, "|")), [=](const std::string& text) {
         return std::ranges::find(words, text) != words.end()
                    ? std::string()
-                   : fmt::format("`{}` is none of {}", text, fmt::join(words, ", "));
+                   : fmt::format("`{}` is not one of {}", text, fmt::join(words, ", "));
     });
 }
 
@@ -108,8 +108,9 @@ Option App::add_option(const std::string& names, T& variable, const std::string&
     CLI::Option* option = app_->add_option(names, variable, description);
     if constexpr (std::is_same_v<T, std::uint64_t>) {  // CLI11 would take -1 for the largest number
         const auto complaint = [](const std::string& text) {
-            return text.find('-') != std::string::npos ? fmt::format("`{}` is no number from 0 on", text)
-                                                       : std::string();
+            return text.find('-') != std::string::npos
+                       ? fmt::format("`{}` is not a number of 0 or more", text)
+                       : std::string();
         };
         option->check(constraint("", complaint).validator());
     }

@@ -137,7 +137,7 @@ void add_common_flags(CLI::App& command, bool& json, bool& quiet, bool& verbose)
     CLI::Option* const less = command.add_flag("-q,--quiet", quiet, "No progress and no notes on stderr");
     command
         .add_flag("-v,--verbose", verbose,
-                  "Progress also where stderr is no terminal; at the end time and memory")
+                  "Show progress also if stderr is no terminal, and time and memory at the end")
         ->excludes(less);
 }
 

@@ -15,4 +15,11 @@ Energy EnergyModel::estimate(Seconds seconds, double busy_cores, InstructionClas
         value, value / factor, value * factor, {Provenance::Kind::estimated, std::string(energy_model_name)}};
 }
 
+EnergyModel EnergyModel::with_static_power(double times) const {
+    EnergyModel other = *this;
+    other.static_per_core = static_per_core * times;
+    for (Watts& busy : other.busy_per_core) busy = busy * (1 / times);
+    return other;
+}
+
 }  // namespace viridian::cost

@@ -35,6 +35,10 @@ struct EnergyModel {
     // `dram` bytes from or to main memory.
     [[nodiscard]] Energy estimate(Seconds seconds, double busy_cores, InstructionClass instructions,
                                   Bytes dram) const;
+    // Returns the model in which static power is `times` as large and busy power as many times smaller.
+    // Nobody knows how the power of this machine divides, and it decides between plans on different numbers
+    // of cores.
+    [[nodiscard]] EnergyModel with_static_power(double times) const;
 };
 
 inline constexpr std::string_view energy_model_name = "cpu-linear";

@@ -31,9 +31,10 @@ ResidualSummary summarize(std::span<const Residual> residuals) {
     return summary;
 }
 
-double correction_of(std::span<const Residual> residuals) {
+double correction_of(std::span<const Residual> residuals, int threads) {
     std::map<std::string_view, double> last;  // by model
     for (const Residual& residual : residuals) {
+        if (residual.threads != threads) continue;
         const double sum = residual.predicted.value / residual.correction;
         const double longer = residual.ran.value / sum;
         if (sum > 0 && longer > 0 && std::isfinite(longer)) last[residual.model] = longer;

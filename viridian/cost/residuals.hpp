@@ -20,11 +20,11 @@ struct ResidualSummary {
 // Returns the summary; all members are 0 if there are no residuals.
 [[nodiscard]] ResidualSummary summarize(std::span<const Residual> residuals);
 
-// Returns by how much longer a plan takes than the sum of its stored prices, as earlier runs say: a kernel
-// that is timed over and over finds its code and its data nearer than in a network. It is the median over
-// models of the last run of each, between 1 / `most_correction` and `most_correction`; 1 for fewer than
-// `least_models` models.
-[[nodiscard]] double correction_of(std::span<const Residual> residuals);
+// Returns by how much longer a plan on `threads` threads takes than the sum of its stored prices, as earlier
+// runs say: a kernel that is timed over and over finds its code and its data nearer than in a network. It is
+// the median over models of the last run of each on so many threads, between 1 / `most_correction` and
+// `most_correction`; 1 for fewer than `least_models` models.
+[[nodiscard]] double correction_of(std::span<const Residual> residuals, int threads);
 constexpr double most_correction = 1.5;
 constexpr std::size_t least_models = 3;
 

@@ -168,6 +168,29 @@ Result<void> Job::plan_and_prove(const graph::Graph& graph) {
                  optimize::plan_and_prove(written, *task_, *device_, costs_, objective, assign_));
     out_.optimized.planned = std::move(proven.planned);
     out_.proof = std::move(proven);
+    return find_rivals(written);
+}
+
+Result<void> Job::find_rivals(const graph::Graph& written) {
+    constexpr double near = 1.5;  // prices of other numbers of threads were not seen to be further off
+    out_.rivals.clear();
+    const std::vector<PlanThreads> fewer = costs_.on_fewer_threads();
+    if (fewer.empty() || stopped_) return {};
+    const search::Objective& objective = out_.options.objective;
+    const search::Metrics start = assign_.start.value_or(out_.baseline.planned.totals);
+    const double value = objective.value(out_.optimized.planned.totals, start);
+    std::vector<int> counts = {device_->threads()};
+    for (const PlanThreads& on : fewer) counts.push_back(on.threads);
+    for (const int threads : counts) {
+        if (threads == out_.optimized.planned.plan.threads) continue;
+        listener_.progress(fmt::format("proving the best plan on {} threads", threads));
+        auto proven =
+            optimize::plan_and_prove(written, *task_, *device_, costs_, objective, assign_, threads);
+        if (!proven.ok()) continue;  // none keeps the limit, or none is equal to the original
+        if (objective.value(proven->planned.totals, start) > near * value) continue;
+        Side side{std::move(proven->planned), std::nullopt};
+        out_.rivals.push_back({std::move(side), *std::move(proven)});
+    }
     return {};
 }
 
@@ -196,25 +219,36 @@ Result<void> Job::measure() {
     listener_.progress("running before and after and what they consist of, interleaved");
     // Predictions are of the machine as it is now, from prices of before; no run goes into them.
     VIRIDIAN_TRY(out_.drift, costs_.drift());
-    out_.correction = costs_.correction();
-    for (Side* side : {&out_.baseline, &out_.optimized})
+    std::vector<Side*> sides = {&out_.baseline, &out_.optimized};
+    for (Rival& rival : out_.rivals) sides.push_back(&rival.side);
+    std::vector<const PlannedModel*> planned;
+    for (Side* side : sides) {
         bring_to_present(side->planned, out_.drift, costs_.energy());
-    const std::vector<graph::Tensor>& inputs = task_->inputs[0];
-    VIRIDIAN_TRY(std::vector<Measurement> measured,
-                 measure_interleaved(*device_, {&out_.baseline.planned, &out_.optimized.planned}, inputs));
-    const profile::EnergyPricer* energy = costs_.energy();
-    for (std::size_t i = 0; i < 2; ++i) {
-        Side& side = i == 0 ? out_.baseline : out_.optimized;
-        side.measured = std::move(measured[i]);
-        if (energy != nullptr) {
-            VIRIDIAN_TRY(side.measured->energy,
-                         run_energy(side.planned, *energy, side.measured->seconds, inputs));
-        }
+        planned.push_back(&side->planned);
     }
+    const std::vector<graph::Tensor>& inputs = task_->inputs[0];
+    VIRIDIAN_TRY(std::vector<Measurement> measured, measure_interleaved(*device_, planned, inputs));
+    const profile::EnergyPricer* energy = costs_.energy();
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        sides[i]->measured = std::move(measured[i]);
+        if (energy == nullptr) continue;
+        VIRIDIAN_TRY(set_energy(*sides[i]->measured, sides[i]->planned, *energy, inputs));
+    }
+    choose_by_runs();
+    out_.correction = costs_.correction(out_.optimized.planned.plan.threads);
+    for (Rival& rival : out_.rivals) rival.correction = costs_.correction(rival.side.planned.plan.threads);
     VIRIDIAN_TRY(out_.optimized.measured->step_seconds, step_seconds(out_.optimized.planned, inputs, 21));
     if (out_.options.keep_original && !out_.gain().is_gain()) out_.kept_original = original_;
     out_.slow = reference_share_note(out_.optimized.planned, out_.optimized.measured->step_seconds);
     return {};
+}
+
+void Job::choose_by_runs() {
+    for (Rival& rival : out_.rivals) {
+        if (!out_.is_better(rival.side, out_.optimized)) continue;
+        std::swap(rival.side, out_.optimized);
+        std::swap(rival.proof, *out_.proof);
+    }
 }
 
 Result<void> Job::find_frontier() {

@@ -31,7 +31,8 @@ class Job {
     // Plans the graph that was found, proves the plan, and plans again without the kernels that are to
     // blame. If no plan passes, plans the graph that was only folded.
     Result<void> plan_and_prove();
-    // Runs both plans in turn, and their steps one by one. Does nothing without a device.
+    // Runs both plans in turn, and their steps one by one; where joules count, also the best plans on other
+    // numbers of threads, and keeps the best as it ran. Does nothing without a device.
     Result<void> measure();
     // Finds the best trades of time against energy, if the user asked for them.
     Result<void> find_frontier();
@@ -42,6 +43,10 @@ class Job {
     // Do this for the graph that was found or the one that was only folded, and for one graph.
     Result<void> plan_and_prove_one();
     Result<void> plan_and_prove(const graph::Graph& graph);
+    // Plans `written` for other numbers of threads, if prices of those are known, and proves these plans.
+    Result<void> find_rivals(const graph::Graph& written);
+    // Makes the best of the plans that ran the optimised one.
+    void choose_by_runs();
     // Records the prices of both plans' graphs again, because they may have been confirmed since.
     Result<void> record_again();
     [[nodiscard]] Result<prove::TensorSets> proof_inputs(int count) const;

@@ -7,7 +7,7 @@ namespace {
 
 Error not_a_budget(std::string_view text) {
     return fail(ErrorCode::invalid_argument, "write it as --budget 300, --budget 60s or --budget 300,5m",
-                "`{}` is no number of graphs or seconds", text);
+                "`{}` is not a number of graphs or seconds", text);
 }
 
 }  // namespace

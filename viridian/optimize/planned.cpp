@@ -78,27 +78,32 @@ Candidate& best_of(std::vector<Candidate>& candidates) {
 
 Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
                                   const cost::PriceSource& source, const search::Objective& objective,
-                                  const search::AssignOptions& options,
-                                  const std::vector<PlanThreads>& fewer) {
+                                  const search::AssignOptions& options, const std::vector<PlanThreads>& fewer,
+                                  std::optional<int> only_threads) {
     VIRIDIAN_TRY(const search::Instance instance, search::Instance::of(graph, source, options));
     VIRIDIAN_TRY(search::Outcome outcome, search::solve(instance, objective, options));
     std::vector<Candidate> candidates;
     const int all_threads = device == nullptr ? 0 : device->threads();
+    const auto wanted = [&](int threads) { return !only_threads || threads == *only_threads; };
     double bound = outcome.assignment.bound;
     search::AssignOptions as_good = options;
     as_good.start = outcome.start;  // what the objective is relative to is the same plan
     const search::Metrics least = outcome.totals;
-    candidates.push_back({std::move(outcome), &source, all_threads});
-    if (!fewer.empty())
+    if (wanted(all_threads)) candidates.push_back({std::move(outcome), &source, all_threads});
+    if (!fewer.empty() && wanted(all_threads))
         if (auto faster = fastest_as_lean(instance, objective, options, least))
             candidates.push_back({*std::move(faster), &source, all_threads});
     for (const PlanThreads& on : fewer) {
+        if (!wanted(on.threads)) continue;
         VIRIDIAN_TRY(const search::Instance alone, search::Instance::of(graph, on.source, as_good));
         auto another = search::solve(alone, objective, as_good);
         if (!another.ok()) continue;  // within the limit no such plan was found
         bound = std::min(bound, another->assignment.bound);
         candidates.push_back({*std::move(another), &on.source, on.threads});
     }
+    if (candidates.empty())
+        return fail(ErrorCode::missing_entry, "allow other numbers of threads",
+                    "no plan on {} threads keeps the limit", *only_threads);
     auto& [chosen, prices, threads] = best_of(candidates);
     chosen.assignment.bound = bound;
     VIRIDIAN_TRY(plan::Plan plan, plan::make_plan(graph, std::move(chosen.assignment)));
@@ -207,7 +212,7 @@ Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
     for (std::size_t i = 0; i < measured.size(); ++i) {
         std::vector<double> alone;
         for (const Seconds step : measured[i].steps) alone.push_back(step.value);
-        ran.push_back({measured[i].ran, measured[i].lost, {}, {}, std::move(alone)});
+        ran.push_back({measured[i].ran, measured[i].lost, {}, {}, {}, std::move(alone)});
     }
     return ran;
 }
@@ -265,15 +270,24 @@ Result<std::vector<double>> step_seconds(const PlannedModel& planned,
     return medians;
 }
 
-Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
-                          const Summary& seconds, const std::vector<graph::Tensor>& inputs) {
-    if (!energy.meter)
-        return energy.estimate(Seconds(seconds.median), profile::memory_traffic(planned.graph, planned.plan),
-                               busy_threads(planned));
+Result<void> set_energy(Measurement& measured, const PlannedModel& planned,
+                        const profile::EnergyPricer& energy, const std::vector<graph::Tensor>& inputs) {
+    const Summary& seconds = measured.seconds;
+    if (!energy.meter) {
+        const Bytes moved = profile::memory_traffic(planned.graph, planned.plan);
+        const double busy = busy_threads(planned);
+        measured.energy = energy.estimate(Seconds(seconds.median), moved, busy);
+        for (const double times : {energy.model.factor, 1 / energy.model.factor})
+            measured.divided_otherwise.push_back(
+                energy.model.with_static_power(times)
+                    .estimate(Seconds(seconds.median), busy, cost::InstructionClass::vector, moved)
+                    .value);
+        return {};
+    }
     const execute::Timing timing{Seconds(seconds.minimum), Seconds(seconds.median), Seconds(seconds.low),
                                  Seconds(seconds.high),    seconds.count,           Bytes(0)};
     VIRIDIAN_TRY(std::vector<graph::Tensor> outputs, execute::output_tensors(planned.graph));
-    return energy.measure(timing, [&](Seconds at_least, const execute::Window& window) -> Result<void> {
+    const auto repeat = [&](Seconds at_least, const execute::Window& window) -> Result<void> {
         Result<void> ran;
         window([&] {
             const auto start = std::chrono::steady_clock::now();
@@ -283,7 +297,9 @@ Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPric
                 ran = run_on(*planned.executable, inputs, outputs);
         });
         return ran;
-    });
+    };
+    VIRIDIAN_TRY(measured.energy, energy.measure(timing, repeat));
+    return {};
 }
 
 }  // namespace viridian::optimize

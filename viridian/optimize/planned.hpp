@@ -22,14 +22,16 @@ struct PlannedModel {
 };
 
 // Prices the graph's regions, solves the assignment and lays out the plan. `fewer` are the prices of plans on
-// fewer threads, the best of which is taken if it is better. With a device the plan carries its fingerprint
-// and its kernels are made ready to run; without one (null) the plan cannot be run. Errors: those of pricing,
-// solving and preparing.
+// fewer threads, the best of which is taken if it is better; with `only_threads` plans on that many threads
+// from end to end are the only ones. With a device the plan carries its fingerprint and its kernels are made
+// ready to run; without one (null) the plan cannot be run. Errors: missing_entry if there is no plan on
+// `only_threads`, and those of pricing, solving and preparing.
 [[nodiscard]] Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
                                                 const cost::PriceSource& source,
                                                 const search::Objective& objective,
                                                 const search::AssignOptions& options,
-                                                const std::vector<PlanThreads>& fewer = {});
+                                                const std::vector<PlanThreads>& fewer = {},
+                                                std::optional<int> only_threads = {});
 
 // Returns on how many threads each step of the plan runs.
 [[nodiscard]] std::vector<int> step_threads(const plan::Plan& plan);
@@ -51,6 +53,9 @@ struct Measurement {
     Summary seconds;  // of whole runs
     double lost = 0;  // share of the runs' time that other processes took (profile::TimeSlice)
     Energy energy;    // of one run
+    // If `energy` is an estimate: what it is if static power takes more of the whole than the model says, and
+    // less, by the model's factor either way. Empty if it was metered.
+    std::vector<Joules> divided_otherwise;
     std::vector<double> step_seconds;  // medians of recorded runs, by step of the plan
     std::vector<double> alone;         // seconds of each step, timed by itself in turn with the runs
 
@@ -64,6 +69,11 @@ struct Measurement {
     execute::Device& device, const std::vector<const PlannedModel*>& planned,
     const std::vector<graph::Tensor>& inputs);
 
+// Sets the joules of one run of `planned`, whose `seconds` are known. A meter measures while the plan runs on
+// `inputs`. Errors: those of the meter and of running.
+Result<void> set_energy(Measurement& measured, const PlannedModel& planned,
+                        const profile::EnergyPricer& energy, const std::vector<graph::Tensor>& inputs);
+
 // Records `runs` runs and returns their trace: one event per step and run; edges say which step reads the
 // data of which other. Errors: those of running.
 [[nodiscard]] Result<std::unique_ptr<trace::Source>> record_runs(const PlannedModel& planned,
@@ -72,11 +82,6 @@ struct Measurement {
 // Returns the median seconds of each step over `runs` recorded runs. Errors: those of running.
 [[nodiscard]] Result<std::vector<double>> step_seconds(const PlannedModel& planned,
                                                        const std::vector<graph::Tensor>& inputs, int runs);
-// Returns the joules of one run that takes `seconds`. A meter measures while the plan runs on `inputs`.
-// Errors: those of the meter and of running.
-[[nodiscard]] Result<Energy> run_energy(const PlannedModel& planned, const profile::EnergyPricer& energy,
-                                        const Summary& seconds, const std::vector<graph::Tensor>& inputs);
-
 // Returns the sum of seconds and of energy; the interval of the time stays zero.
 [[nodiscard]] cost::Price total(const std::vector<cost::Price>& prices);
 

@@ -133,7 +133,7 @@ Result<bool> is_large(const graph::Graph& graph) {
 
 Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& task, execute::Device& device,
                                   Costs& costs, const search::Objective& objective,
-                                  const search::AssignOptions& solver) {
+                                  const search::AssignOptions& solver, std::optional<int> only_threads) {
     constexpr int attempts = 8, budget_attempts = 4, before_reference = 4;
     search::AssignOptions limited = solver;
     PrecisionLimits limits{solver.keep_f32, {}};
@@ -151,7 +151,7 @@ Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& ta
         ProvenPlan proven;
         proven.reused = task.expected.reused;
         proven.forbidden = forbidden;
-        auto made = make_planned(graph, &device, source, objective, limited, on_fewer);
+        auto made = make_planned(graph, &device, source, objective, limited, on_fewer, only_threads);
         if (!made.ok() && made.error().code == ErrorCode::unsupported) {  // some region has no kernel left
             if (std::isfinite(closest.error)) return unreachable(*task.max_error, closest);
             if (suspect) return no_plan(*suspect);

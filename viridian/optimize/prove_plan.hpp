@@ -57,11 +57,13 @@ struct ProvenPlan {
     [[nodiscard]] Json json() const;
 };
 
-// Plans `graph` and proves the plan. Errors: not_equal if no plan passes, invalid_argument if only
+// Plans `graph` and proves the plan, on `only_threads` if that is given. Errors: not_equal if no plan passes,
+// invalid_argument if only
 // --max-error is too small for any plan, and those of planning and running.
 [[nodiscard]] Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& task,
                                                 execute::Device& device, Costs& costs,
                                                 const search::Objective& objective,
-                                                const search::AssignOptions& solver);
+                                                const search::AssignOptions& solver,
+                                                std::optional<int> only_threads = {});
 
 }  // namespace viridian::optimize

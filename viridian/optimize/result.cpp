@@ -76,23 +76,78 @@ Json frontier_json(const search::Frontier& frontier) {
     return {{"vertices", std::move(vertices)}, {"unresolved", frontier.unresolved}};
 }
 
+enum class End { low, middle, high };
+
+// What is taken as true of a side that ran: an end of its seconds and metered joules, and the n-th other
+// division of estimated power.
+struct View {
+    End end = End::middle;
+    std::optional<std::size_t> division = {};
+};
+
+search::Metrics ran_totals(const Side& side, View view) {
+    const Measurement& ran = *side.measured;
+    const auto at_end = [&](double low, double middle, double high) {
+        return view.end == End::low ? low : view.end == End::high ? high : middle;
+    };
+    search::Metrics totals = side.planned.totals;
+    totals.seconds = Seconds(at_end(ran.seconds.low, ran.seconds.median, ran.seconds.high));
+    if (ran.energy.provenance.kind == Provenance::Kind::estimated) {
+        const Joules value = view.division ? ran.divided_otherwise[*view.division] : ran.energy.value;
+        totals.joules = value * (totals.seconds.value / ran.seconds.median);
+    } else {
+        totals.joules = Joules(at_end(ran.energy.low.value, ran.energy.value.value, ran.energy.high.value));
+    }
+    return totals;
+}
+
+// What `objective` minimises, of `before` divided by that of `after`. What a model of energy gets wrong of
+// the whole is the same for both, but not how it divides power between the cores that work and all else: the
+// interval covers both ends of the times and every division.
+Ratio ratio_of(const Side& before, const Side& after, search::Objective objective) {
+    objective.limit.reset();
+    const auto ratio = [&](View of_before, View of_after) {
+        const search::Metrics start = ran_totals(before, {End::middle, of_before.division});
+        return objective.value(ran_totals(before, of_before), start) /
+               objective.value(ran_totals(after, of_after), start);
+    };
+    Ratio result{ratio({}, {}), ratio({End::low}, {End::high}), ratio({End::high}, {End::low})};
+    for (std::size_t i = 0; i < after.measured->divided_otherwise.size(); ++i) {
+        result.low = std::min(result.low, ratio({End::low, i}, {End::high, i}));
+        result.high = std::max(result.high, ratio({End::high, i}, {End::low, i}));
+    }
+    return result;
+}
+
+// Between plans on different numbers of threads a smaller difference than this shows nothing.
+constexpr double no_difference = 0.01;
+
+Json rivals_json(const std::vector<Rival>& rivals) {
+    Json list = Json::array();
+    for (const Rival& rival : rivals) {
+        list.push_back(side_json(rival.side));
+        list.back()["threads"] = rival.side.planned.plan.threads;
+    }
+    return list;
+}
+
 }  // namespace
 
 bool Optimized::uses_bf16() const {
     return plan::rounds(optimized.planned.graph, optimized.planned.plan.assignment);
 }
 
-cost::Residual Optimized::residual(const std::string& name) const {
-    const plan::Plan& plan = optimized.planned.plan;
-    return {name,
-            fmt::format("{:016x}", plan.graph_hash),
-            plan.device,
-            plan.threads,
-            plan.predicted_seconds,
-            optimized.measured->kernels(),
-            Seconds(optimized.measured->seconds.median),
-            "",
-            correction};
+std::vector<cost::Residual> Optimized::residuals(const std::string& name) const {
+    std::vector<cost::Residual> all;
+    const auto add = [&](const Side& side, double corrected_by) {
+        const plan::Plan& plan = side.planned.plan;
+        all.push_back({name, fmt::format("{:016x}", plan.graph_hash), plan.device, plan.threads,
+                       plan.predicted_seconds, side.measured->kernels(),
+                       Seconds(side.measured->seconds.median), "", corrected_by});
+    };
+    add(optimized, correction);
+    for (const Rival& rival : rivals) add(rival.side, rival.correction);
+    return all;
 }
 
 Ratio Optimized::speedup() const {
@@ -101,42 +156,23 @@ Ratio Optimized::speedup() const {
     return {before.median / after.median, before.low / after.high, before.high / after.low};
 }
 
-// A model's own error is the same for both plans, and its joules follow the seconds, so the interval of the
-// ratio is theirs. Metered joules have intervals of their own.
 Ratio Optimized::energy_ratio() const {
-    const Energy& before = baseline.measured->energy;
-    const Energy& after = optimized.measured->energy;
-    const double value = before.value / after.value;
-    if (after.provenance.kind != Provenance::Kind::estimated)
-        return {value, before.low / after.high, before.high / after.low};
-    const Ratio time = speedup();
-    return {value, value * time.low / time.value, value * time.high / time.value};
+    search::Objective energy;
+    energy.terms = {{search::Metric::energy, 1}};
+    return ratio_of(baseline, optimized, energy);
 }
 
-Ratio Optimized::gain() const {
-    enum class End { low, middle, high };
-    const auto ran_totals = [](const Side& side, End end) {
-        const Measurement& ran = *side.measured;
-        const auto of = [&](double low, double middle, double high) {
-            return end == End::low ? low : end == End::high ? high : middle;
-        };
-        search::Metrics totals = side.planned.totals;
-        totals.seconds = Seconds(of(ran.seconds.low, ran.seconds.median, ran.seconds.high));
-        // The model's own error is the same for both plans.
-        const Joules value = ran.energy.value;
-        totals.joules = ran.energy.provenance.kind == Provenance::Kind::estimated
-                            ? value * (totals.seconds.value / ran.seconds.median)
-                            : Joules(of(ran.energy.low.value, value.value, ran.energy.high.value));
-        return totals;
-    };
-    search::Objective objective = options.objective;
-    objective.limit.reset();
-    const search::Metrics start = ran_totals(baseline, End::middle);
-    const auto ratio = [&](End before, End after) {
-        return objective.value(ran_totals(baseline, before), start) /
-               objective.value(ran_totals(optimized, after), start);
-    };
-    return {ratio(End::middle, End::middle), ratio(End::low, End::high), ratio(End::high, End::low)};
+Ratio Optimized::gain() const { return ratio_of(baseline, optimized, options.objective); }
+
+bool Optimized::is_better(const Side& one, const Side& other) const {
+    const search::Metrics start = ran_totals(baseline, {});
+    const search::Metrics its = ran_totals(one, {}), others = ran_totals(other, {});
+    const search::Objective& objective = options.objective;
+    if (const bool keeps = objective.within_limit(its, start); keeps != objective.within_limit(others, start))
+        return keeps;
+    const double value = objective.value(its, start), than = objective.value(others, start);
+    if (std::max(value, than) > (1 + no_difference) * std::min(value, than)) return value < than;
+    return its.seconds * (1 + no_difference) < others.seconds;
 }
 
 Json Optimized::to_json() const {
@@ -153,6 +189,7 @@ Json Optimized::to_json() const {
     json["meter"] = meter;
     json["baseline"] = side_json(baseline);
     json["optimized"] = side_json(optimized);
+    if (!rivals.empty()) json["on_other_threads"] = rivals_json(rivals);
     if (optimized.measured)
         json["ratio"] = {{"seconds", ratio_json(speedup())},
                          {"joules", ratio_json(energy_ratio())},

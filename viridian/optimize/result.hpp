@@ -24,6 +24,13 @@ struct Ratio {
     [[nodiscard]] bool is_gain() const { return low > 1; }
 };
 
+// A Rival is the best plan on another number of threads than the one that was chosen, and what it took.
+struct Rival {
+    Side side;
+    ProvenPlan proof;       // its plan lies in `side`
+    double correction = 1;  // of the seconds of its prices
+};
+
 struct Optimized {
     std::string model;   // name of the model's file, for people
     std::string device;  // the processor's name, or that of recorded prices
@@ -35,7 +42,10 @@ struct Optimized {
 
     Side baseline;  // constants folded, each region by the first kernel that the library offers
     Side optimized;
-    std::optional<ProvenPlan> proof;   // of `optimized`; its plan lies there, not here
+    std::optional<ProvenPlan> proof;  // of `optimized`; its plan lies there, not here
+    // The best plans on other numbers of threads, if the objective counts joules. All of them were run, and
+    // `optimized` is the best as it ran: prices of different numbers of threads share no measurement.
+    std::vector<Rival> rivals;
     bool rewrites_dropped = false;     // with any rewrite the outputs would differ by more than is allowed
     rewrite::Certificate certificate;  // from the model to the optimised graph, rule by rule
     std::uint64_t certified_hash = 0;  // structural hash of the graph that the certificate ends in
@@ -43,7 +53,7 @@ struct Optimized {
     std::optional<PriceForecast> forecast;  // prices that were known and missing beforehand
     profile::OnDemandCounts prices;         // how many were found, measured, measured again
     profile::Drift drift;   // of the machine, from when prices were asked for to just before the runs
-    double correction = 1;  // of the seconds of all prices, learned from earlier runs
+    double correction = 1;  // of the seconds of the optimised plan's prices, learned from earlier runs
     std::optional<search::Frontier> frontier;
     std::optional<cost::Recording> recording;  // prices that were asked for, if `options.record`
     std::optional<std::string> slow;           // the next step if reference kernels take much of the time
@@ -59,9 +69,12 @@ struct Optimized {
     // Returns the same for what the objective minimises. Its terms that no run changes, such as flop, are
     // those of the plans.
     [[nodiscard]] Ratio gain() const;
-    // Returns what was expected of the optimised plan and what it took. The plan must have been run; `name`
-    // is kept as the name of the model.
-    [[nodiscard]] cost::Residual residual(const std::string& name) const;
+    // Returns whether `one` is better than `other` as they ran: first by the limit of the objective, then by
+    // what it minimises, and among equals by time.
+    [[nodiscard]] bool is_better(const Side& one, const Side& other) const;
+    // Returns what was expected of the optimised plan and of its rivals, and what they took. They must have
+    // been run; `name` is kept as the name of the model.
+    [[nodiscard]] std::vector<cost::Residual> residuals(const std::string& name) const;
     // Returns the result in the schema viridian.optimize/1 (docs/architecture.md, "Files"). Code that
     // writes files adds their names.
     [[nodiscard]] Json to_json() const;

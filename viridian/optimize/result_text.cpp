@@ -80,12 +80,20 @@ std::string threads_text(const Optimized& result) {
     const plan::Plan& plan = result.optimized.planned.plan;
     const std::vector<int> threads = step_threads(plan);
     const auto fewer = std::ranges::count_if(threads, [&](int one) { return one < plan.threads; });
+    std::string text;
     if (plan.threads < result.baseline.planned.plan.threads)
-        return fmt::format("  threads  the whole plan on {} of {}\n", plan.threads,
+        text = fmt::format("  threads  the whole plan on {} of {}\n", plan.threads,
                            result.baseline.planned.plan.threads);
-    if (fewer == 0) return "";
-    return fmt::format("  threads  {} of {} steps on fewer than {}, while the others sleep\n", fewer,
-                       threads.size(), plan.threads);
+    else if (fewer > 0)
+        text = fmt::format("  threads  {} of {} steps on fewer than {}, while the others sleep\n", fewer,
+                           threads.size(), plan.threads);
+    for (const Rival& rival : result.rivals) {
+        const Measurement& ran = *rival.side.measured;
+        text += fmt::format("           the best plan on {} ran in {} and took {}\n",
+                            counted(rival.side.planned.plan.threads, "thread"),
+                            quantity(ran.seconds.median, "s"), quantity(ran.energy.value.value, "J"));
+    }
+    return text;
 }
 
 // The plan, and the search that found it with what it did not look at.
@@ -109,8 +117,8 @@ std::string how_text(const Optimized& result) {
 std::string estimate_text(const Energy& energy) {
     if (energy.provenance.kind != Provenance::Kind::estimated) return "";
     return fmt::format(
-        "           no meter covers this processor: joules are {} by the model, within a factor of\n"
-        "           {:.2g}, and rank plans of as many threads as time does\n",
+        "           no meter covers this processor: joules are estimates by {}, to within a factor of\n"
+        "           {:.2g} by convention; plans on equally many threads rank as their times do\n",
         energy.provenance.source, energy.high / energy.value);
 }
 

@@ -10,7 +10,10 @@ std::vector<int> FewerThreads::counts(int threads) {
 
 FewerThreads::FewerThreads(std::unique_ptr<execute::Device> device, Seconds wake, cost::Database& database,
                            EnergyPricer energy, const OnDemandOptions& options)
-    : device_(std::move(device)), wake_(wake), prices_(*device_, database, std::move(energy), options) {}
+    : device_(std::move(device)),
+      wake_(wake),
+      correction_(options.correction),
+      prices_(*device_, database, std::move(energy), options) {}
 
 Result<std::unique_ptr<FewerThreads>> FewerThreads::open(execute::Device& device, int threads,
                                                          cost::Database& database,

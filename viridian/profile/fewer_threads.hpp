@@ -24,6 +24,8 @@ class FewerThreads {
                                                                     const OnDemandOptions& options);
 
     [[nodiscard]] int threads() const { return device_->threads(); }
+    // Returns what the seconds of prices are multiplied by (OnDemandOptions::correction).
+    [[nodiscard]] double correction() const { return correction_; }
     // Lists the choices for a region within a plan of more threads: each says on how many threads it runs,
     // and its price holds the wake that follows. Errors: those of OnDemand.
     [[nodiscard]] Result<std::vector<cost::PricedChoice>> choices(const graph::Graph& graph,
@@ -39,6 +41,7 @@ class FewerThreads {
 
     std::unique_ptr<execute::Device> device_;
     Seconds wake_;
+    double correction_;
     OnDemand prices_;
 };
 

@@ -70,7 +70,7 @@ std::string group_table(const std::vector<account::GroupRow>& rows, account::Gro
 }  // namespace
 
 void define_grouping(App app, Grouping& grouping) {
-    app.add_option("--by", grouping.by, "Rows of the table; without it module, if the trace names modules")
+    app.add_option("--by", grouping.by, "Rows of the table (default: module, if the trace names modules)")
         .check(one_of({"module", "type", "operator", "name"}));
     app.add_option("--depth", grouping.depth,
                    "With --by module: a module so many modules below its model holds all that is in it")

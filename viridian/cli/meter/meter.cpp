@@ -75,7 +75,7 @@ Action define_probe(App app) {
     app.add_option("-o,--output", arguments->output, "The log to write").required();
     app.add_option("--meter", arguments->meter, "Which meter (nvml: each of its fields apart)")
         .capture_default_str();
-    app.add_option("--seconds", arguments->seconds, "How long; Ctrl-C ends it earlier")
+    app.add_option("--seconds", arguments->seconds, "Seconds to read for; Ctrl-C ends it earlier")
         .capture_default_str()
         .check(in_range(0.1, 3600.0));
     app.add_option("--pause", arguments->pause_ms, "Milliseconds between rounds")
@@ -89,7 +89,7 @@ Action define_identify(App app) {
     app.add_option("LOG", arguments->log, "From `meter probe`").required();
     app.add_option("--load", arguments->load, "When the load changed: CSV `time_ns,load`, 0 to 1").required();
     app.add_option("-o,--output", arguments->page, "A page (.md) with plots (.svg) beside it");
-    app.add_option("--title", arguments->title, "Of the page");
+    app.add_option("--title", arguments->title, "Title of the page");
     return [arguments] { return identify(*arguments); };
 }
 

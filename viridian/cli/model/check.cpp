@@ -112,7 +112,7 @@ Command check_command() {
                 app.add_option("CERTIFICATE", options->certificate, "What `optimize` wrote").required();
                 app.add_option("--optimized", options->optimized,
                                "The optimised .onnx (default: the one beside the certificate)");
-                app.add_option("--seed", options->seed, "Of the inputs where outputs are compared")
+                app.add_option("--seed", options->seed, "Seed of the inputs on which outputs are compared")
                     .capture_default_str();
                 app.add_flag("--strict", options->strict,
                              "Fail where the optimised model is not the certificate's graph, node by node");

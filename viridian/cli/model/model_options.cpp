@@ -27,29 +27,29 @@ void add_model_options(App app, ModelOptions& options) {
     app.add_option("--batch", options.batch, "Bind the inputs' first dimension")
         .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
     app.add_option("--as", options.as,
-                   "Take the model in f32: what it computes in f16, bf16 or quantised integers has only slow "
-                   "kernels")
+                   "Read the model as f32, because f16, bf16 and quantised integers have only slow kernels")
         .check(one_of({"f32"}));
     app.add_option("--memory", options.memory,
                    "Memory that a run may need, as 4GiB; a model that needs more is refused before it is "
                    "allocated (default: three quarters of what is free)");
-    app.add_option("--threads", options.threads,
-                   "Threads (default: VIRIDIAN_THREADS, or the cores this process may use)")
+    app.add_option(
+           "--threads", options.threads,
+           "Threads (default: VIRIDIAN_THREADS, else OMP_NUM_THREADS, else the cores this process may use)")
         .check(in_range(1, 1024));
 }
 
 void add_cost_options(App app, ModelOptions& options) {
     options.meter_paths = meter_paths();
     app.add_option("--db", options.database, "Cost database (default: ~/.cache/viridian/cost.db)");
-    app.add_option("--allow", options.allow, "Precisions beyond f32: bf16").check(one_of({"bf16"}));
-    app.add_flag(
-        "--exact-arithmetic", options.exact_arithmetic,
-        "No kernels by minimal filtering (Winograd) or Strassen, which multiply less and round otherwise");
+    app.add_option("--allow", options.allow, "Lower precisions that the plan may use: bf16")
+        .check(one_of({"bf16"}));
+    app.add_flag("--exact-arithmetic", options.exact_arithmetic,
+                 "Use no kernels that multiply less and round otherwise (Winograd, Strassen)");
     app.add_option("--meter", options.meter,
                    "Energy meter (default: the best that works here; `model` estimates)");
     app.add_option("--idle-power", options.idle_power,
-                   "Static power that an estimate charges: `whole`, of the machine, or `share`, of the cores "
-                   "that are kept busy, as on a machine that others use too")
+                   "Idle power that an estimate counts: `whole`, that of the machine; `share`, that of the "
+                   "cores kept busy, for machines that others use too")
         .check(one_of({"share", "whole"}))
         .capture_default_str();
     app.add_flag(

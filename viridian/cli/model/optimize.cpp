@@ -66,7 +66,9 @@ Result<Answer> optimize_measured(const OptimizeCommand& command, optimize::Optim
                                                optimize::tries_fewer_threads(options)));
     VIRIDIAN_TRY(optimize::Optimized result,
                  optimize::optimize(original, *costs, device.get(), options, listener));
-    VIRIDIAN_TRY(database.put_residual(result.residual(model.model)));
+    for (const cost::Residual& residual : result.residuals(model.model)) {
+        VIRIDIAN_TRY(database.put_residual(residual));
+    }
     return answer_of(command, std::move(result), files);
 }
 
@@ -100,27 +102,30 @@ Result<void> refuse_beside_recorded(const App& app) {
 }  // namespace
 
 Command optimize_command() {
-    return {"optimize", "The cheapest plan for a model on this machine, proven equal to it",
-            "viridian optimize resnet50.onnx -o resnet50.opt.onnx --objective energy", [](App app) {
-                auto command = std::make_shared<OptimizeCommand>();
-                add_model_options(app, command->model);
-                add_cost_options(app, command->model);
-                add_search_options(app, command->search);
-                app.get_option("MODEL").required(false);  // --list-rules needs none
-                app.add_option("-o,--output", command->output,
-                               "The .onnx to write, in f32. Plan, certificate and page go beside it; and, if "
-                               "the plan uses bf16, models in bf16");
-                app.add_option("--recorded", command->recorded,
-                               "Plan with the prices of this file, and time nothing (docs/cost.md)");
-                app.add_option("--record", command->record, "Write the prices that the search asked for");
-                app.add_option("--inputs", command->inputs,
-                               "Calibrate and prove on these: NAME=FILE, FILE or FOLDER of .npy or .pb; the "
-                               "k-th for an input is of set k (default: seeded ones)");
-                return [command, app]() -> Result<Answer> {
-                    if (!command->recorded.empty()) VIRIDIAN_TRY(refuse_beside_recorded(app));
-                    return run_optimize(*command);
-                };
-            }};
+    return {
+        "optimize",
+        "A plan for a model on this machine, chosen by measured prices and compared with it on inputs",
+        "viridian optimize resnet50.onnx -o resnet50.opt.onnx --objective energy", [](App app) {
+            auto command = std::make_shared<OptimizeCommand>();
+            add_model_options(app, command->model);
+            add_cost_options(app, command->model);
+            add_search_options(app, command->search);
+            app.get_option("MODEL").required(false);  // --list-rules needs none
+            app.add_option("-o,--output", command->output,
+                           "The .onnx to write, in f32. Plan, certificate and page go beside it; and, if "
+                           "the plan uses bf16, models in bf16");
+            app.add_option("--recorded", command->recorded,
+                           "Plan with the prices of this file, and time nothing (docs/cost.md)");
+            app.add_option("--record", command->record, "Write the prices that the search asked for");
+            app.add_option(
+                "--inputs", command->inputs,
+                "Files with inputs for calibration and proof: NAME=FILE, FILE or FOLDER of .npy or .pb; the "
+                "k-th for an input is of set k (default: seeded ones)");
+            return [command, app]() -> Result<Answer> {
+                if (!command->recorded.empty()) VIRIDIAN_TRY(refuse_beside_recorded(app));
+                return run_optimize(*command);
+            };
+        }};
 }
 
 }  // namespace viridian::cli

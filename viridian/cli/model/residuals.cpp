@@ -1,5 +1,7 @@
 #include "viridian/cli/model/residuals.hpp"
 
+#include <set>
+
 #include "viridian/base/system/machine.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/model/model_options.hpp"
@@ -39,8 +41,17 @@ Result<Answer> residuals(const std::string& database) {
                    {"within_10_percent", summary.within},
                    {"median_error", {{"predicted", summary.predicted}, {"kernels", summary.kernels}}},
                    {"worst_error", summary.worst},
-                   {"correction", cost::correction_of(all)},
+                   {"corrections", Json::array()},
                    {"residuals", Json::array()}};
+    std::set<int> counts;
+    for (const cost::Residual& one : all) counts.insert(one.threads);
+    std::string next;
+    for (const int threads : counts) {
+        const double times = cost::correction_of(all, threads);
+        answer.json["corrections"].push_back({{"threads", threads}, {"times", times}});
+        next += fmt::format("the next prediction on {} is the sum of its prices times {:.3f}\n",
+                            counted(threads, "thread"), times);
+    }
     for (const cost::Residual& one : all) {
         answer.json["residuals"].push_back({{"at", one.at},
                                             {"model", one.model},
@@ -50,15 +61,14 @@ Result<Answer> residuals(const std::string& database) {
                                             {"kernels_seconds", one.kernels.value},
                                             {"ran_seconds", one.ran.value},
                                             {"correction", one.correction}});
-        answer.text += fmt::format("{}  {:<28} ran {:>9}  predicted {:>9} ({})  kernels alone {:>9} ({})\n",
-                                   one.at, one.model, quantity(one.ran.value, "s"),
-                                   quantity(one.predicted.value, "s"), percent(one.predicted, one.ran),
-                                   quantity(one.kernels.value, "s"), percent(one.kernels, one.ran));
+        answer.text +=
+            fmt::format("{}  {:<28} {:>9}  ran {:>9}  predicted {:>9} ({})  kernels alone {:>9} ({})\n",
+                        one.at, one.model, counted(one.threads, "thread"), quantity(one.ran.value, "s"),
+                        quantity(one.predicted.value, "s"), percent(one.predicted, one.ran),
+                        quantity(one.kernels.value, "s"), percent(one.kernels, one.ran));
     }
-    answer.text += summary.plans == 0
-                       ? "no plan was run on this machine with this database\n"
-                       : fmt::format("{}\nthe next prediction is the sum of its prices times {:.3f}\n",
-                                     text(summary), cost::correction_of(all));
+    answer.text += summary.plans == 0 ? "no plan was run on this machine with this database\n"
+                                      : fmt::format("{}\n{}", text(summary), next);
     return answer;
 }
 

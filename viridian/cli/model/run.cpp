@@ -277,7 +277,7 @@ Command run_command() {
                 .capture_default_str();
             app.add_option("--inputs", options->inputs,
                            "NAME=FILE, FILE or FOLDER of .npy or .pb; may be given several times");
-            app.add_option("--seed", options->seed, "Of the inputs, where no files are given")
+            app.add_option("--seed", options->seed, "Seed of the inputs that no file gives")
                 .capture_default_str();
             app.add_option("-o,--output", options->outputs, "Folder to write the outputs to, as .npy");
             app.add_option("--trace", options->trace,

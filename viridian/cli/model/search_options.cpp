@@ -13,30 +13,30 @@ void add_search_options(App app, SearchOptions& options) {
     app.add_option("--distance", options.distance, "How far `greedy` looks")
         .check(in_range(1, 100))
         .capture_default_str();
-    app.add_option(
-           "--search", options.method,
-           "Over equal graphs: joint, backtracking (EAGO Algorithm 1), or none (only rules that always "
-           "pay)")
+    app.add_option("--search", options.method,
+                   "How to search equal graphs: joint, backtracking (EAGO Algorithm 1), or none (only rules "
+                   "that always pay)")
         .check(one_of({"joint", "backtracking", "none"}))
         .capture_default_str();
-    app.add_option("--alpha", options.alpha, "Search on from graphs that cost less than this times the best")
+    app.add_option("--alpha", options.alpha, "Keep graphs that cost less than this factor times the best")
         .check(in_range(1.0, 10.0))
         .capture_default_str();
     app.add_option("--budget", options.budget,
-                   "Graphs and time of the search, as 300, 60s, 5m or 300,60s; what its graphs need to have "
-                   "measured counts, the model's own prices before it do not")
+                   "Graphs and time of the search, as 300, 60s, 5m or 300,60s; measuring prices for new "
+                   "graphs counts, measuring the given model's prices does not")
         .capture_default_str();
     app.add_option("--without", options.without, "Do not use this rewrite rule; may be given several times");
     app.add_flag("--list-rules", options.list_rules, "Print the rewrite rules, and do nothing else");
-    app.add_flag("--frontier", options.frontier,
-                 "Also all best trades of time against energy on the graph that was found");
+    app.add_flag(
+        "--frontier", options.frontier,
+        "Also list the plans that no other beats in both time and energy, for the graph that was found");
     app.add_flag("--keep-original", options.keep_original,
                  "Write the model as it was given if the runs show no gain by the objective");
     app.add_option("--region-threads", options.region_threads,
                    "any: regions may run on fewer threads, while the others sleep; all: they may not "
                    "(default: any if joules count in the objective, or with --frontier)")
         .check(one_of({"any", "all"}));
-    app.add_option("--seed", options.seed, "Of the inputs the proof uses").capture_default_str();
+    app.add_option("--seed", options.seed, "Seed of the inputs that the proof uses").capture_default_str();
     app.add_option("--max-error", options.max_error,
                    "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, 1e-3 with "
                    "Winograd, and what its own roundings explain for a model in f16)")

@@ -85,7 +85,7 @@ Subcommand pipeline_simulate_subcommand() {
                                "Relative standard deviation of each unit's time")
                     .check(in_range(0.0, 1.0));
                 app.add_option("--runs", o->disturbance.runs, "Disturbed runs").check(in_range(1, 1'000'000));
-                app.add_option("--seed", o->disturbance.seed, "Of the disturbance");
+                app.add_option("--seed", o->disturbance.seed, "Seed of the disturbance");
                 app.add_option("--slow-rank", o->stragglers, "RANK:FACTOR, a slow rank; several times");
                 return [o] { return simulate(*o); };
             }};

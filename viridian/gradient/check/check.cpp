@@ -67,7 +67,7 @@ Result<void> check_exactly(const Question& question, std::uint64_t seed) {
         for (std::size_t k = 0; k < direction.size(); ++k)
             expected += here[question.outputs + i].real[k] * direction[k];
         if (!(difference == expected))
-            return fail(ErrorCode::not_equal, "mend the rule",
+            return fail(ErrorCode::not_equal, "correct the rule",
                         "the gradient of input {} is wrong (exactly, over the prime field)", i);
     }
     return {};
@@ -121,7 +121,7 @@ Result<void> check_numerically(const Question& question, std::uint64_t seed) {
         }
         const double error = std::abs(found - expected) / scale;
         if (!(error <= 1e-7))
-            return fail(ErrorCode::not_equal, "mend the rule",
+            return fail(ErrorCode::not_equal, "correct the rule",
                         "the gradient of input {} differs by {:.3g} from the difference quotient", i, error);
     }
     return {};

@@ -16,8 +16,9 @@ Result<std::vector<std::int64_t>> element_places(const Dims& data, const Dims& d
     bool fits = dims.size() == data.size();
     for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = i == along || dims[i] <= data[i];
     if (!fits)
-        return fail(ErrorCode::mismatch, "check the model's shapes", "indices [{}] into [{}]",
-                    fmt::join(dims, ","), fmt::join(data, ","));
+        return fail(ErrorCode::mismatch, "check the model's shapes",
+                    "indices of shape [{}] do not fit data of shape [{}]", fmt::join(dims, ","),
+                    fmt::join(data, ","));
     Dims strides = row_major_strides(data);
     const std::int64_t stride = strides[along];
     strides[along] = 0;
@@ -43,8 +44,9 @@ Result<SlicePlaces> slice_places(const Dims& data, const Dims& dims, const Dims&
         batches *= dims[i];
     }
     if (!fits)
-        return fail(ErrorCode::mismatch, "check the model's shapes", "indices [{}] into [{}]",
-                    fmt::join(dims, ","), fmt::join(data, ","));
+        return fail(ErrorCode::mismatch, "check the model's shapes",
+                    "indices of shape [{}] do not fit data of shape [{}]", fmt::join(dims, ","),
+                    fmt::join(data, ","));
     const Dims strides = row_major_strides(data);
     for (auto axis = static_cast<std::size_t>(places.depth); axis < data.size(); ++axis)
         places.size *= data[axis];

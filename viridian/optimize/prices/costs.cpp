@@ -34,15 +34,26 @@ Result<std::unique_ptr<MeasuredCosts>> MeasuredCosts::open(execute::Device& devi
                                                            bool fewer_threads) {
     VIRIDIAN_TRY(profile::EnergyPricer energy, profile::EnergyPricer::open(options, device));
     VIRIDIAN_TRY(const auto residuals, database.residuals(device.fingerprint()));
-    const profile::OnDemandOptions on_demand = {
-        .protocol = {}, .allowances = allowances, .correction = cost::correction_of(residuals)};
-    std::unique_ptr<MeasuredCosts> costs(new MeasuredCosts(device, database, std::move(energy), on_demand));
+    const auto on_demand = [&](int on_threads) {
+        return profile::OnDemandOptions{.protocol = {},
+                                        .allowances = allowances,
+                                        .correction = cost::correction_of(residuals, on_threads)};
+    };
+    std::unique_ptr<MeasuredCosts> costs(
+        new MeasuredCosts(device, database, std::move(energy), on_demand(device.threads())));
     if (!fewer_threads) return costs;
     for (const int threads : profile::FewerThreads::counts(device.threads())) {
-        VIRIDIAN_TRY(auto fewer, profile::FewerThreads::open(device, threads, database, options, on_demand));
+        VIRIDIAN_TRY(auto fewer,
+                     profile::FewerThreads::open(device, threads, database, options, on_demand(threads)));
         if (fewer != nullptr) costs->fewer_.push_back(std::move(fewer));
     }
     return costs;
+}
+
+double MeasuredCosts::correction(int threads) const {
+    for (const auto& fewer : fewer_)
+        if (fewer->threads() == threads) return fewer->correction();
+    return options_.correction;
 }
 
 std::vector<profile::OnDemand*> MeasuredCosts::all_prices() {

@@ -44,9 +44,12 @@ class Costs {
     // Returns how the machine changed since calibrate(); no change for recorded prices. Errors: those of
     // timing.
     [[nodiscard]] virtual Result<profile::Drift> drift() { return profile::Drift{}; }
-    // Returns what earlier runs multiply the seconds of all prices by (cost::correction_of); 1 for recorded
-    // prices.
-    [[nodiscard]] virtual double correction() const { return 1; }
+    // Returns what earlier runs multiply the seconds of prices on so many threads by (cost::correction_of); 1
+    // for recorded prices.
+    [[nodiscard]] virtual double correction(int threads) const {
+        static_cast<void>(threads);
+        return 1;
+    }
     // Returns how many prices these graphs lack and how long measuring them takes; nothing if prices are
     // never measured.
     [[nodiscard]] virtual Result<std::optional<PriceForecast>> forecast(
@@ -90,7 +93,7 @@ class MeasuredCosts final : public Costs {
     void price_for(const graph::Graph& network) override;
     Result<void> calibrate() override;
     Result<profile::Drift> drift() override { return on_demand_.drift(); }
-    double correction() const override { return options_.correction; }
+    double correction(int threads) const override;
     Result<std::optional<PriceForecast>> forecast(const std::vector<graph::Graph>& graphs) override;
     Result<std::size_t> confirm(const graph::Graph& graph,
                                 const std::vector<plan::AssignedRegion>& choices) override;

@@ -89,7 +89,7 @@ Result<RuleSides> sides_of(const Rule& rule, std::uint64_t seed, ElementType ele
                      apply(rule, pair.after, id, {.without = {}, .verify = true, .folds = nullptr}));
         if (applied) return pair;
     }
-    return fail(ErrorCode::missing_entry, "mend the rule's instance",
+    return fail(ErrorCode::missing_entry, "correct the rule's instance",
                 "rule `{}` does not match its instance {}", rule.name, seed);
 }
 

@@ -98,7 +98,7 @@ constexpr auto range = [](auto& call) -> Result<void> {
         const Array<Scalar>& x = *call.input(i);
         return x.floating() ? static_cast<double>(x.real[0]) : static_cast<double>(x.integer[0]);
     };
-    if (number(2) == 0) return fail(ErrorCode::mismatch, "check the model", "Range with step 0");
+    if (number(2) == 0) return fail(ErrorCode::mismatch, "check the model", "Range cannot have the step 0");
     VIRIDIAN_TRY(Array<Scalar> y, call.make(start.type, {range_length(number(0), number(1), number(2))}));
     for (std::size_t i = 0; i < y.real.size(); ++i)
         y.real[i] = static_cast<Scalar>(number(0) + static_cast<double>(i) * number(2));

@@ -8,7 +8,7 @@ namespace viridian::graph {
 namespace {
 
 Result<void> integers_only(const Node& node, bool floating) {
-    if (floating) return fail(ErrorCode::mismatch, "add a Cast", "{} works on integers", node.op);
+    if (floating) return fail(ErrorCode::mismatch, "add a Cast", "{} works on integers only", node.op);
     return {};
 }
 

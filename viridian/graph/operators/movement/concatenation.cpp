@@ -21,8 +21,8 @@ Result<void> infer_concat(Inference& inference) {
             break;
         }
         if (shape->size() != out->size())
-            return fail(ErrorCode::mismatch, "check the model's shapes", "Concat of ranks {} and {}",
-                        out->size(), shape->size());
+            return fail(ErrorCode::mismatch, "check the model's shapes",
+                        "Concat needs equal ranks, not {} and {}", out->size(), shape->size());
         VIRIDIAN_TRY(const std::int64_t axis, normalize_axis(inference.node().integer("axis", 0),
                                                              static_cast<std::int64_t>(out->size())));
         for (std::size_t d = 0; d < out->size(); ++d) {
@@ -32,7 +32,8 @@ Result<void> infer_concat(Inference& inference) {
                 a = a.known() && b.known() ? Dimension(a.value() + b.value()) : Dimension();
             else if (a.known() && b.known() && a.value() != b.value())
                 return fail(ErrorCode::mismatch, "check the model's shapes",
-                            "Concat of dimensions {} and {} beside its axis", a.value(), b.value());
+                            "Concat needs equal dimensions outside its axis, not {} and {}", a.value(),
+                            b.value());
             else if (!a.known() && (b.known() || a.symbol().empty()))
                 a = b;
         }

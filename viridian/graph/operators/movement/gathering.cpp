@@ -68,7 +68,8 @@ Result<void> infer_gather_nd(Inference& inference) {
         const std::int64_t width = indices->back().value();
         if (batch < 0 || batch > rank || width > rank - batch)
             return fail(ErrorCode::mismatch, "check the model's shapes",
-                        "GatherND looks {} axes deep behind {} of {}", width, batch, rank);
+                        "GatherND indexes {} axes after {} batch axes, but the data has rank {}", width,
+                        batch, rank);
         const std::int64_t depth = batch + width;
         out = Shape(indices->begin(), indices->end() - 1);
         out->insert(out->end(), data->begin() + depth, data->end());

@@ -64,7 +64,7 @@ constexpr auto one_hot = [](auto& call) -> Result<void> {
         return fail(ErrorCode::mismatch, "check the model", "OneHot takes one depth and two values");
     const double wanted = number(*call.input(1), 0);
     if (!(wanted >= 0 && wanted < static_cast<double>(reference_limit)))
-        return fail(ErrorCode::mismatch, "check the model", "OneHot of depth {}", wanted);
+        return fail(ErrorCode::mismatch, "check the model", "OneHot cannot have the depth {}", wanted);
     const auto depth = static_cast<std::int64_t>(wanted);
     VIRIDIAN_TRY(const std::int64_t axis, normalize_axis(call.node.integer("axis", -1), indices.rank() + 1));
     Dims dims = indices.dims;

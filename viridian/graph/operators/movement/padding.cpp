@@ -37,7 +37,7 @@ struct Pads {
 Result<void> infer_pad(Inference& inference) {
     if (inference.has_input(2) && inference.element(2) != ElementType::undefined &&
         inference.element(2) != inference.element(0))
-        return fail(ErrorCode::mismatch, "add a Cast", "Pad fills {} with {}", text(inference.input(0)),
+        return fail(ErrorCode::mismatch, "add a Cast", "Pad cannot fill {} with {}", text(inference.input(0)),
                     text(inference.input(2)));
     std::optional<Shape> out = inference.shape(0);
     if (out) {
@@ -96,8 +96,8 @@ constexpr auto pad = [](auto& call) -> Result<void> {
     for (std::size_t i = 0; i < dims.size(); ++i) {
         dims[i] += pads.begin[i] + pads.end[i];
         if (dims[i] < 0 || (mode != "constant" && x.dims[i] == 0 && dims[i] > 0))
-            return fail(ErrorCode::mismatch, "check the model", "Pad by [{}] of [{}]", fmt::join(stated, ","),
-                        fmt::join(x.dims, ","));
+            return fail(ErrorCode::mismatch, "check the model", "the pads [{}] do not fit the shape [{}]",
+                        fmt::join(stated, ","), fmt::join(x.dims, ","));
     }
     VIRIDIAN_TRY(Array<Scalar> y, call.make(x.type, dims));
     std::vector<std::int64_t> from(static_cast<std::size_t>(y.count()), 0);

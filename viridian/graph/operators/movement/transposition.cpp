@@ -55,7 +55,8 @@ Result<void> infer_expand(Inference& inference) {
     if (const auto dims = constant_integers(inference, 1)) {
         for (const std::int64_t d : *dims)
             if (d < 0)
-                return fail(ErrorCode::mismatch, "check the model's shapes", "Expand to dimension {}", d);
+                return fail(ErrorCode::mismatch, "check the model's shapes",
+                            "Expand cannot make a dimension of {}", d);
         VIRIDIAN_TRY(out, broadcast_shapes({inference.shape(0), shape_of(*dims)}));
     } else if (const auto length = length_of(inference, 1); length && inference.shape(0)) {
         VIRIDIAN_TRY(out, broadcast_shapes({inference.shape(0), Shape(static_cast<std::size_t>(*length))}));
@@ -101,8 +102,8 @@ constexpr auto tile = [](auto& call) -> Result<void> {
     Dims dims, split, strides;
     for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
         if (repeats[axis] < 0 || repeats[axis] > reference_limit)
-            return fail(ErrorCode::mismatch, "check the model's shapes", "Tile repeats an axis {} times",
-                        repeats[axis]);
+            return fail(ErrorCode::mismatch, "check the model's shapes",
+                        "Tile cannot repeat an axis {} times", repeats[axis]);
         dims.push_back(x.dims[axis] * repeats[axis]);
         split.insert(split.end(), {repeats[axis], x.dims[axis]});
         strides.insert(strides.end(), {0, from[axis]});

@@ -88,7 +88,8 @@ constexpr auto det = [](auto& call) -> Result<void> {
     using Scalar = scalar_of<decltype(call)>;
     const Array<Scalar>& x = *call.input(0);
     if (x.rank() < 2 || x.dims.back() != x.dims[x.dims.size() - 2] || !x.floating())
-        return fail(ErrorCode::mismatch, "check the model's shapes", "Det of [{}]", fmt::join(x.dims, ","));
+        return fail(ErrorCode::mismatch, "check the model's shapes", "Det needs square matrices, not [{}]",
+                    fmt::join(x.dims, ","));
     const auto n = static_cast<std::size_t>(x.dims.back());
     VIRIDIAN_TRY(call.outputs[0], call.make(x.type, Dims(x.dims.begin(), x.dims.end() - 2)));
     auto& y = call.outputs[0].real;

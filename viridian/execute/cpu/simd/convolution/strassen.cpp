@@ -20,12 +20,18 @@ bool rows(const float* upper, const float* lower, std::int64_t count, float* to,
     const D d;
     const V limit = hn::Set(d, strassen_limit);
     auto ordinary = hn::Eq(limit, limit);
-    const auto look = [&](V v) { ordinary = hn::And(ordinary, hn::Lt(hn::Abs(v), limit)); };
+    V largest_above = hn::Zero(d), largest_below = hn::Zero(d);
+    const auto look = [&](V v, V& largest) {
+        const V magnitude = hn::Abs(v);
+        ordinary = hn::And(ordinary, hn::Lt(magnitude, limit));  // not so for NaN, which Max may drop
+        largest = hn::Max(largest, magnitude);
+    };
     for (std::int64_t i = 0; i < count; i += lanes) {
         float* at = to + i / 16 * block_step + i % 16;
         const V a11 = hn::LoadU(d, upper + i), a12 = hn::LoadU(d, upper + count + i);
         const V a21 = hn::LoadU(d, lower + i), a22 = hn::LoadU(d, lower + count + i);
-        for (const V v : {a11, a12, a21, a22}) look(v);
+        for (const V v : {a11, a12}) look(v, largest_above);
+        for (const V v : {a21, a22}) look(v, largest_below);
         const V s1 = hn::Add(a21, a22);
         const V s2 = hn::Sub(s1, a11);
         hn::StoreU(a11, d, at);
@@ -36,7 +42,9 @@ bool rows(const float* upper, const float* lower, std::int64_t count, float* to,
         hn::StoreU(s2, d, at + 5 * source);
         hn::StoreU(hn::Sub(a11, a21), d, at + 6 * source);
     }
-    return hn::AllTrue(d, ordinary);
+    const float above = hn::GetLane(hn::MaxOfLanes(d, largest_above));
+    const float below = hn::GetLane(hn::MaxOfLanes(d, largest_below));
+    return hn::AllTrue(d, ordinary) && above <= strassen_spread * below && below <= strassen_spread * above;
 }
 
 void sum(const StrassenSum& s) {

@@ -11,10 +11,13 @@ inline constexpr std::int64_t strassen_products = 7;
 // row of A's upper half (`upper`) and one of its lower half (`lower`). The first `count` floats of a row, a
 // multiple of 16, belong to A11 or A21, the next `count` to A12 or A22. The i-th result begins at
 // `to + i·source`; its blocks of 16 floats begin `block_step` floats apart.
-// Returns whether every number of both rows lies below `strassen_limit` in magnitude; NaN does not.
+// Returns whether sums of the two rows are safe. They are if every number lies below `strassen_limit` in
+// magnitude (NaN does not) and neither row's largest number is more than `strassen_spread` times the other's:
+// each row's result gets rounding errors in proportion to the larger row.
 [[nodiscard]] bool strassen_rows(const float* upper, const float* lower, std::int64_t count, float* to,
                                  std::int64_t source, std::int64_t block_step);
 inline constexpr float strassen_limit = 1125899906842624.0F;  // 2^50
+inline constexpr float strassen_spread = 64;
 
 // A StrassenSum computes result = a + b + c + before + bias, then min(max(·, low), high) if `clip` is set.
 // All but `a` may be null; a, b, c have rows of `width` floats, a multiple of 16.
