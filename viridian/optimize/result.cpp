@@ -124,10 +124,8 @@ constexpr double no_difference = 0.01;
 
 Json rivals_json(const std::vector<Rival>& rivals) {
     Json list = Json::array();
-    for (const Rival& rival : rivals) {
-        list.push_back(side_json(rival.side));
-        list.back()["threads"] = rival.side.planned.plan.threads;
-    }
+    for (const Rival& rival : rivals)
+        list.push_back({{"threads", rival.side.planned.plan.threads}, {"plan", side_json(rival.side)}});
     return list;
 }
 

@@ -14,6 +14,7 @@ bool apply_average_as_convolution(Editor& editor, NodeId at) {
     if (!dims || (pool.integer("count_include_pad", 0) == 0 && !pads_nothing(pool)) ||
         pool.integer("ceil_mode", 0) != 0)
         return false;
+    if ((*dims)[1] == 0) return false;  // a convolution has a group at least
     const Dims kernel = pool.get("kernel_shape", Dims());
     Dims weights = {(*dims)[1], 1};
     double window = 1;

@@ -67,6 +67,7 @@ Result<Kernel> prepare_gather(const Task& task, const plan::Choice& choice) {
                 if (row < 0 || row >= g.rows)
                     throw KernelFailure{fail(ErrorCode::invalid_argument, "give indices inside the table",
                                              "`{}` reads row {} of {}", name, row, g.rows)};
+                if (g.bytes == 0) continue;  // there may be no table then
                 std::memcpy(to, from + (o * g.rows + row) * g.bytes, static_cast<std::size_t>(g.bytes));
                 to += g.bytes;
             }
