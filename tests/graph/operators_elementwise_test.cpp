@@ -133,7 +133,7 @@ TEST(Elementwise, OperandsWithoutMeaningAreRefused) {
     EXPECT_EQ(refusal("Clip", {numbers, number, half}), bounds);
     EXPECT_EQ(refusal("Clip", {numbers, number, number}), "");
     const TensorType pads{ElementType::i64, shape_of({2})};
-    EXPECT_EQ(refusal("Pad", {numbers, pads, half}), "node `n` (Pad): Pad fills f32[3] with f16[]");
+    EXPECT_EQ(refusal("Pad", {numbers, pads, half}), "node `n` (Pad): Pad cannot fill f32[3] with f16[]");
     EXPECT_EQ(refusal("Pad", {numbers, pads, number}), "");
     const TensorType column{ElementType::f32, shape_of({1, 1})};
     EXPECT_EQ(refusal("Resize", {numbers, column, column}),

@@ -75,8 +75,9 @@ TEST_F(ForeignLog, NvidiaSmi) {
         "2026/11/24 12:00:01.000, GPU-b, 63\n");
     EXPECT_THAT(lines(unnumbered),
                 ElementsAre("cuda:0 gpu average_uw: 0=61 1=63", "cuda:1 gpu average_uw: 0.001=62"));
-    EXPECT_THAT(refused("timestamp, power.draw [W]\n2026/11/24 12:00:00.5, 0, 61 W\n"),
-                HasSubstr("`log` is not a whole log of nvidia-smi: line 2 has other fields than the header"));
+    EXPECT_THAT(
+        refused("timestamp, power.draw [W]\n2026/11/24 12:00:00.5, 0, 61 W\n"),
+        HasSubstr("`log` is not a whole log of nvidia-smi: line 2 does not have the header's fields"));
     EXPECT_THAT(refused("timestamp, power.draw [W]\n"), HasSubstr("without any reading"));
 }
 

@@ -52,7 +52,7 @@ Result<PowerLog> read_codecarbon(const ForeignText& log) {
         const double length = (whole ? real_number(fields[length_at]) : std::nullopt).value_or(-1.0);
         if (!time || length < 0.0 || length > 1e9) {
             if (!lines.whole()) break;
-            return out.malformed(lines.number(), "does not have the header's fields, or no time");
+            return out.malformed(lines.number(), "does not have the header's fields, or has no time");
         }
         const auto [found, first] = runs.try_emplace(std::string(fields[run_at]));
         RunSoFar& run = found->second;

@@ -69,7 +69,7 @@ Result<PowerLog> read_nvidia_smi(const ForeignText& log) {
         const auto time = fields.size() == names.size() ? unix_date(fields[time_at]) : std::nullopt;
         if (!time) {
             if (!lines.whole()) break;
-            return out.malformed(lines.number(), "does not have the header's fields, or no date");
+            return out.malformed(lines.number(), "does not have the header's fields, or has no date");
         }
         for (const PowerField& power : power_fields) {
             const auto at = position_of(power.name, names);
