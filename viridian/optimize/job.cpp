@@ -172,7 +172,7 @@ Result<void> Job::plan_and_prove(const graph::Graph& graph) {
 }
 
 Result<void> Job::find_rivals(const graph::Graph& written) {
-    constexpr double near = 1.5;  // prices of other numbers of threads were not seen to be further off
+    constexpr double near = 1.5;  // a plan that is dearer than this by prediction is not run
     out_.rivals.clear();
     const std::vector<PlanThreads> fewer = costs_.on_fewer_threads();
     if (fewer.empty() || stopped_) return {};

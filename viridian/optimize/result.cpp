@@ -78,8 +78,8 @@ Json frontier_json(const search::Frontier& frontier) {
 
 enum class End { low, middle, high };
 
-// What is taken as true of a side that ran: an end of its seconds and metered joules, and the n-th other
-// division of estimated power.
+// A View picks one of the values that a side which ran may truly have: the lower end, the middle or the upper
+// end of its seconds and metered joules; for estimated joules also an entry of `divided_otherwise`.
 struct View {
     End end = End::middle;
     std::optional<std::size_t> division = {};
