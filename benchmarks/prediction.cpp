@@ -171,7 +171,7 @@ Result<cost::Residual> benchmark(const ModelOptions& options, std::size_t wanted
         plans.push_back(
             {&graph, &candidate.draft.plan, {candidate.executable.get(), inputs, std::move(outputs)}});
     }
-    fmt::print("  correction by earlier runs {:.3f}\n", costs->correction());
+    fmt::print("  correction by earlier runs {:.3f}\n", costs->correction(device->threads()));
     VIRIDIAN_TRY(const auto measured, run_in_one_state(graph, *device, *costs, candidates, plans));
     for (std::size_t i = 0; i < measured.size(); ++i) {
         candidates[i].kernels = measured[i].kernels().value;
@@ -208,7 +208,7 @@ Result<cost::Residual> benchmark(const ModelOptions& options, std::size_t wanted
                           Seconds(best.kernels),
                           Seconds(best.ran.median),
                           "",
-                          costs->correction()};
+                          costs->correction(device->threads())};
 }
 
 // Judges every network with the correction that the database has now, and only then stores what they took.

@@ -69,7 +69,9 @@ TEST(DoctorCupti, IsARowOfDoctor) {
         const Json answer = *parse_json(run({"doctor", "--json"}).out, "stdout");
         ::unsetenv("VIRIDIAN_CUPTI");
         ::unsetenv("VIRIDIAN_FAKE_CUPTI");
-        return answer["checks"].back();
+        for (const Json& check : answer["checks"])
+            if (check["name"] == "cupti") return check;
+        return Json();
     };
     EXPECT_EQ(row("")["name"], "cupti");
     EXPECT_EQ(row("")["works"], true);
