@@ -105,7 +105,7 @@ class Recording(Account):
     def _after_forward(self, *_: Any) -> None:
         if self._open is not None:
             (scopes, key, begin), self._open = self._open, None
-            scopes.lane.rows.append((key, begin, self._parts[2].now()))
+            scopes.lane.calls.rows.append((key, begin, self._parts[2].now()))
 
     def _start(self) -> None:
         kind, kineto, module_scopes = self._parts

@@ -82,6 +82,7 @@ with tempfile.TemporaryDirectory() as work:
         about = json.load(file)["traces"][0]["modules"]
     check(about["unseen"] == 0, f"calls that the profiler did not see: {about}")
     check(0 < about["nanoseconds_each"], f"cost not measured: {about}")
+    check(0 < about["searches"] < 10 and about["search_seconds"] > 0, f"searches for names: {about}")
 
     result = json.loads(said("account", run, "--json"))
     rows = {row["name"]: row for row in result["footprint"]["rows"] if not row["itself"]}

@@ -50,6 +50,73 @@ class Differences(unittest.TestCase):
             found.check(max_increase=0.03)
 
 
+class Names(unittest.TestCase):
+    """Names of modules that live shortly or come late."""
+
+    def setUp(self):
+        self.torch = torch = torch_or_skip()
+
+        class Layer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.late, self.norm = None, torch.nn.LayerNorm(4)
+
+            def forward(self, x):
+                return (self.late or torch.nn.Dropout(0.1))(self.norm(x))
+
+        self.layer = Layer
+        from viridian.recording.module_scopes import ModuleScopes
+        self.scopes = ModuleScopes(torch)
+        self.scopes.start()
+        self.addCleanup(self.scopes._off)
+        self.x = torch.ones(2, 4)
+
+    def called(self):
+        """The names of the calls, in the order of their ends, with slashes."""
+        return [self.scopes.tree.names[key][0] for key, _, _ in self.scopes.lane.calls.rows]
+
+    def test_parts_made_in_a_forward_lie_under_their_caller(self):
+        net = self.torch.nn.Sequential(*(self.layer() for _ in range(100)))
+        net(self.x)
+        net(self.x)
+        made = [one for one in self.called() if one.endswith("/Dropout")]
+        self.assertEqual(made, 2 * [f"Sequential/{i}/Dropout" for i in range(100)])
+        self.assertLessEqual(self.scopes.tree.searches, 1 + 9)
+        self.assertLessEqual(len(self.scopes.tree.alive), 1 + 200 + 100)
+
+    def test_a_part_that_is_added_later_has_its_own_name(self):
+        net = self.torch.nn.Sequential(*(self.layer() for _ in range(4)))
+        for _ in range(3):
+            net(self.x)
+        net[1].late = self.torch.nn.Dropout(0.2)  # called where the others were made
+        net(self.x)
+        self.assertEqual(self.called()[-13:][1::3], ["Sequential/0/Dropout", "Sequential/1/late", "Sequential/2/Dropout",
+                                                     "Sequential/3/Dropout"])
+
+    def test_a_model_that_is_made_later_is_found_through_its_part(self):
+        for _ in range(20):
+            self.torch.nn.Identity()(self.x)
+        net = self.torch.nn.Sequential(self.torch.nn.Identity(), self.layer())
+        net[0](self.x)
+        net[1](self.x)
+        self.assertEqual(self.called()[20:], ["Sequential/0", "Sequential/1/norm", "Sequential/1/Dropout", "Sequential/1"])
+        self.assertEqual(set(self.called()[:20]), {"Identity"})
+
+    def test_one_search_serves_all_modules_that_are_held(self):
+        nets = [self.torch.nn.Sequential(self.torch.nn.Identity()) for _ in range(30)]
+        for net in nets:
+            net[0](self.x)
+        self.assertEqual(self.called(), ["Sequential/0"] + [f"Sequential_{i}/0" for i in range(2, 31)])
+        self.assertEqual(self.scopes.tree.searches, 1)
+
+    def test_whole_models_made_at_every_step_keep_their_names(self):
+        for _ in range(50):
+            self.torch.nn.Sequential(self.layer())(self.x)
+        self.assertEqual(self.called(), 50 * ["Sequential/0/norm", "Sequential/0/Dropout", "Sequential/0", "Sequential"])
+        self.assertEqual(len(self.scopes.tree.names), 1 + 4)
+        self.assertLessEqual(self.scopes.tree.searches, 1 + 6 + 7)
+
+
 class Accounts(InFolder):
     @classmethod
     def setUpClass(cls):
@@ -148,6 +215,16 @@ class Accounts(InFolder):
         self.account.save(again)
         with self.assertRaisesRegex(viridian.InputError, "an account from a file has no events"):
             viridian.read(again).save(self.path("again.perfetto.json"))
+
+    def test_modules_made_at_every_step_are_one_row_and_are_seldom_searched_for(self):
+        with viridian.account() as a:
+            for _ in range(40):
+                classes = self.model(self.torch.randn(4, 3, 16, 16))
+                self.torch.nn.CrossEntropyLoss()(classes, self.torch.zeros(4, dtype=self.torch.long)).backward()
+        rows = {row["name"]: row for row in a.modules()}
+        self.assertEqual((rows["CrossEntropyLoss"]["calls"], rows["body.2"]["calls"]), (40, 40))
+        self.assertGreater(rows["CrossEntropyLoss"]["backward_joules"], 0)
+        self.assertLessEqual(a.overhead["searches"], 1 + 7)  # the model; losses 1, 2, 3, 5, 9, 17 and 33
 
     def test_forward_passes_count_steps_too(self):
         with viridian.account(self.model, warmup=1, steps=3) as a:

@@ -17,7 +17,6 @@ import weakref
 CATEGORY, THREAD = "viridian_module", "viridian.thread"
 WRAPPED = {"_fsdp_wrapped_module": "", "_checkpoint_wrapped_module": "", "_orig_mod": "", "module": "Parallel"}
 SCRIPTED = {"RecursiveScriptModule", "TopLevelTracedModule", "TracedModule"}
-SCANS = 8  # searches of all live objects for the parents of a module, at most; each takes some 10 ms
 
 
 def now(clock=getattr(time, "CLOCK_MONOTONIC_RAW", None)):
@@ -38,6 +37,8 @@ def clock_pair():
 
 def wrapped_name(module):
     """The name under which `module`, a wrapper, holds the module that it wraps; None if it is no wrapper."""
+    if not module._modules:
+        return None
     for name, kind in WRAPPED.items():
         if name in module._modules and module._modules[name] is not None and kind in type(module).__name__:
             return name
@@ -57,54 +58,93 @@ def class_of(module):
 
 
 def is_compiled(module):
-    return wrapped_name(module) == "_orig_mod" or getattr(module, "_compiled_call_impl", None) is not None
+    return wrapped_name(module) == "_orig_mod" or module.__dict__.get("_compiled_call_impl") is not None
+
+
+def holds(caller, module):
+    if caller is not None:
+        for child in caller._modules.values():
+            if child is module:
+                return True
+    return False
 
 
 class Tree:
-    """The names of modules, each found when the module is called for the first time."""
+    """The names of modules, each found when the module is called for the first time.
+
+    Whoever holds a module is found by a search of all live objects, which takes some 10 ms. One search serves all modules
+    that are held then. Others need another search, unless modules of their class that were part of nothing have been
+    called from the same place: `CrossEntropyLoss()(x, y)` in a loop makes one at every step. After the first, a search
+    follows whenever their number has doubled; those between are taken for part of nothing too."""
 
     def __init__(self, torch):
         self.module_class = torch.nn.Module
-        self.names = [("", "", False)]  # (path, class, whether it is a wrapper), by number
-        self.number = {}   # id(module) -> number; 0: a module that gets no scope
+        self.names = [("", "", False)]  # (path, class, whether it is a wrapper), by number; 0: a module that gets no scope
+        self.numbers = {}  # the same, the other way round
+        self.number = {}   # id(module) -> number
         self.roots = {}    # class -> weak references of outermost modules, in the order of their names
         self.alive = {}    # id(module) -> weak reference, which removes the entries at the module's end
-        self.scans = 0
+        self.holders = {}  # id(module) -> weak references to it and to a module that held it at the last search
+        self.loose = {}    # (class, code, place in the code) -> _Loose, if modules were called there that are part of nothing
+        self.kinds = {}    # class -> whether it is one of modules
+        self.searches = self.search_ns = 0
         self.lock = threading.RLock()
 
-    def learn(self, module, caller):
-        """The number of `module`, which is called inside `caller`, the innermost module being called, or None."""
+    def learn(self, module, caller, site=None):
+        """The number of `module`, which is called by the frame `site` inside `caller`, the innermost module being called,
+        or None."""
+        place = site and (type(module), id(site.f_code), site.f_lasti)
+        loose = self.loose.get(place)
+        if loose is not None and not loose.search_is_due() and not module._modules:  # made anew at every step
+            number = loose.numbers.get(0 if caller is None else self.number.get(id(caller)))
+            if number is not None and not holds(caller, module):
+                loose.times += 1
+                return number
         with self.lock:
             if id(module) not in self.number:
-                self._name(module, caller)
+                self._name(module, caller, place)
             return self.number[id(module)]
 
-    def _keep(self, module, path):
-        key = id(module)
+    def _keep(self, module, name):
+        self.alive[id(module)] = _Forgetting(module, self)
+        number = self.numbers.get(name)
+        if number is None:
+            number = self.numbers[name] = len(self.names)
+            self.names.append(name)
+        self.number[id(module)] = number
 
-        def forget(_reference):
-            self.number.pop(key, None)
-            self.alive.pop(key, None)
-
-        self.alive[key] = weakref.ref(module, forget)
-        self.number[key] = len(self.names)
+    def _named(self, module, path):
         compiled = is_compiled(module)
-        self.names.append((path, class_of(module) + (" (compiled)" if compiled else ""),
-                           wrapped_name(module) is not None and not compiled))
+        return (path, class_of(module) + (" (compiled)" if compiled else ""), wrapped_name(module) is not None and not compiled)
 
-    def _name(self, module, caller):
+    def _name(self, module, caller, place):
         if type(module).__name__.startswith("GraphModule"):  # what a compiler made: its caller has the name
-            self.alive[id(module)] = weakref.ref(module, lambda _, key=id(module): self.number.pop(key, None))
+            self.alive[id(module)] = _Forgetting(module, self)
             self.number[id(module)] = 0
             return
-        if caller is not None and id(caller) in self.number:
-            above = self.names[self.number[id(caller)]][0]
-            self._descend(caller, above)  # where a part was added since
+        above = 0 if caller is None else self.number.get(id(caller), 0)
+        loose = self.loose.get(place)
+        search = loose is None or loose.search_is_due()
+        if above and (search or holds(caller, module)):
+            self._descend(caller, self.names[above][0])  # where a part was added since
             if id(module) in self.number:
                 return
-        root = self._outermost(module)
-        if root is module and caller is not None and id(caller) in self.number:  # made in a forward, part of nothing
-            self._descend(module, above + "/" + class_of(module))
+        root = self._outermost(module, search)
+        if root is module and above:  # made in a forward, part of nothing
+            self._descend(module, self.names[above][0] + "/" + class_of(module))
+        else:
+            self._descend_outermost(root)
+        if root is not module:
+            self.loose.pop(place, None)
+        elif place is not None:
+            loose = self.loose.setdefault(place, _Loose())
+            loose.times += 1
+            if not is_compiled(module):
+                loose.numbers[above] = self.number[id(module)]
+
+    def _descend_outermost(self, root):
+        if not root._modules:
+            self._descend(root, class_of(root))
             return
         inner = root
         while wrapped_name(inner) is not None and id(inner) not in self.number:
@@ -113,6 +153,10 @@ class Tree:
         self._descend(root, self.names[known][0] if known else self._root_name(root))
 
     def _descend(self, root, path):
+        if not root._modules:
+            if id(root) not in self.number:
+                self._keep(root, self._named(root, path))
+            return
         stack, seen = [(root, path)], set()
         while stack:
             module, path = stack.pop()
@@ -120,7 +164,7 @@ class Tree:
                 continue
             seen.add(id(module))
             if id(module) not in self.number:
-                self._keep(module, path)
+                self._keep(module, self._named(module, path))
             inner = wrapped_name(module)
             for name, child in module._modules.items():
                 if child is not None:
@@ -129,8 +173,6 @@ class Tree:
     def _root_name(self, root):
         """The class; with a number behind it if several such models live."""
         name = class_of(root)
-        if not root._modules:
-            return name
         known = self.roots.setdefault(name, [])
         for place, reference in enumerate(known):
             if reference() is None:
@@ -141,32 +183,89 @@ class Tree:
             known.append(weakref.ref(root))
         return name if place == 0 else f"{name}_{place + 1}"
 
-    def _outermost(self, module):
-        if self.scans == SCANS:
+    def _outermost(self, module, search):
+        """The outermost module of those that hold `module`; itself if it is part of nothing, or if it was made since the
+        last search and no other is due."""
+        if not search and id(module) not in self.holders:  # made since
             return module
-        self.scans += 1
-        parent = {}
-        for one in gc.get_objects():
-            if issubclass(type(one), self.module_class):  # of the type: `isinstance` may run an object's own code
-                for child in one.__dict__.get("_modules", {}).values():
-                    if child is not None:
-                        parent.setdefault(id(child), one)
+        if search and self._holder(module) is None:
+            self._search()
         seen = set()
-        while id(module) in parent and id(module) not in seen:
+        while id(module) not in seen and self._holder(module) is not None:
             seen.add(id(module))
-            module = parent[id(module)]
+            module = self._holder(module)
         return module
+
+    def _holder(self, module):
+        """A module that held `module` at the last search and still does, or None."""
+        itself, holder = self.holders.get(id(module), (None, None))
+        if itself is None or itself() is not module or holder() is None:
+            return None
+        return holder() if holds(holder(), module) else None
+
+    def _search(self):
+        began, kinds, modules = now(), self.kinds, []
+        for one in gc.get_objects():
+            kind = type(one)  # of the type: `isinstance` may run an object's own code
+            is_module = kinds.get(kind)
+            if is_module is None:
+                is_module = kinds[kind] = issubclass(kind, self.module_class)
+            if is_module and "_modules" in one.__dict__:
+                modules.append(one)
+        self.holders = {}
+        for one in modules:
+            for child in one._modules.values():
+                if child is not None:
+                    self.holders.setdefault(id(child), (weakref.ref(child), weakref.ref(one)))
+        self.searches += 1
+        self.search_ns += now() - began
+
+
+class _Loose:
+    """Modules of one class, called from one place, that are part of nothing."""
+    __slots__ = ("times", "numbers")
+
+    def __init__(self):
+        self.times, self.numbers = 0, {}  # number of the caller, 0 outside modules -> number
+
+    def search_is_due(self):
+        return self.times & (self.times - 1) == 0  # 1, 2, 4, 8, ...
+
+
+class _Forgetting(weakref.ref):
+    """A reference to a module, at whose end its number is forgotten: another module may come to lie at its place."""
+    __slots__ = ("key", "tree")
+
+    def __new__(cls, module, tree):
+        return super().__new__(cls, module, _forget)
+
+    def __init__(self, module, tree):
+        super().__init__(module, _forget)
+        self.key, self.tree = id(module), tree
+
+
+def _forget(reference):
+    reference.tree.number.pop(reference.key, None)
+    reference.tree.alive.pop(reference.key, None)
+
+
+class _Calls:
+    """The calls of one thread: those that ended, and the innermost module being called."""
+    __slots__ = ("rows", "inside")
+
+    def __init__(self):
+        self.rows, self.inside = [], None
 
 
 class _Lane(threading.local):
-    """The calls of one thread."""
+    """The calls of each thread."""
     numbers = itertools.count()
     all = []
 
     def __init__(self):
-        self.rows = []
+        self.calls = _Calls()
         self.number = next(_Lane.numbers)
-        _Lane.all.append((self.number, self.rows))
+        _Lane.all.append((self.number, self.calls.rows))
         self.mark(f"{THREAD}.{self.number}")
 
     @staticmethod
@@ -210,37 +309,43 @@ class ModuleScopes:
 
     def _wrapper(self):
         original, number, learn, lane = self.original, self.tree.number.get, self.tree.learn, self.lane
-        clock, raw = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW
+        clock, raw, frame = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW, sys._getframe
         compiling = getattr(getattr(self.torch, "compiler", None), "is_dynamo_compiling", None)
 
         def timed(self, *args, **kwargs):
-            key = number(id(self))
+            key, calls = number(id(self)), lane.calls
+            outer = calls.inside
             if key is None:
-                key = learn(self, _caller(timed.__code__))
+                key = learn(self, outer, frame(1))
+            calls.inside = self if key else outer
             begin = clock(raw)
             try:
                 return original(self, *args, **kwargs)
             finally:
-                lane.rows.append((key, begin, clock(raw)))
+                calls.rows.append((key, begin, clock(raw)))
+                calls.inside = outer
 
         def compilable(self, *args, **kwargs):
             if compiling():  # becomes true in code that is being compiled, which then has no scopes
                 return original(self, *args, **kwargs)
-            key = number(id(self))
+            key, calls = number(id(self)), lane.calls
+            outer = calls.inside
             if key is None:
-                key = learn(self, _caller(compilable.__code__))
+                key = learn(self, outer, frame(1))
+            calls.inside = self if key else outer
             begin = clock(raw)
             try:
                 return original(self, *args, **kwargs)
             finally:
-                lane.rows.append((key, begin, clock(raw)))
+                calls.rows.append((key, begin, clock(raw)))
+                calls.inside = outer
 
         return timed if compiling is None else compilable
 
     def add_to(self, chunk, whole_us):
         """Puts the calls in front of the operators of `chunk`. `whole_us`: the profiler's times are whole microseconds.
-        Returns what there is to say: calls, names, nanoseconds that each call cost, calls of threads that the profiler
-        did not see."""
+        Returns what there is to say: calls, names, nanoseconds that each call cost, searches for whoever holds a module and
+        their seconds, calls of threads that the profiler did not see."""
         (raw0, unix0), (raw1, unix1) = self.begin, self.end
         rate, base = (unix1 - unix0) / max(raw1 - raw0, 1), int(chunk["baseTimeNanoseconds"])
 
@@ -271,8 +376,8 @@ class ModuleScopes:
                 found.append(row)
         others = [row for row in chunk["traceEvents"] if not str(row.get("name", "")).startswith(THREAD)]
         chunk["traceEvents"] = found + others
-        return {"calls": len(found), "names": len({row["args"]["path"] for row in found}),
-                "nanoseconds_each": self.cost_ns(), "unseen": unseen}
+        return {"calls": len(found), "names": len({row["args"]["path"] for row in found}), "searches": self.tree.searches,
+                "search_seconds": 1e-9 * self.tree.search_ns, "unseen": unseen, "nanoseconds_each": self.cost_ns()}
 
     def cost_ns(self):
         """Nanoseconds that timing adds to one call of a module, measured here and now: the least of several turns."""
@@ -280,7 +385,7 @@ class ModuleScopes:
             def forward(self):
                 return None
 
-        nothing, kept = Nothing(), list(self.lane.rows)
+        nothing, kept = Nothing(), list(self.lane.calls.rows)
         turns = {self.original: [], self._wrapper(): []}
         for _ in range(15):
             for call, took in turns.items():
@@ -288,16 +393,6 @@ class ModuleScopes:
                 for _ in range(200):
                     call(nothing)
                 took.append((now() - begin) / 200)
-        self.lane.rows[:] = kept
+        self.lane.calls.rows[:] = kept
         plain, timed = (min(took) for took in turns.values())
         return max(timed - plain, 0.0)
-
-
-def _caller(code):
-    """The module whose call by `code` encloses the present one, or None."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code is code:
-            return frame.f_locals.get("self")
-        frame = frame.f_back
-    return None
