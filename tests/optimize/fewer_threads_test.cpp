@@ -35,13 +35,15 @@ class TwoThreads : public execute::SimulatedDevice {
   public:
     explicit TwoThreads(int threads = 2) : threads_(threads) {}
     double speedup_of_softmax = 1.2, speedup_of_others = 1.9;
-    double runs_on_one = 1;  // how much longer a plan on one thread runs than its kernels
+    double runs_on_one = 1;                 // how much longer a plan on one thread runs than its kernels
+    std::optional<ErrorCode> fails_on_one;  // when a plan on one thread is prepared
 
     int threads() const override { return threads_; }
     Result<std::unique_ptr<Device>> on_threads(int threads) override {
         auto fewer = std::make_unique<TwoThreads>(threads);
         fewer->speedup_of_softmax = speedup_of_softmax;
         fewer->speedup_of_others = speedup_of_others;
+        fewer->fails_on_one = fails_on_one;
         return std::unique_ptr<Device>(std::move(fewer));
     }
     Seconds wake_latency() override { return Seconds(1e-9); }
@@ -49,6 +51,7 @@ class TwoThreads : public execute::SimulatedDevice {
     Result<std::unique_ptr<execute::Executable>> prepare(const graph::Graph& graph,
                                                          const plan::Plan& plan) override {
         constexpr double unit = 100;
+        if (plan.threads == 1 && fails_on_one) return fail(*fails_on_one, "", "it failed on one");
         VIRIDIAN_TRY(auto real, SimulatedDevice::prepare(graph, plan));
         Seconds seconds;
         for (const plan::Step& step : plan.steps) {
@@ -96,7 +99,18 @@ struct Bench {
     cost::Database database = *cost::Database::temporary();
     cost::IdlePower idle = cost::IdlePower::whole;
 
+    struct Notes final : Listener {
+        std::string all;
+        void note(const std::string& text) override { all += text + '\n'; }
+    } notes;
+
     Optimized optimize(const std::string& objective, bool frontier = false) {
+        auto result = try_to_optimize(objective, frontier);
+        EXPECT_TRUE(result.ok()) << result.error().text();
+        return *std::move(result);
+    }
+
+    Result<Optimized> try_to_optimize(const std::string& objective, bool frontier = false) {
         OptimizeOptions options;
         options.objective = *search::parse_objective(objective);
         options.method = search::OuterMethod::none;
@@ -105,10 +119,7 @@ struct Bench {
         auto costs = MeasuredCosts::open(device, database, {.meter = "model", .idle = idle}, "f32",
                                          tries_fewer_threads(options));
         EXPECT_TRUE(costs.ok()) << costs.error().text();
-        Listener listener;
-        auto result = optimize::optimize(convolution_and_softmax(), **costs, &device, options, listener);
-        EXPECT_TRUE(result.ok()) << result.error().text();
-        return *std::move(result);
+        return optimize::optimize(convolution_and_softmax(), **costs, &device, options, notes);
     }
 };
 
@@ -156,6 +167,26 @@ TEST(FewerThreads, ThePlanThatRunsBetterIsChosen) {
     EXPECT_GT(lean.rivals[0].side.measured->energy.value, lean.optimized.measured->energy.value);
     EXPECT_THAT(text(lean), testing::HasSubstr("the best plan on 1 thread ran in"));
     EXPECT_EQ(lean.residuals("it").size(), 2U) << "both ran";
+}
+
+TEST(FewerThreads, APlanThatCannotBeIsLeftOutWithANote) {
+    Bench bench;
+    bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.9;
+    bench.device.fails_on_one = ErrorCode::out_of_memory;
+    const Optimized lean = bench.optimize("energy");
+    EXPECT_EQ(lean.optimized.planned.plan.threads, 2);
+    EXPECT_TRUE(lean.rivals.empty());
+    EXPECT_THAT(bench.notes.all,
+                testing::HasSubstr("the best plan on 1 thread is left out: it failed on one\n"));
+}
+
+TEST(FewerThreads, AFaultInAPlanOnAnotherNumberIsAnError) {
+    Bench bench;
+    bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.9;
+    bench.device.fails_on_one = ErrorCode::broken_invariant;
+    const auto result = bench.try_to_optimize("energy");
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::broken_invariant);
 }
 
 // Nobody knows how the power of a machine without a meter divides, and it decides between one thread and two.

@@ -1,5 +1,6 @@
 #include "viridian/optimize/job.hpp"
 
+#include "viridian/base/units_text.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/optimize/prices/confirm_prices.hpp"
@@ -186,7 +187,12 @@ Result<void> Job::find_rivals(const graph::Graph& written) {
         listener_.progress(fmt::format("proving the best plan on {} threads", threads));
         auto proven =
             optimize::plan_and_prove(written, *task_, *device_, costs_, objective, assign_, threads);
-        if (!proven.ok()) continue;  // none keeps the limit, or none is equal to the original
+        if (!proven.ok()) {
+            if (!tells_of_no_plan(proven.error())) return proven.error();
+            listener_.note(fmt::format("the best plan on {} is left out: {}", counted(threads, "thread"),
+                                       proven.error().message));
+            continue;
+        }
         if (objective.value(proven->planned.totals, start) > near * value) continue;
         Side side{std::move(proven->planned), std::nullopt};
         out_.rivals.push_back({std::move(side), *std::move(proven)});

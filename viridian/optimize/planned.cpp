@@ -47,19 +47,23 @@ constexpr double tie = 0.01;  // of the objective's value
 
 // Returns the fastest plan that takes no more joules than `least` does, within what prices can tell apart;
 // nothing unless joules alone are minimised.
-std::optional<search::Outcome> fastest_as_lean(const search::Instance& instance,
-                                               const search::Objective& objective,
-                                               search::AssignOptions options, const search::Metrics& least) {
+Result<std::optional<search::Outcome>> fastest_as_lean(const search::Instance& instance,
+                                                       const search::Objective& objective,
+                                                       search::AssignOptions options,
+                                                       const search::Metrics& least) {
     const bool joules_alone = objective.form == search::Objective::Form::sum && objective.terms.size() == 1 &&
                               objective.terms[0].metric == search::Metric::energy && !objective.limit;
-    if (!joules_alone) return std::nullopt;
+    if (!joules_alone) return std::optional<search::Outcome>();
     options.start = least;  // what the limit is relative to
     search::Objective fastest;
     fastest.limit = search::Objective::Limit{search::Metric::energy, 1 + tie};
     auto found = search::solve(instance, fastest, options);
-    if (!found.ok()) return std::nullopt;
+    if (!found.ok()) {
+        if (!tells_of_no_plan(found.error())) return found.error();
+        return std::optional<search::Outcome>();
+    }
     found->assignment.value = found->totals.joules.value * objective.terms[0].factor;
-    return *std::move(found);
+    return std::optional(*std::move(found));
 }
 
 // The fastest of the plans whose value is as good as the least, within what prices can tell apart.
@@ -90,16 +94,18 @@ Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
     as_good.start = outcome.start;  // what the objective is relative to is the same plan
     const search::Metrics least = outcome.totals;
     if (wanted(all_threads)) candidates.push_back({std::move(outcome), &source, all_threads});
-    if (!fewer.empty() && wanted(all_threads))
-        if (auto faster = fastest_as_lean(instance, objective, options, least))
-            candidates.push_back({*std::move(faster), &source, all_threads});
+    if (!fewer.empty() && wanted(all_threads)) {
+        VIRIDIAN_TRY(auto faster, fastest_as_lean(instance, objective, options, least));
+        if (faster) candidates.push_back({*std::move(faster), &source, all_threads});
+    }
     for (const PlanThreads& on : fewer) {
         if (!wanted(on.threads)) continue;
         VIRIDIAN_TRY(const search::Instance alone, search::Instance::of(graph, on.source, as_good));
         auto another = search::solve(alone, objective, as_good);
-        if (!another.ok()) continue;  // within the limit no such plan was found
-        bound = std::min(bound, another->assignment.bound);
-        candidates.push_back({*std::move(another), &on.source, on.threads});
+        if (!another.ok() && tells_of_no_plan(another.error())) continue;  // within the limit, for example
+        VIRIDIAN_TRY(search::Outcome on_fewer, std::move(another));
+        bound = std::min(bound, on_fewer.assignment.bound);
+        candidates.push_back({std::move(on_fewer), &on.source, on.threads});
     }
     if (candidates.empty())
         return fail(ErrorCode::missing_entry, "allow other numbers of threads",
@@ -119,6 +125,21 @@ Result<PlannedModel> make_planned(graph::Graph graph, execute::Device* device,
     VIRIDIAN_TRY(execute::check_offered(*device, planned.graph, planned.plan));  // a database is not trusted
     VIRIDIAN_TRY(planned.executable, device->prepare(planned.graph, planned.plan));
     return planned;
+}
+
+bool tells_of_no_plan(const Error& error) {
+    switch (error.code) {
+        case ErrorCode::missing_entry:     // none keeps the limit
+        case ErrorCode::invalid_argument:  // none stays within --max-error
+        case ErrorCode::unsupported:       // some region has no kernel
+        case ErrorCode::limit_exceeded:    // it needs more memory than --memory allows
+        case ErrorCode::out_of_memory:     // or than there is
+        case ErrorCode::cancelled:         // none was found in time
+        case ErrorCode::not_equal:         // none gives the original's outputs
+            return true;
+        default:
+            return false;
+    }
 }
 
 std::vector<int> step_threads(const plan::Plan& plan) {

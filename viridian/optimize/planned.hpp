@@ -33,6 +33,11 @@ struct PlannedModel {
                                                 const std::vector<PlanThreads>& fewer = {},
                                                 std::optional<int> only_threads = {});
 
+// Says whether an error only tells that there is no such plan: none keeps the limit, fits into memory, has a
+// kernel for every region, was found in time, or gives the original's outputs. Any other error is a fault,
+// and whoever leaves the plan out must not leave out the error.
+[[nodiscard]] bool tells_of_no_plan(const Error& error);
+
 // Returns on how many threads each step of the plan runs.
 [[nodiscard]] std::vector<int> step_threads(const plan::Plan& plan);
 // Returns how many threads are busy on average while the model runs, by the predicted seconds of its steps;

@@ -1,5 +1,6 @@
 #include "viridian/optimize/prices/confirm_prices.hpp"
 
+#include "viridian/optimize/planned.hpp"
 #include "viridian/search/assign/close_choices.hpp"
 
 namespace viridian::optimize {
@@ -34,7 +35,9 @@ Result<void> confirm_prices(const graph::Graph& graph, Costs& costs, const searc
         for (const PlanThreads& fewer : costs.on_fewer_threads()) {
             if (!rivals) break;  // the first plan runs on all threads
             auto more = confirm_best(graph, regions, fewer.source, costs, objective, solver, rivals);
-            if (more.ok()) timed += *more;
+            if (!more.ok() && tells_of_no_plan(more.error())) continue;
+            VIRIDIAN_TRY(const std::size_t timed_on_fewer, std::move(more));
+            timed += timed_on_fewer;
         }
         if (timed == 0) break;
     }
