@@ -31,7 +31,7 @@ typedef struct vd_options {
     const char* memory;        /* memory that a run may need, "4GiB"; null: three quarters of what is free */
 } vd_options;
 
-/* The energy of a window of `seconds`, with its 95 % interval from `low` to `high`. */
+/* The energy of a window of `seconds`, from `low` to `high`: of an estimate a factor of 2 by convention. */
 typedef struct vd_energy {
     double joules, low, high;
     double seconds;

@@ -85,8 +85,8 @@ class Tensor {
     bool owned_ = false;
 };
 
-// An energy in joules with its 95 % interval and its provenance: "measured:powercap", "estimated:cpu-linear"
-// or "derived:overlap".
+// An energy in joules with its interval and its provenance: "measured:powercap", "estimated:cpu-linear" or
+// "derived:overlap". The interval of an estimate is a factor of two by convention, without a probability.
 struct Energy {
     double joules = 0, low = 0, high = 0;
     std::string provenance;
@@ -180,9 +180,10 @@ class Optimized {
     explicit Optimized(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
-// Finds the cheapest plan for the model in `file` on this machine: measures what the cost database lacks,
-// searches, and compares the outputs with the original's. `listener` may be null. Errors: those of reading
-// the model, options that are wrong, and outputs that do not agree with any plan.
+// Finds a cheap plan for the model in `file` on this machine: measures what the cost database lacks, searches
+// equal graphs for the one whose cheapest plan costs least at the measured prices, and compares the outputs
+// with the original's. `listener` may be null. Errors: those of reading the model, options that are wrong,
+// and outputs that do not agree with any plan.
 [[nodiscard]] Result<Optimized> optimize(const std::string& file, const OptimizeOptions& options = {},
                                          Listener* listener = nullptr);
 

@@ -1,4 +1,4 @@
-"""A module of PyTorch, on the cheapest plan for this machine, called as before."""
+"""A module of PyTorch, on a cheaper plan for this machine, called as before."""
 import viridian  # before torch, as docs/python.md explains
 
 import torch

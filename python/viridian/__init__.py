@@ -3,7 +3,7 @@
     import viridian
     with viridian.measure("epoch 3") as m: ...                      # joules of a block
     with viridian.account(model, warmup=3, steps=20) as a: ...      # joules by module of a PyTorch program
-    net = viridian.optimize(model, example_inputs=(x,)); y = net(x)   # the cheapest plan, called like a function
+    net = viridian.optimize(model, example_inputs=(x,)); y = net(x)   # a cheaper plan, called like a function
     session = viridian.InferenceSession("model.onnx")               # ONNX Runtime's names
 
 docs/python.md is the guide."""

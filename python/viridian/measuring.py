@@ -134,8 +134,8 @@ class Measurement:
         global _warned
         if told["energy"][3].startswith("estimated") and not _warned:
             _warned = True
-            warnings.warn("no meter covers this processor: joules are estimated, within a factor of 2. `viridian "
-                          "doctor` shows what a meter would need",
+            warnings.warn("no meter covers this processor: joules are estimated by a model, and their interval is a factor "
+                          "of two by convention. `viridian doctor` shows what a meter would need",
                           EstimateWarning, stacklevel=3)
 
     def __call__(self, function: _Function) -> _Function:

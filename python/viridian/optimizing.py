@@ -22,7 +22,7 @@ def framed(page: str, height: int = 640) -> str:
 
 
 class Optimized(Network):
-    """The result of `optimize`: the model on its cheapest plan, whose outputs agree with the original's within the allowed
+    """The result of `optimize`: the model on the plan that was found, whose outputs agree with the original's within the allowed
     error. `print` shows what the command line prints."""
 
     def __init__(self, result: _core.Optimized, notes: list[str]) -> None:
@@ -109,8 +109,8 @@ def optimize(model: Any, example_inputs: Any = None, *, objective: str = "time",
              pin: bool = False, bf16: bool = False, exact_arithmetic: bool = False, as_f32: bool = False,
              keep_original: bool = False, memory: str = "", meter: str = "", cost_database: str | None = None,
              progress: Callable[[str], None] | None = None) -> Optimized | OptimizedSizes:
-    """Finds the cheapest plan for a model on this machine: measures what the cost database lacks, searches, and compares
-    the outputs with the original's.
+    """Finds a cheaper plan for a model on this machine: measures what the cost database lacks, searches equal graphs for
+    the one whose cheapest plan costs least at the measured prices, and compares the outputs with the original's.
 
     `model` is a torch.nn.Module, the path of an .onnx file, its bytes, or an onnx.ModelProto. A module needs
     `example_inputs`: a tensor, a tuple with one for each input, or a list of such examples, one for each size that is

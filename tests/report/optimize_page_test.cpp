@@ -68,6 +68,8 @@ TEST_P(OptimizePage, ShowsEveryLayerAndSortsThem) {
         search.value = 'maxpool';
         search.dispatchEvent(new Event('input'));
         return { short, names, dearest, pools: rows().length, titles: titles.map((t) => t.textContent),
+                 meanings: [...document.querySelectorAll('#bars .interval')].map((i) => i.title.split(':')[0]),
+                 note: document.getElementById('bars-note').textContent,
                  boxes: document.querySelectorAll('#proof input').length, headline: document.querySelector('h1').textContent,
                  sources: document.querySelectorAll('#sources dd').length };)");
     if (!reason_.empty()) GTEST_SKIP() << reason_;
@@ -89,6 +91,9 @@ TEST_P(OptimizePage, ShowsEveryLayerAndSortsThem) {
     EXPECT_EQ(seen["titles"].dump().find("predicted / ran") == std::string::npos, recorded);
     EXPECT_EQ(seen["headline"].get<std::string>().find("predicted") != std::string::npos, recorded);
     EXPECT_NE(seen["headline"].get<std::string>().find("estimated"), std::string::npos);
+    EXPECT_EQ(seen["note"].get<std::string>().find("a factor of two by convention") == std::string::npos, recorded);
+    const Json meanings = {"95 %", "95 %", "a factor of two by convention", "a factor of two by convention"};
+    EXPECT_EQ(seen["meanings"], recorded ? Json::array() : meanings);
 }
 
 TEST_P(OptimizePage, BlocksOpenAndCloseAndTheFrontierHasItsPoints) {
@@ -123,7 +128,7 @@ TEST_P(OptimizePage, IsWholeForEverySolverAndSaysHowNearTheBoundIs) {
         {"greedy", nullptr, nullptr, "chosen by greedy, 2.00\u00a0m%; no bound known"},
         {"exact", 0.0019, 1e-4,
          "chosen by exact, gap 100\u00a0µ%: 2.00\u00a0m%, and no plan of this graph is below 1.90\u00a0m%"},
-        {"exact", 0.002, 0.0, "chosen by exact, the cheapest plan of this graph at these prices (gap 0)"}};
+        {"exact", 0.002, 0.0, "chosen by exact, the cheapest of this graph's plans at these prices (gap 0)"}};
     for (const auto& [solver, bound, gap, expected] : cases) {
         result_["assignment"] = {{"solver", solver}, {"value", 0.002}, {"bound", bound}, {"gap", gap}};
         html_ = *page(result_);

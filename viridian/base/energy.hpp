@@ -1,7 +1,7 @@
 #pragma once
 // Energy is an amount of joules with an interval and its provenance (docs/architecture.md, "Honesty about
-// joules"). The interval is one of 95 % unless its method says otherwise (docs/account.md, "Intervals"). The
-// provenance is `measured` if a hardware meter gave the number that Viridian read, `logged` if it comes from
+// joules"). The method says what the interval means (docs/account.md); for estimates it is a convention.
+// The provenance is `measured` if a hardware meter gave the number that Viridian read, `logged` if it is from
 // a power log of another program or from one that does not say by what it was recorded, `estimated` if a
 // model gave it, and `derived` if the number was attributed to an operation from the energy of the others.
 #include <string>
@@ -32,8 +32,8 @@ struct Energy {
     Energy& operator+=(const Energy& other);
 };
 
-// How far a model's joules may be off: the interval of an estimate reaches from its value divided by this to
-// its value times this. An end below zero moves away from zero likewise.
+// The interval of an estimate reaches from its value divided by this to its value times this. That is a
+// convention, because no model was compared with a meter. An end below zero moves away from zero likewise.
 inline constexpr double estimate_factor = 2;
 // Returns `energy` with this in its interval if it is estimated; other energies stay as they are.
 [[nodiscard]] Energy with_model_error(Energy energy);

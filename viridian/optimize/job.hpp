@@ -26,7 +26,7 @@ class Job {
     // Plans the folded graph by the first kernels that the library offers. Limits and mixes refer to this
     // plan.
     Result<void> plan_baseline();
-    // Searches equal graphs for the one with the cheapest plan.
+    // Searches equal graphs for the one whose cheapest plan costs least, by the prices.
     Result<void> search();
     // Plans the graph that was found, proves the plan, and plans again without the kernels that are to
     // blame. If no plan passes, plans the graph that was only folded.

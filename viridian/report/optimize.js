@@ -26,9 +26,13 @@ function headline() {
     : `${result.device} · ${result.threads} threads · ${result.library} · meter ${result.meter} · objective ${result.objective}`;
 }
 
-// A bar per figure; a thin line shows its 95 % interval, a notch what was predicted.
+// What the interval of a figure means: that of an estimate is a convention, and no probability belongs to it.
+const factorOfTwo = 'a factor of two by convention';
+const meaning = (origin) => (origin === 'estimated' ? factorOfTwo : '95 %');
+
+// A bar per figure; a thin line shows its interval, a notch what was predicted.
 function bars() {
-  const group = (title, unit, value, interval, predicted) => {
+  const group = (title, unit, origin, value, interval, predicted) => {
     const a = value(before), b = value(after);
     if (a === null || b === null) return [];
     const most = Math.max(a, b, ...['before', 'after'].flatMap((s) => interval(sides[s]))) * 1.02;
@@ -36,7 +40,7 @@ function bars() {
     const row = (label, v, side, css) => {
       const track = element('div', { class: 'track' }, element('div', { class: `bar ${css}`, style: `width:${percent(v)}` }));
       const [low, high] = interval(side);
-      if (high > low) track.append(element('div', { class: 'interval', title: `95 %: ${quantity(low, unit)} to ${quantity(high, unit)}`,
+      if (high > low) track.append(element('div', { class: 'interval', title: `${origin}: ${quantity(low, unit)} to ${quantity(high, unit)}`,
         style: `left:${percent(low)};width:${((100 * (high - low)) / most).toFixed(2)}%` }));
       const p = predicted(side);
       if (p !== null && p <= most) track.append(element('div', { class: 'notch', title: `predicted ${quantity(p, unit)}`, style: `left:${percent(p)}` }));
@@ -48,12 +52,12 @@ function bars() {
   const ran = (side, what) => (side.ran ? what(side.ran) : []);
   const energyWord = word(after.joules);
   byId('bars').replaceChildren(
-    ...group('Time', 's', (f) => f.seconds, (s) => ran(s, (r) => [r.low, r.high]), (s) => (s.ran ? s.predicted.seconds : null)),
-    ...group(`Energy, ${energyWord}`, 'J', (f) => (f.joules ? f.joules.value : null), (s) => ran(s, (r) => (r.joules ? [r.joules.low, r.joules.high] : [])),
+    ...group('Time', 's', meaning('measured'), (f) => f.seconds, (s) => ran(s, (r) => [r.low, r.high]), (s) => (s.ran ? s.predicted.seconds : null)),
+    ...group(`Energy, ${energyWord}`, 'J', meaning(energyWord), (f) => (f.joules ? f.joules.value : null), (s) => ran(s, (r) => (r.joules ? [r.joules.low, r.joules.high] : [])),
       (s) => (s.ran && s.predicted.joules ? s.predicted.joules.value : null)),
-    ...group(`Power, ${energyWord}`, 'W', (f) => f.watts, () => [], () => null));
+    ...group(`Power, ${energyWord}`, 'W', '', (f) => f.watts, () => [], () => null));
   byId('bars-note').textContent = sides.after.ran
-    ? `Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals; ` +
+    ? `Before: constants and shapes folded, every operator by itself with its first kernel, nothing fused or rewritten. Medians of ${sides.after.ran.runs} interleaved runs; thin lines: 95 % intervals${energyWord === 'estimated' ? `, of joules ${factorOfTwo}` : ''}; ` +
       `notches: predicted by stored prices before the plan ran (time ${percentOff(sides.after.predicted)} off after optimisation). ` +
       `Its kernels and conversions, timed one by one in turn with these runs, add up to ${seconds(sides.after.timed_alone.seconds)} (${percentOff(sides.after.timed_alone)}).` +
       (energyWord === 'estimated' ? ' Joules are a model of time and memory traffic: without a meter they rank plans of as many threads as time does.' : '')
@@ -83,7 +87,7 @@ function proof() {
 function nearness({ value, bound, gap }) {
   const unit = { time: 's', energy: 'J', power: 'W' }[result.objective.split(' @')[0]] || '';
   if (bound === null) return `${quantity(value, unit)}; no bound known, cheaper plans of this graph may exist`;
-  if (gap <= 0) return 'the cheapest plan of this graph at these prices (gap 0)';
+  if (gap <= 0) return "the cheapest of this graph's plans at these prices (gap 0)";
   return `gap ${quantity(gap, unit)}: ${quantity(value, unit)}, and no plan of this graph is below ${quantity(bound, unit)}`;
 }
 
@@ -162,7 +166,7 @@ function sources() {
     fact('seconds, predicted', `sums of the stored prices that the plans were chosen by, before they first ran: ${seconds(sides.before.predicted.seconds)} before, ${seconds(sides.after.predicted.seconds)} after`);
     fact('seconds, alone', `sums of the same kernels and conversions, timed one by one in turn with the runs: ${seconds(sides.before.timed_alone.seconds)} before, ${seconds(sides.after.timed_alone.seconds)} after`);
     for (const [name, side] of Object.entries(sides)) if (side.ran.joules)
-      fact(`joules, ${name}`, `${side.ran.joules.provenance}, ${quantity(side.ran.joules.low, 'J')} to ${quantity(side.ran.joules.high, 'J')}`);
+      fact(`joules, ${name}`, `${side.ran.joules.provenance}, ${quantity(side.ran.joules.low, 'J')} to ${quantity(side.ran.joules.high, 'J')} (${meaning(word(side.ran.joules))})`);
     fact('joules of layers', `${distinct(result.layers.map((l) => l.predicted.joules && l.predicted.joules.provenance).filter(Boolean)).join(', ')}, by kernel`);
     fact('watts', 'joules by seconds of the same run');
   }
