@@ -57,7 +57,7 @@ class TrainCommand : public testing::Test {
     }
 
     // Two inputs, a layer of 16 rectifiers, two classes; the batch is a symbol.
-    void write_model() {
+    void write_model(std::int64_t outputs = 2) {
         graph::Graph graph;
         Random random(3);
         const auto weights = [&](const char* name, const graph::Dims& dims) {
@@ -71,7 +71,8 @@ class TrainCommand : public testing::Test {
         graph::ValueId y =
             graph.add(graph::op::Gemm, {x, weights("one.weight", {2, 16}), weights("one.bias", {16})});
         y = graph.add(graph::op::Relu, {y});
-        y = graph.add(graph::op::Gemm, {y, weights("two.weight", {16, 2}), weights("two.bias", {2})}, {},
+        y = graph.add(graph::op::Gemm,
+                      {y, weights("two.weight", {16, outputs}), weights("two.bias", {outputs})}, {},
                       "scores");
         graph.set_outputs({y});
         ASSERT_TRUE(infer_types(graph).ok());

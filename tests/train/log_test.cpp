@@ -27,12 +27,18 @@ StepRecord example() {
             .rate = 2.9e-4,
             .seconds = Seconds(0.04),
             .samples = 32,
-            .tokens = {},
             .gradient_norm = {},
-            .loss_scale = {},
             .energy = Energy{Joules(2), Joules(1.5), Joules(2.5), {Provenance::Kind::measured, "powercap"}},
-            .remaining = Seconds(252),
-            .metrics = {}};
+            .remaining = Seconds(252)};
+}
+
+EvaluationRecord evaluation() {
+    return {.step = 120,
+            .epoch = 1,
+            .loss = 0.75,
+            .metrics = {{"top-1", 0.5}, {"top-5", 1}},
+            .seconds = Seconds(2),
+            .samples = 64};
 }
 
 TEST(Progress, SaysWhatIsKnown) {
@@ -41,26 +47,18 @@ TEST(Progress, SaysWhatIsKnown) {
               "step 120/5000, epoch 1/10, loss 0.4312, rate 0.00029, 800 samples/s, 50.0 W and 2.00 J a step "
               "(measured:powercap), 4 min 12 s left");
     record.energy->provenance = {Provenance::Kind::estimated, "cpu-linear"};
-    record.tokens = 4096;
     record.gradient_norm = 1.25;
-    record.loss_scale = 65536;
-    record.metrics = {{"top-1", 0.9125}};
     EXPECT_EQ(
         progress_line(record),
-        "step 120/5000, epoch 1/10, loss 0.4312, rate 0.00029, gradient norm 1.25, loss scale 65536, 800 "
-        "samples/s, 102400 tokens/s, 50.0 W and 2.00 J a step (estimated:cpu-linear), top-1 0.9125, 4 min "
-        "12 s "
-        "left");
+        "step 120/5000, epoch 1/10, loss 0.4312, rate 0.00029, gradient norm 1.25, 800 samples/s, 50.0 W "
+        "and 2.00 J a step (estimated:cpu-linear), 4 min 12 s left");
     EXPECT_EQ(progress_line({.step = 3,
                              .loss = std::nan(""),
                              .average_loss = {},
                              .rate = 1,
-                             .tokens = {},
                              .gradient_norm = {},
-                             .loss_scale = {},
                              .energy = {},
-                             .remaining = {},
-                             .metrics = {}}),
+                             .remaining = {}}),
               "step 3, loss nan, rate 1");
 }
 
@@ -84,14 +82,17 @@ TEST(Progress, TheAverageOfTheLossHasNoBiasTowardsZero) {
     EXPECT_DOUBLE_EQ(*average.value(), (0.98 * 4 + 2) / 1.98);
 }
 
-TEST(LineLog, OneObjectAStep) {
+TEST(LineLog, OneObjectAStepAndOneAnEvaluation) {
     StepRecord record = example();
-    record.metrics = {{"top-1", 0.5}};
     EXPECT_EQ(
         json_dump(to_json(record), -1),
         R"({"schema":"viridian.train-step/1","step":120,"epoch":1,"loss":0.5,"rate":0.00029,"seconds":0.04,)"
         R"("samples":32,"average_loss":0.43124,"joules":{"value":2.0,"low":1.5,"high":2.5,"provenance":)"
-        R"("measured:powercap"},"watts":{"value":50.0,"provenance":"measured:powercap"},"metrics":{"top-1":0.5}})");
+        R"("measured:powercap"},"watts":{"value":50.0,"provenance":"measured:powercap"}})");
+    EXPECT_EQ(
+        json_dump(to_json(evaluation()), -1),
+        R"({"schema":"viridian.train-evaluation/1","step":120,"epoch":1,"loss":0.75,"metrics":{"top-1":0.5,)"
+        R"("top-5":1.0},"seconds":2.0,"samples":64})");
     record.loss = std::nan("");
     EXPECT_TRUE(parse_json(json_dump(to_json(record), -1), "line")->at("loss").is_null());
 }
@@ -117,6 +118,18 @@ TEST(LineLog, AResumedRunWritesNoStepTwice) {
     EXPECT_EQ(read_file(path).value(), whole);
     std::filesystem::remove(path);
     EXPECT_EQ(LineLog::open(path / "no", std::nullopt).error().code, ErrorCode::file_not_writable);
+}
+
+// An evaluation belongs to the step after which it was made.
+TEST(LineLog, AResumedRunKeepsTheEvaluationsOfItsCheckpoint) {
+    StepRecord next = example();
+    next.step = 121;
+    const std::string until =
+        json_dump(to_json(example()), -1) + "\n" + json_dump(to_json(evaluation()), -1) + "\n";
+    const std::string log = until + json_dump(to_json(next), -1) + "\n";
+    EXPECT_EQ(lines_until(log, 121), log);
+    EXPECT_EQ(lines_until(log, 120), until);
+    EXPECT_EQ(lines_until(log, 119), "");
 }
 
 TEST(LineLog, LinesOfOthersEndTheLog) {
@@ -156,13 +169,17 @@ TEST(EventFile, IsARowOfRecords) {
     EXPECT_EQ(EventFile::create("/dev/null/x", Seconds(0)).error().code, ErrorCode::file_not_writable);
 }
 
-TEST(EventFile, TagsOfEnergySayItsProvenance) {
+TEST(EventFile, TagsGroupLossesAndMetricsAndSayTheProvenanceOfEnergy) {
     std::string tags;
     for (const Scalar& scalar : scalars_of(example()))
         tags += fmt::format("{}={:g} ", scalar.tag, scalar.value);
     EXPECT_EQ(tags,
               "loss/train=0.5 rate=0.00029 samples_per_second=800 energy/joules_per_step/measured=2 "
               "energy/watts/measured=50 ");
+    tags.clear();
+    for (const Scalar& scalar : scalars_of(evaluation()))
+        tags += fmt::format("{}={:g} ", scalar.tag, scalar.value);
+    EXPECT_EQ(tags, "loss/evaluation=0.75 metric/top-1=0.5 metric/top-5=1 ");
 }
 
 }  // namespace

@@ -60,6 +60,19 @@ TEST(Metric, F1IsThatOfScikitLearn) {
     EXPECT_EQ(value_of("f1:binary", f32({2}, {-1, -1}), i64({2}, {0, 0})), 0);
 }
 
+TEST(Metric, AccuracyIsOfLogitsOrOfClasses) {
+    const Tensor labels = i64({4}, {1, 0, 1, 0});
+    EXPECT_EQ(value_of("accuracy", f32({4}, {0.1F, -2, -1, 3}), labels), 0.5);
+    EXPECT_EQ(value_of("accuracy", f32({4, 1}, {0.1F, -2, -1, 3}), labels, {.samples = 3}), 2.0 / 3);
+    EXPECT_EQ(value_of("accuracy", f32({2, 2}, {1, 1, -1, -1}), f32({2, 2}, {0.75F, 0.25F, 0.5F, 1})), 0.5);
+    EXPECT_EQ(value_of("accuracy", f32({2}, {0, 1}), f32({2}, {0, 1})), 1) << "a logit of 0 is not above 0.5";
+    EXPECT_EQ(value_of("accuracy", f32({3}, {1, 1, 1}), i64({3}, {1, -100, 0}), {.ignored_label = -100}),
+              0.5);
+    const Tensor classes = i64({4}, {1, 2, 0, 1});
+    EXPECT_EQ(value_of("accuracy", scores, classes), value_of("top-1", scores, classes));
+    EXPECT_FALSE(parse_metric("accuracy")->lower_is_better());
+}
+
 TEST(Metric, LikelihoodsAreThoseOfTheSoftmax) {
     // Two equal scores: p = 1/2, so 1 bit and perplexity 2.
     EXPECT_DOUBLE_EQ(value_of("perplexity", f32({1, 2}, {7, 7}), i64({1}, {0})), 2);
@@ -108,7 +121,7 @@ TEST(Metric, DoesNotDependOnTheDivisionIntoBatches) {
     for (float& score : outputs.mutable_values<float>()) score = static_cast<float>(random.normal());
     for (std::int64_t& label : labels.mutable_values<std::int64_t>()) label = random.between(0, classes - 1);
     for (const std::string_view name :
-         {"top-1", "top-5", "f1:macro", "f1:micro", "perplexity", "cross-entropy"}) {
+         {"top-1", "top-5", "accuracy", "f1:macro", "f1:micro", "perplexity", "cross-entropy"}) {
         const double whole = value_of(name, outputs, labels);
         Metric metric = parse_metric(name).value();
         for (std::int64_t begin = 0, size = 1; begin < samples; begin += size, size = size * 2 + 1) {
@@ -164,7 +177,7 @@ TEST(Metric, ReadsNamesAndKnowsWhichIsBetter) {
     EXPECT_TRUE(parse_metric("perplexity")->lower_is_better());
     EXPECT_TRUE(parse_metric("mae")->lower_is_better());
     for (const std::string_view text :
-         {"", "top-", "top-0", "top--1", "top-1x", "top-99999999999999999999", "f1", "F1:macro", "accuracy"})
+         {"", "top-", "top-0", "top--1", "top-1x", "top-99999999999999999999", "f1", "F1:macro", "recall"})
         EXPECT_EQ(parse_metric(text).error().code, ErrorCode::invalid_argument) << text;
 }
 

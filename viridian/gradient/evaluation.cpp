@@ -42,14 +42,19 @@ Result<ValueId> find(const std::map<std::string, ValueId, std::less<>>& constant
 }  // namespace
 
 Result<Evaluation> evaluation_of(const Graph& forward, const Step& step, const LossOptions& loss) {
-    Evaluation made{.graph = forward, .judged = {}};
+    Evaluation made{.graph = forward, .judged = {}, .terms = {}};
     Graph& graph = made.graph;
     infer_only(graph);
-    Graph with_loss = graph;  // ids are the same in both
-    VIRIDIAN_TRY(const Loss added, add_loss(with_loss, loss));
-    made.judged = graph.value(added.of).name;
+    LossOptions terms = loss;
+    terms.terms = true;
+    VIRIDIAN_TRY(const Loss added, add_loss(graph, terms));
     std::vector<ValueId> outputs = graph.outputs();
-    if (std::ranges::find(outputs, added.of) == outputs.end()) outputs.push_back(added.of);
+    const auto output = [&](ValueId id) {
+        if (std::ranges::find(outputs, id) == outputs.end()) outputs.push_back(id);
+        return graph.value(id).name;
+    };
+    made.judged = output(added.of);
+    if (added.labels != ValueId::none) made.terms = output(added.value);
     graph.set_outputs(std::move(outputs));
     const auto constants = constants_of(graph);
     const auto keep = [&](const std::string& name, graph::StateRole role) -> Result<void> {

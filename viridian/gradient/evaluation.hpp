@@ -7,17 +7,19 @@
 
 namespace viridian::gradient {
 
-// An Evaluation is a network as it infers, with the name of the output that metrics judge: what the loss
-// compares, so the logits if the network ends in a Softmax or Sigmoid that the loss contains.
+// An Evaluation is a network as it infers, with the names of two outputs: what metrics judge, which is what
+// the loss compares, so the logits if the network ends in a Softmax or Sigmoid that the loss contains; and
+// the terms of the loss (LossOptions::terms), empty if the network computes its loss itself.
 struct Evaluation {
     graph::Graph graph;
     std::string judged;
+    std::string terms = {};
 };
 
-// Returns `forward` as it infers: normalisations use their running statistics, and Dropout does nothing. The
-// trained parameters and the statistics of `step` are states of it under the same names, which stay as they
-// are, so that they can be set without making the graph anew. Errors: missing_entry if `forward` lacks one of
-// them; those of add_loss().
+// Returns `forward` as it infers, with the loss: normalisations use their running statistics, and Dropout
+// does nothing. The trained parameters and the statistics of `step` are states of it under the same names,
+// which stay as they are, so that they can be set without making the graph anew. Errors: missing_entry if
+// `forward` lacks one of them; those of add_loss().
 [[nodiscard]] Result<Evaluation> evaluation_of(const graph::Graph& forward, const Step& step,
                                                const LossOptions& loss);
 

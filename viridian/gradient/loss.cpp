@@ -119,6 +119,10 @@ class LossMaker {
 
     // The mean of all elements, or their sum times the given 1/N.
     void average(Term each) {
+        if (options_.terms) {
+            loss_.value = each.id;
+            return;
+        }
         Dims axes(b.dims(each).size());
         std::iota(axes.begin(), axes.end(), 0);
         const Term total = sum(each, axes, false);
@@ -155,6 +159,10 @@ class LossMaker {
             const Term spread = weights ? log_probability * weights : log_probability;
             const Term uniform = -(sum(spread, {1}, false) * counts) / static_cast<double>(classes);
             sample = sample * (1 - smoothing) + uniform * smoothing;
+        }
+        if (options_.terms) {
+            loss_.value = sample.id;
+            return;
         }
         const Term total = sum(sample, {0}, false);
         if (options_.external_count) {
@@ -230,11 +238,11 @@ Result<Loss> add_loss(Graph& graph, const LossOptions& options) {
     }
 }
 
-double loss_count(const LossOptions& options, const graph::Tensor& labels) {
+double loss_count(const LossOptions& options, const graph::Tensor& labels, std::int64_t elements) {
     if (options.kind != LossKind::cross_entropy && options.kind != LossKind::negative_log_likelihood)
-        return static_cast<double>(labels.count());
+        return static_cast<double>(elements);
     double count = 0;
-    for (std::int64_t i = 0; i < labels.count(); ++i) {
+    for (std::int64_t i = 0; i < elements; ++i) {
         const std::int64_t label = labels.integer(i);
         if (label == options.ignored_label) continue;
         const auto weight = static_cast<std::size_t>(label);

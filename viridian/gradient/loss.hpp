@@ -37,6 +37,10 @@ struct LossOptions {
     // The loss is a sum times the scalar input `viridian.inverse_count`, instead of a mean, so that the parts
     // of a batch can be added up.
     bool external_count = false;
+    // The loss is not one number but its terms: one for each place with a class index, zero if it is ignored,
+    // or one for each element. Their sum over loss_count() is the loss. The first axis is the batch, or the
+    // batch times the places of a sample.
+    bool terms = false;
 };
 
 // Returns the class axis of an output of `rank` axes, counted from the front.
@@ -45,7 +49,7 @@ struct LossOptions {
 // A Loss holds the values that were added. For LossKind::gradient there is no loss, and for LossKind::output
 // no labels.
 struct Loss {
-    graph::ValueId value = graph::ValueId::none;     // a scalar
+    graph::ValueId value = graph::ValueId::none;     // a scalar, or the terms
     graph::ValueId labels = graph::ValueId::none;    // the new input
     graph::ValueId of = graph::ValueId::none;        // the value that gradients start from: a logit tensor
     graph::ValueId gradient = graph::ValueId::none;  // the new input, for LossKind::gradient
@@ -63,8 +67,12 @@ struct Loss {
 
 // The input of LossOptions::external_count: 1 over the loss_count() of all labels that one step reads.
 inline constexpr std::string_view inverse_count_input = "viridian.inverse_count";
-// Returns by what a mean over these labels divides: the weights of those that count, or the number of
-// elements.
-[[nodiscard]] double loss_count(const LossOptions& options, const graph::Tensor& labels);
+// Returns by what a mean over the first `elements` of these labels divides: the weights of those that count,
+// or the number of elements.
+[[nodiscard]] double loss_count(const LossOptions& options, const graph::Tensor& labels,
+                                std::int64_t elements);
+[[nodiscard]] inline double loss_count(const LossOptions& options, const graph::Tensor& labels) {
+    return loss_count(options, labels, labels.count());
+}
 
 }  // namespace viridian::gradient

@@ -43,6 +43,41 @@ TEST(LayerJoules, NoIntervalReachesBeyondTheMeter) {
     EXPECT_DOUBLE_EQ(each.each.all->high.value, 21.0 / 4);
 }
 
+// What other processes took is a part of what the meters counted, and nothing says how large its error is.
+TEST(LayerJoules, TheBooksOfAStepAddUp) {
+    AccountedSteps some;
+    some.steps = 2;
+    some.accounting_of.operations = {operation("one", "forward", joules(3, 0, 9))};
+    for (const char* name : {"cpu:0", "cpu:1"}) {
+        account::Device device;
+        device.name = name;
+        device.method = "overlap";
+        device.meter_total = joules(5, 4, 6);
+        device.idle = joules(2.5, 1, 4);
+        device.unattributed = joules(1, 0, 2);
+        device.residual = joules(0, 0, 0);
+        device.others = Joules(4);
+        some.accounting_of.devices.push_back(device);
+    }
+    const StepJoules each = step_joules({some});
+    ASSERT_TRUE(each.books_of_step);
+    const StepBooks& books = *each.books_of_step;
+    EXPECT_DOUBLE_EQ(books.all.value.value, 9);
+    EXPECT_DOUBLE_EQ(books.all.low.value, 8);
+    EXPECT_DOUBLE_EQ(books.all.high.value, 10);
+    EXPECT_DOUBLE_EQ(books.idle.value.value, 2.5);
+    EXPECT_DOUBLE_EQ(books.unattributed.high.value, 2);
+    ASSERT_TRUE(books.others);
+    EXPECT_DOUBLE_EQ(books.others->value.value, 4);
+    EXPECT_EQ(books.others->low, Joules(0));
+    EXPECT_EQ(books.others->high, books.all.high);
+    EXPECT_DOUBLE_EQ(each.each.all->value.value + books.idle.value.value + books.unattributed.value.value +
+                         books.residual.value.value + books.others->value.value,
+                     books.all.value.value);
+    some.accounting_of.devices[0].others = some.accounting_of.devices[1].others = Joules(0);
+    EXPECT_FALSE(step_joules({some}).books_of_step->others);
+}
+
 // A figure that lies above the meter's total keeps an interval that holds it.
 TEST(LayerJoules, AnIntervalHoldsItsFigure) {
     AccountedSteps some;

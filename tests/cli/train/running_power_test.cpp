@@ -63,6 +63,64 @@ TEST(RunningPower, EstimatesSaySoAndAreAFactorOfTwoWide) {
     EXPECT_EQ(energy->provenance.kind, Provenance::Kind::estimated);
 }
 
+// What alternates is counted apart, and the parts add up to the whole, whatever the readings between.
+TEST(RunningPower, TheStretchesOfARunAddUpToTheRun) {
+    const std::vector<meter::Meter> meters = {counter("powercap", {channel("powercap", "cpu:0")}, 0.01)};
+    RunningPower power(meters);
+    const std::int64_t start = now_ns();
+    RunningPower::Stretches steps, checkpoints;
+    std::optional<RunningPower::Moment> first, last;
+    for (std::int64_t i = 0; i <= 10; ++i) {  // 95 ms of steps at 10 W, 5 ms of checkpoint at 20 W
+        for (const auto& [after, joules] : {std::pair(100, 1.05), std::pair(195, 2.0)}) {
+            const std::int64_t at = start + (100 * i + after) * 1'000'000;
+            const auto counted = static_cast<std::int64_t>(1e6 * (1.05 * static_cast<double>(i) + joules));
+            const meter::Sample sample{0, at, at, counted, 0};
+            power.take(0, std::span(&sample, 1));
+            RunningPower::Moment now = power.now();
+            now.monotonic_ns = at;
+            if (!first) first = now;
+            if (last) (after == 100 ? checkpoints : steps) += power.stretch(*last, now);
+            last = now;
+        }
+    }
+    const RunningPower::Stretches run = power.stretch(*first, *last);
+    EXPECT_FALSE(power.energy({}, run)) << "nothing of the kind happened";
+    const auto whole = power.energy(run, run), stepped = power.energy(steps, run);
+    const auto kept = power.energy(checkpoints, run);
+    ASSERT_TRUE(whole && stepped && kept);
+    EXPECT_NEAR(stepped->value.value, 11 * 0.95, 1e-5);
+    EXPECT_NEAR(kept->value.value, 10 * 0.1, 1e-5);
+    EXPECT_NEAR(whole->value.value, stepped->value.value + kept->value.value, 1e-9);
+    EXPECT_NEAR(kept->high.value - kept->value.value, 10 * 0.01 * 20, 1e-3) << "an update for each";
+    EXPECT_EQ(kept->low, Joules(0)) << "a checkpoint takes less than an update";
+    EXPECT_NEAR(stepped->value.value - stepped->low.value, 11 * 0.01 * whole->value.value / 1.095, 1e-3)
+        << "the run draws more than its steps";
+    EXPECT_NEAR(whole->high.value - whole->value.value, 0.01 * whole->value.value / 1.095, 1e-3);
+}
+
+TEST(RunningPower, AStretchInWhichTheMeterWasResetHasNoEnergy) {
+    const std::vector<meter::Meter> meters = {counter("powercap", {channel("powercap", "cpu:0")}, 0.01)};
+    RunningPower power(meters);
+    const std::int64_t start = now_ns();
+    std::vector<RunningPower::Moment> moments;
+    for (const auto& [after, value] : {std::pair(0, 5'000'000), std::pair(300, 6'000'000), std::pair(600, 10),
+                                       std::pair(900, 1'000'010)}) {
+        const std::int64_t at = start + std::int64_t{after} * 1'000'000;
+        const meter::Sample sample{0, at, at, value, 0};
+        power.take(0, std::span(&sample, 1));
+        moments.push_back(power.now());
+        moments.back().monotonic_ns = at;
+    }
+    const RunningPower::Stretches run = power.stretch(moments[0], moments[3]);
+    EXPECT_TRUE(power.energy(power.stretch(moments[0], moments[1]), run));
+    EXPECT_FALSE(power.energy(power.stretch(moments[1], moments[2]), run));
+    EXPECT_TRUE(power.energy(power.stretch(moments[2], moments[3]), run));
+    EXPECT_FALSE(power.energy(run, run));
+    RunningPower::Stretches tiny = power.stretch(moments[0], moments[1]);
+    tiny.ns = 19'000'000;
+    EXPECT_FALSE(power.energy(tiny, tiny)) << "less than two updates";
+}
+
 TEST(RunningPower, AResetOrTooFewUpdatesGiveNoEnergy) {
     const std::vector<meter::Meter> meters = {counter("powercap", {channel("powercap", "cpu:0")}, 0.01)};
     RunningPower power(meters);

@@ -96,7 +96,7 @@ TEST_F(TrainEnergy, StepsEpochsAndLayersHaveJoulesThatSayWhereTheyComeFrom) {
         EXPECT_LT(epoch["joules"]["low"].get<double>(), 0.51 * joules(epoch["joules"]));
         epochs += joules(epoch["joules"]);
     }
-    EXPECT_NEAR(joules(energy["joules_a_step"]) * (*json)["steps"].get<double>(), epochs, 1e-6 * epochs);
+    EXPECT_NEAR(joules(energy["joules_a_step"]) * (*json)["steps"].get<double>(), epochs, 1e-9 * epochs);
     // The phases add up to the layers, and the layers to the step.
     double phases = 0, layers = 0;
     for (const char* phase : {"forward", "backward", "update", "other"})
@@ -117,8 +117,10 @@ TEST_F(TrainEnergy, StepsEpochsAndLayersHaveJoulesThatSayWhereTheyComeFrom) {
     std::ifstream log(at("log.jsonl"));
     std::string last;
     int lines = 0;
-    for (std::string line; std::getline(log, line); ++lines)
+    for (std::string line; std::getline(log, line);) {
+        if (line.find("viridian.train-step/1") != std::string::npos) ++lines;
         if (line.find("\"joules\"") != std::string::npos) last = line;
+    }
     EXPECT_EQ(lines, (*json)["steps"].get<int>());
     ASSERT_NE(last, "") << "no step of " << lines << " has joules";
     const auto step = parse_json(last, "log");
@@ -136,6 +138,90 @@ TEST_F(TrainEnergy, StepsEpochsAndLayersHaveJoulesThatSayWhereTheyComeFrom) {
     EXPECT_EQ(steps, (*json)["steps"].get<int>());
 }
 
+// Evaluations and checkpoints are not in the joules of epochs, and no joule of the run is left out.
+TEST_F(TrainEnergy, TheJoulesOfARunAreDividedByWhatItDid) {
+    const Outcome done =
+        train({"--epochs", "2", "--batch", "100", "--meter", "model", "--eval-share", "0.2", "--checkpoints",
+               at("points"), "--every", "20", "--record", at("run"), "--json"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    const auto json = parse_json(done.out, "stdout");
+    ASSERT_TRUE(json.ok());
+    const Json& run = (*json)["energy"]["run"];
+    double parts = 0;
+    for (const char* part : {"steps", "evaluations", "checkpoints", "other"}) {
+        ASSERT_FALSE(run[part].is_null()) << part;
+        EXPECT_EQ(run[part]["provenance"], "estimated:model-cpu-linear");
+        EXPECT_LE(run[part]["low"], run[part]["value"]);
+        EXPECT_LT(run[part]["value"], run[part]["high"]);
+        parts += joules(run[part]);
+    }
+    EXPECT_NEAR(parts, joules(run["all"]), 1e-9 * parts);
+    for (const auto& [field, part] :
+         {std::pair("joules", "steps"), std::pair("evaluation_joules", "evaluations"),
+          std::pair("checkpoint_joules", "checkpoints")}) {
+        double epochs = 0;
+        for (const Json& epoch : (*json)["epochs"]) epochs += joules(epoch[field]);
+        EXPECT_NEAR(epochs, joules(run[part]), 1e-9 * epochs + 1e-12) << field;
+    }
+    EXPECT_GT(joules(run["evaluations"]), 0);
+    EXPECT_GT(joules(run["steps"]), joules(run["evaluations"]));
+    // The books of a recorded step: its kernels and what no kernel received are what the meter counted.
+    const Json& energy = (*json)["energy"];
+    const Json& step = energy["step"];
+    const double books = joules(energy["joules"]["all"]) + joules(step["idle"]) +
+                         joules(step["unattributed"]) + joules(step["residual"]) +
+                         joules(step["other_processes"]);
+    EXPECT_NEAR(books, joules(step["all"]), 2e-6);
+    double counted = 0;
+    for (const Json& device : energy["devices"])
+        counted += joules(device["meter"]) + device["other_processes"].get<double>();
+    EXPECT_NEAR(joules(step["all"]) * energy["recorded_steps"].get<double>(), counted, 1e-9 * counted);
+}
+
+// Returns the joules with which a row of the text begins: "  forward       15.6 mJ [0 J, 40.1 mJ]".
+double joules_in(const std::string& row) {
+    double value = 0;
+    char prefix = 0;
+    EXPECT_EQ(std::sscanf(row.c_str(), "%lf %c", &value, &prefix), 2) << row;
+    return value * (prefix == 'm' ? 1e-3 : prefix == 'u' ? 1e-6 : prefix == 'n' ? 1e-9 : 1.0);
+}
+
+TEST_F(TrainEnergy, EveryLineOfJoulesHasItsIntervalAndThePartsAddUp) {
+    const Outcome done =
+        train({"--epochs", "2", "--batch", "100", "--meter", "model", "--eval-share", "0.2"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    const std::string joule = "[0-9.]+ [mun]?J", interval = "\\[" + joule + ", " + joule + "\\]";
+    EXPECT_THAT(done.out,
+                testing::ContainsRegex("samples/s  steps " + joule + " " + interval + " estimated\n"));
+    EXPECT_THAT(done.out,
+                testing::ContainsRegex("the run took " + joule + " " + interval + " \\(estimated:"));
+    EXPECT_THAT(done.out,
+                testing::ContainsRegex("a recorded step took " + joule + " " + interval + " \\(estimated:"));
+    double sum = 0, whole = 0;
+    int lists = 0;
+    std::istringstream lines(done.out);
+    const auto close = [&] {
+        if (lists == 0) return;
+        EXPECT_NEAR(sum, whole, 0.01 * whole + 1e-6) << done.out;
+    };
+    for (std::string line; std::getline(lines, line);) {
+        if (const auto took = line.find(" took "); took != std::string::npos) {
+            close();
+            ++lists;
+            sum = 0;
+            whole = joules_in(line.substr(took + 6));
+        } else if (line.starts_with("  ")) {
+            EXPECT_THAT(line, testing::ContainsRegex("^  [a-z ]+ +" + joule + " " + interval));
+            sum += joules_in(line.substr(18));
+        }
+    }
+    close();
+    EXPECT_EQ(lists, 2) << "the run, and a recorded step";
+    for (const char* part : {"\n  steps ", "\n  evaluations ", "\n  forward ", "\n  backward ", "\n  update ",
+                             "\n  idle ", "\n  unattributed "})
+        EXPECT_THAT(done.out, HasSubstr(part));
+}
+
 TEST_F(TrainEnergy, AccountSaysTheSameOfTheRecordedRun) {
     const Outcome done =
         train({"--epochs", "2", "--batch", "100", "--meter", "model", "--record", at("run"), "--json"});
@@ -144,19 +230,25 @@ TEST_F(TrainEnergy, AccountSaysTheSameOfTheRecordedRun) {
     ASSERT_TRUE(json.ok());
     const Json& energy = (*json)["energy"];
     std::map<std::pair<std::string, std::string>, double> accounted;  // by layer and phase
+    std::map<std::string, double> each;                               // by phase, and parts of no kernel
     double meter = 0;
     for (const char* epoch : {"run/epoch-1", "run/epoch-2"}) {
         const Outcome account = run({"account", at(epoch), "--json"});
         ASSERT_EQ(account.code, 0) << account.err;
         const auto result = parse_json(account.out, "stdout");
         ASSERT_TRUE(result.ok());
-        for (const Json& device : (*result)["devices"]) meter += joules(device["meter_total"]);
+        for (const Json& device : (*result)["devices"]) {
+            meter += joules(device["meter_total"]);
+            each["other_processes"] += device["other_processes"].get<double>();
+            for (const char* part : {"idle", "unattributed", "residual"}) each[part] += joules(device[part]);
+        }
         for (const Json& operation : (*result)["operations"]) {
             std::string phase = operation["pass"];
             if (phase == "weight") phase = "backward";
             if (phase != "forward" && phase != "backward" && phase != "update") phase = "other";
             if (operation["joules"].is_null()) continue;
             accounted[{operation["name"], phase}] += joules(operation["joules"]);
+            each[phase] += joules(operation["joules"]);
         }
     }
     const auto steps = energy["recorded_steps"].get<double>();
@@ -173,6 +265,12 @@ TEST_F(TrainEnergy, AccountSaysTheSameOfTheRecordedRun) {
         }
     EXPECT_EQ(compared, accounted.size());
     EXPECT_GE(compared, 9U);
+    for (const char* phase : {"forward", "backward", "update", "other"})
+        EXPECT_NEAR(joules(energy["joules"][phase]) * steps, each[phase], 1e-9 * each[phase] + 1e-12)
+            << phase;
+    for (const char* part : {"idle", "unattributed", "residual", "other_processes"})
+        EXPECT_NEAR(joules(energy["step"][part]) * steps, each[part], 1e-9 * std::abs(each[part]) + 1e-12)
+            << part;
     double books = 0;
     for (const Json& device : energy["devices"]) books += joules(device["meter"]);
     EXPECT_NEAR(books, meter, 1e-9 * meter);

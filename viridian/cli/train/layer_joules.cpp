@@ -54,6 +54,26 @@ void add_books(const account::Device& device, std::vector<DeviceBooks>& books) {
     found->others += device.others;
 }
 
+std::optional<StepBooks> books_of_step(const std::vector<DeviceBooks>& books, double steps) {
+    if (books.empty()) return std::nullopt;
+    DeviceBooks sum = books[0];
+    for (std::size_t i = 1; i < books.size(); ++i) {
+        sum.meter += books[i].meter;
+        sum.idle += books[i].idle;
+        sum.unattributed += books[i].unattributed;
+        sum.residual += books[i].residual;
+        sum.others += books[i].others;
+    }
+    Energy all = sum.meter;
+    std::optional<Energy> others;
+    if (sum.others > Joules(0)) {
+        all += with_model_error({sum.others, sum.others, sum.others, sum.meter.provenance});
+        others = scaled({sum.others, Joules(0), all.high, sum.meter.provenance}, 1 / steps);
+    }
+    return StepBooks{scaled(all, 1 / steps), scaled(sum.idle, 1 / steps), scaled(sum.unattributed, 1 / steps),
+                     scaled(sum.residual, 1 / steps), others};
+}
+
 }  // namespace
 
 StepJoules step_joules(const std::vector<AccountedSteps>& accounted) {
@@ -81,6 +101,7 @@ StepJoules step_joules(const std::vector<AccountedSteps>& accounted) {
     Joules most;
     for (const DeviceBooks& device : made.books) most += device.meter.high;
     divide(made.each, steps, most);
+    made.books_of_step = books_of_step(made.books, steps);
     for (auto& [name, layer] : layers) {
         divide(layer.joules, steps, most);
         layer.seconds = layer.seconds / steps;
@@ -106,9 +127,16 @@ Json to_json(const StepJoules& joules) {
                  {"recorded_seconds", joules.seconds.value},
                  {"accounting_seconds", joules.accounting.value},
                  {"joules", to_json(joules.each)},
+                 {"step", Json()},
                  {"layers", Json::array()},
                  {"devices", Json::array()},
                  {"warnings", joules.warnings}};
+    if (const std::optional<StepBooks>& step = joules.books_of_step)
+        json["step"] = {{"all", to_json(step->all)},
+                        {"idle", to_json(step->idle)},
+                        {"unattributed", to_json(step->unattributed)},
+                        {"residual", to_json(step->residual)},
+                        {"other_processes", step->others ? to_json(*step->others) : Json()}};
     for (const LayerJoules& layer : joules.layers)
         json["layers"].push_back(
             {{"name", layer.name}, {"seconds", layer.seconds.value}, {"joules", to_json(layer.joules)}});

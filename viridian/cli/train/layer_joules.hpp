@@ -28,11 +28,21 @@ struct DeviceBooks {
     Joules others;  // of other processes, taken off before
 };
 
+// The same for one recorded step, over all devices: the energy of its kernels and these parts add up to
+// `all`.
+struct StepBooks {
+    Energy all, idle, unattributed, residual;
+    // Of other processes, by their share of the processors' busy time. Nothing bounds a share, so the
+    // interval begins at 0 and ends where `all` does. Nothing if none was taken off.
+    std::optional<Energy> others;
+};
+
 struct StepJoules {
-    std::int64_t steps = 0;           // that were recorded
-    Seconds seconds;                  // that they took together
-    Seconds accounting;               // that accounting them took
-    PhaseJoules each;                 // of one step
+    std::int64_t steps = 0;  // that were recorded
+    Seconds seconds;         // that they took together
+    Seconds accounting;      // that accounting them took
+    PhaseJoules each;        // of one step
+    std::optional<StepBooks> books_of_step;
     std::vector<LayerJoules> layers;  // largest first
     std::vector<DeviceBooks> books;
     std::vector<std::string> warnings;

@@ -62,12 +62,22 @@ RunMeter::RunMeter(std::vector<meter::Meter> meters, Path folder, Listener& list
         sampler_->add(std::move(*tree), keep);
 }
 
+void RunMeter::begin(train::Activity activity, std::int64_t epoch) {
+    sampler_->read_now();
+    const RunningPower::Moment now = power_.now();
+    if (begun_)
+        epochs_[epoch_][static_cast<std::size_t>(activity_)] += power_.stretch(*begun_, now);
+    else
+        first_ = now;
+    begun_ = now;
+    activity_ = activity;
+    epoch_ = epoch;
+}
+
 trace::Recorder* RunMeter::before(const train::StepPlace& place) {
-    if (!begun_) {  // evaluations are not part of it
-        sampler_->read_now();
-        begun_ = power_.now();
+    if (!begun_ || activity_ != train::Activity::steps || place.epoch != epoch_) {
+        begin(train::Activity::steps, place.epoch);
         moments_ = {*begun_};
-        epoch_ = place.epoch;
     }
     if (records_ && !recording_->goes_on()) end_recording();
     // The first step of an epoch finds cold caches.
@@ -78,7 +88,7 @@ trace::Recorder* RunMeter::before(const train::StepPlace& place) {
 }
 
 std::optional<Energy> RunMeter::after(Seconds seconds) {
-    ++epoch_steps_;
+    ++steps_;
     if (records_now_) recording_->add_step(seconds);
     const RunningPower::Moment now = power_.now();
     const auto age = [&](const RunningPower::Moment& moment) {
@@ -94,30 +104,47 @@ std::optional<Energy> RunMeter::after(Seconds seconds) {
     return scaled(*each_second_, seconds.value);
 }
 
-std::optional<Energy> RunMeter::end_epoch(std::int64_t) {
+void RunMeter::turn_to(train::Activity activity) {
     if (records_) end_recording();
-    std::optional<Energy> energy;
-    if (begun_) {
-        sampler_->read_now();
-        energy = power_.between(*begun_, power_.now());
-    }
-    if (energy) {
-        total_steps_ += epoch_steps_;
-        if (total_)
-            *total_ += *energy;
-        else
-            total_ = energy;
-    }
-    epoch_steps_ = 0;
-    begun_.reset();
-    if (recording_) account();
-    return energy;
+    begin(activity, epoch_);
+}
+
+void RunMeter::end_epoch() {
+    if (!recording_) return;
+    turn_to(train::Activity::other);
+    account();
 }
 
 void RunMeter::finish() {
-    if (begun_) static_cast<void>(end_epoch(epoch_));
+    if (begun_) {
+        end_epoch();  // one that the run did not finish
+        begin(train::Activity::other, epoch_);
+        whole_ = power_.stretch(*first_, *begun_);
+    }
     sampler_->stop();
 }
+
+ActivityJoules RunMeter::joules(const Activities& activities) const {
+    const auto of = [&](train::Activity activity) {
+        return power_.energy(activities[static_cast<std::size_t>(activity)], whole_);
+    };
+    return {of(train::Activity::steps), of(train::Activity::evaluation), of(train::Activity::checkpoint),
+            of(train::Activity::other)};
+}
+
+ActivityJoules RunMeter::epoch(std::int64_t epoch) const {
+    const auto found = epochs_.find(epoch);
+    return found == epochs_.end() ? ActivityJoules() : joules(found->second);
+}
+
+ActivityJoules RunMeter::run() const {
+    Activities sum;
+    for (const auto& [epoch, activities] : epochs_)
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += activities[i];
+    return joules(sum);
+}
+
+std::optional<Energy> RunMeter::whole() const { return power_.energy(whole_, whole_); }
 
 void RunMeter::begin_recording(std::int64_t epoch) {
     if (failure_) return;

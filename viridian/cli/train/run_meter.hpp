@@ -1,7 +1,9 @@
 #pragma once
-// A RunMeter meters a training run: the joules of each step and epoch while it runs, and those of each layer
-// from some steps of every epoch, whose kernels it has recorded.
+// A RunMeter meters a training run: the joules of each step and epoch while it runs, those of evaluations and
+// checkpoints apart, and those of each layer from some steps of every epoch, whose kernels it has recorded.
+#include <array>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "viridian/base/listener.hpp"
@@ -11,6 +13,13 @@
 #include "viridian/train/loop/watch.hpp"
 
 namespace viridian::cli {
+
+// ActivityJoules is the energy of an epoch or of a run by what was done. A part that did not happen, or whose
+// energy is not known, has none.
+struct ActivityJoules {
+    std::optional<Energy> steps, evaluation, checkpoint;
+    std::optional<Energy> other;  // the accounting of recorded steps, and writing the model
+};
 
 class RunMeter final : public train::Watch {
   public:
@@ -22,15 +31,18 @@ class RunMeter final : public train::Watch {
 
     [[nodiscard]] trace::Recorder* before(const train::StepPlace& place) override;
     [[nodiscard]] std::optional<Energy> after(Seconds seconds) override;
-    [[nodiscard]] std::optional<Energy> end_epoch(std::int64_t epoch) override;
+    void end_epoch() override;
+    void turn_to(train::Activity activity) override;
 
-    // Ends an epoch that the run did not finish. Call it once, when the run is over.
+    // Ends the last activity. Call it once, when the run is over and its model is written.
     void finish();
+    // These are valid after finish(). The parts of the run add up to the whole, from its first step on.
+    [[nodiscard]] ActivityJoules epoch(std::int64_t epoch) const;
+    [[nodiscard]] ActivityJoules run() const;
+    [[nodiscard]] std::optional<Energy> whole() const;
+    [[nodiscard]] std::int64_t steps() const { return steps_; }
     // The recorded steps of each epoch, accounted.
     [[nodiscard]] const std::vector<AccountedSteps>& accounted() const { return accounted_; }
-    // The energy of all steps of the run, and how many there were in the epochs whose energy is known.
-    [[nodiscard]] const std::optional<Energy>& total() const { return total_; }
-    [[nodiscard]] std::int64_t steps() const { return total_steps_; }
     // "model-cpu-linear", or several names; and the provenance of their joules.
     [[nodiscard]] std::string meter_names() const;
     [[nodiscard]] Provenance provenance() const { return power_.provenance(); }
@@ -38,7 +50,12 @@ class RunMeter final : public train::Watch {
     [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
 
   private:
+    using Stretches = RunningPower::Stretches;
+    using Activities = std::array<Stretches, 4>;  // by train::Activity
+
     RunMeter(std::vector<meter::Meter> meters, Path folder, Listener& listener);
+    void begin(train::Activity activity, std::int64_t epoch);
+    [[nodiscard]] ActivityJoules joules(const Activities& activities) const;
     void begin_recording(std::int64_t epoch);
     void end_recording();
     void account();
@@ -53,11 +70,14 @@ class RunMeter final : public train::Watch {
     bool records_ = false;      // a recording is open
     bool records_now_ = false;  // and takes the present step
 
-    std::optional<RunningPower::Moment> begun_;  // when the steps since the last evaluation began
-    std::deque<RunningPower::Moment> moments_;   // over which the power is averaged
-    std::optional<Energy> each_second_;          // the power, as the energy of a second
-    std::int64_t epoch_ = 0, epoch_steps_ = 0, total_steps_ = 0;
-    std::optional<Energy> total_;
+    train::Activity activity_ = train::Activity::other;  // the present one
+    std::int64_t epoch_ = 0;                             // that it belongs to
+    std::optional<RunningPower::Moment> first_, begun_;  // when the run and the activity began
+    std::map<std::int64_t, Activities> epochs_;
+    Stretches whole_;
+    std::int64_t steps_ = 0;
+    std::deque<RunningPower::Moment> moments_;  // over which the power is averaged
+    std::optional<Energy> each_second_;         // the power, as the energy of a second
     std::vector<AccountedSteps> accounted_;
     std::optional<Error> failure_;
     bool warned_ = false;

@@ -12,17 +12,19 @@ bool is_of_classes(gradient::LossKind loss) {
     return loss == gradient::LossKind::cross_entropy || loss == gradient::LossKind::negative_log_likelihood;
 }
 
-// The metrics of an evaluation that asks for none. A loss on logits of single numbers has no usual one.
+// The metrics of an evaluation that asks for none. Its loss is printed in any case.
 std::vector<std::string> usual_metrics(gradient::LossKind loss) {
     switch (loss) {
         case gradient::LossKind::cross_entropy:
         case gradient::LossKind::negative_log_likelihood:
-            return {"top-1", "cross-entropy"};
+            return {"top-1"};
         case gradient::LossKind::mean_squared_error:
         case gradient::LossKind::huber:
             return {"mse"};
         case gradient::LossKind::mean_absolute_error:
             return {"mae"};
+        case gradient::LossKind::binary_cross_entropy:
+            return {"accuracy"};
         default:
             return {};
     }
@@ -93,9 +95,6 @@ Result<std::optional<train::EarlyStop>> early_stop(const TrainOptions& options, 
     if (task.evaluation.count() == 0)
         return fail(ErrorCode::invalid_argument, "give samples with --eval FILE or --eval-share 0.1",
                     "--patience counts evaluations, and there are none");
-    if (metrics.empty())
-        return fail(ErrorCode::invalid_argument, "name a metric, as in --metric mse",
-                    "--patience needs a metric, and --loss {} has no usual one", options.step.loss);
     VIRIDIAN_TRY(const train::Metric first, train::parse_metric(metrics[0]));
     return std::optional(train::EarlyStop{.patience = options.patience,
                                           .least_gain = options.least_gain,
@@ -120,15 +119,11 @@ Result<std::optional<train::CheckpointOptions>> checkpoints(const TrainOptions& 
     return std::optional(train::CheckpointOptions{options.checkpoints, keep, options.every, options.resume});
 }
 
-// An evaluation without a metric would print nothing. `loss`: a network that computes it has no labels.
-Result<void> check_judges(const TrainOptions& options, const train::Task& task, gradient::LossKind loss,
-                          const std::vector<std::string>& metrics) {
-    if (task.evaluation.count() == 0 || !metrics.empty() || options.rate_finder) return {};
-    return fail(ErrorCode::invalid_argument,
-                loss == gradient::LossKind::output
-                    ? "leave --eval and --eval-share out"
-                    : "name one, as in --metric f1:binary, or leave --eval and --eval-share out",
-                "an evaluation needs a metric, and --loss {} has no usual one", options.step.loss);
+// A network that computes its loss itself has no labels.
+Result<void> check_judges(const TrainOptions& options, const train::Task& task, gradient::LossKind loss) {
+    if (task.evaluation.count() == 0 || loss != gradient::LossKind::output || options.rate_finder) return {};
+    return fail(ErrorCode::invalid_argument, "leave --eval and --eval-share out",
+                "an evaluation compares outputs with labels, and --loss output has none");
 }
 
 // Draws what is trained, and the running statistics.
@@ -175,8 +170,8 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     VIRIDIAN_TRY(check_trains(run.step));
     if (run.metrics.empty() && task.evaluation.count() > 0) run.metrics = usual_metrics(run.step.loss.kind);
     for (const std::string& name : run.metrics) VIRIDIAN_TRY(train::parse_metric(name));
+    VIRIDIAN_TRY(check_judges(options, task, run.step.loss.kind));
     VIRIDIAN_TRY(run.early_stop, early_stop(options, task, run.metrics));
-    VIRIDIAN_TRY(check_judges(options, task, run.step.loss.kind, run.metrics));
     VIRIDIAN_TRY(run.checkpoints, checkpoints(options, run.metrics));
     run.written = written(options);
     // The inputs of the step tell which columns are needed.

@@ -61,6 +61,49 @@ std::optional<Energy> RunningPower::between(const Moment& from, const Moment& to
     return sum;
 }
 
+RunningPower::Stretches& RunningPower::Stretches::operator+=(const Stretches& more) {
+    channels.resize(std::max(channels.size(), more.channels.size()));
+    for (std::size_t i = 0; i < more.channels.size(); ++i) {
+        channels[i].energy += more.channels[i].energy;
+        channels[i].doubts += more.channels[i].doubts;
+    }
+    ns += more.ns;
+    count += more.count;
+    return *this;
+}
+
+RunningPower::Stretches RunningPower::stretch(const Moment& from, const Moment& to) const {
+    Stretches made{.ns = to.monotonic_ns - from.monotonic_ns, .count = 1};
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+        const auto& before = from.channels[i];
+        const auto& after = to.channels[i];
+        const std::uint64_t unread = before.readings == 0 ? 1 : 0;
+        made.channels.push_back({after.energy - before.energy, after.doubts - before.doubts + unread});
+    }
+    return made;
+}
+
+std::optional<Energy> RunningPower::energy(const Stretches& some, const Stretches& run) const {
+    if (some.count == 0 || some.ns <= 0) return std::nullopt;
+    std::optional<Energy> sum;
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+        const double update = 1e9 * counted_[i].update.value;
+        if (some.channels[i].doubts > 0 || static_cast<double>(run.ns) < 2 * update) return std::nullopt;
+        const Joules energy = meter::joules(some.channels[i].energy);
+        const auto in_update = [&](const Stretches& stretches) {
+            return meter::joules(stretches.channels[i].energy) * (update / static_cast<double>(stretches.ns));
+        };
+        const Joules edge = std::max(in_update(some), in_update(run)) * static_cast<double>(some.count);
+        const Energy one = with_model_error({energy, std::max(Joules(0), energy - edge), energy + edge,
+                                             counted_[i].energy.channel().provenance()});
+        if (sum)
+            *sum += one;
+        else
+            sum = one;
+    }
+    return sum;
+}
+
 Seconds RunningPower::horizon() const {
     Seconds longest(1.0);
     for (const Counted& counted : counted_) longest = std::max(longest, counted.update * 20.0);

@@ -30,6 +30,25 @@ class RunningPower {
     // it was reset or silent meanwhile.
     [[nodiscard]] std::optional<Energy> between(const Moment& from, const Moment& to) const;
 
+    // Stretches are what lies between several pairs of moments, added up.
+    struct Stretches {
+        struct Channel {
+            meter::Exact energy = 0;
+            std::uint64_t doubts = 0;
+        };
+        std::vector<Channel> channels = {};
+        std::int64_t ns = 0;
+        std::int64_t count = 0;
+        Stretches& operator+=(const Stretches& more);
+    };
+    [[nodiscard]] Stretches stretch(const Moment& from, const Moment& to) const;
+    // Returns the energy of some stretches of a run. The energies of all stretches of a run add up to that of
+    // the run. The interval covers one update of the meter at each end of a stretch, with the power of the
+    // stretches or that of the whole run, whichever is higher, and what a model may be off. Nothing if there
+    // is no stretch, if the meter was renewed less than twice in the run, or if it was reset or silent during
+    // one of the stretches.
+    [[nodiscard]] std::optional<Energy> energy(const Stretches& some, const Stretches& run) const;
+
     // Returns the time over which the power of a step is averaged: a second, or 20 updates of the meter.
     [[nodiscard]] Seconds horizon() const;
     // Returns the provenance of the energies: "estimated:model-cpu-linear".

@@ -59,7 +59,16 @@ Error not_exported(Error error, const train::TrainResult& result) {
     return error;
 }
 
-Answer describe(const TrainOptions& options, const Start& start, const train::TrainResult& result) {
+// "  evaluation loss 0.7859  top-1 0.7238"; empty without an evaluation.
+std::string judged_text(const std::optional<train::EvaluationRecord>& evaluation) {
+    if (!evaluation) return "";
+    std::string text = fmt::format("  evaluation loss {:.4f}", evaluation->loss);
+    for (const auto& [name, value] : evaluation->metrics) text += fmt::format("  {} {:.4f}", name, value);
+    return text;
+}
+
+Answer describe(const TrainOptions& options, const Start& start, const train::TrainResult& result,
+                const RunMeter& meter) {
     Answer answer;
     answer.json = {{"schema", "viridian.train/1"},
                    {"model", options.model.model},
@@ -78,16 +87,21 @@ Answer describe(const TrainOptions& options, const Start& start, const train::Tr
             fmt::format("a new head of {} classes: {}\n", options.head, fmt::join(start.head, ", "));
     if (!start.drawn.empty()) answer.text += fmt::format("{} tensors drawn anew\n", start.drawn.size());
     for (const train::EpochRecord& epoch : result.epochs) {
-        answer.json["epochs"].push_back({{"epoch", epoch.epoch},
-                                         {"loss", epoch.loss},
-                                         {"seconds", epoch.seconds.value},
-                                         {"samples", epoch.samples},
-                                         {"metrics", epoch.metrics}});
-        std::string metrics;
-        for (const auto& [name, value] : epoch.metrics) metrics += fmt::format("  {} {:.4f}", name, value);
+        const ActivityJoules joules = meter.epoch(epoch.epoch);
+        const auto& evaluation = epoch.evaluation;
+        Json json = {{"epoch", epoch.epoch},
+                     {"step", epoch.step},
+                     {"loss", epoch.loss},
+                     {"seconds", epoch.seconds.value},
+                     {"samples", epoch.samples},
+                     {"evaluation_loss", evaluation ? Json(evaluation->loss) : Json()},
+                     {"metrics", evaluation ? Json(evaluation->metrics) : Json::object()}};
+        json.update(to_json(joules));
+        answer.json["epochs"].push_back(std::move(json));
         answer.text +=
-            fmt::format("epoch {:<4} loss {:.4f}{}  {:.1f} samples/s{}\n", epoch.epoch, epoch.loss, metrics,
-                        static_cast<double>(epoch.samples) / epoch.seconds.value, joules_text(epoch.energy));
+            fmt::format("epoch {:<4} loss {:.4f}{}  {:.1f} samples/s{}\n", epoch.epoch, epoch.loss,
+                        judged_text(evaluation), static_cast<double>(epoch.samples) / epoch.seconds.value,
+                        joules_text(joules));
     }
     const std::string end = result.cancelled       ? std::string("stopped")
                             : result.stopped_early ? fmt::format("stopped early, {} without a gain",
@@ -173,12 +187,12 @@ Result<Answer> run_train(TrainOptions options) {
         VIRIDIAN_TRY(events, train::EventFile::create(options.tensorboard, wall()));
     }
     std::optional<Error> failure;  // of a log, which must not lose the run
+    const auto keep = [&](Result<void> done) {
+        if (!done.ok() && !failure) failure = done.error();
+    };
     const auto on_step = [&](const train::StepRecord& record) {
         listener.progress(train::progress_line(record));
         curve.add(record);
-        const auto keep = [&](Result<void> done) {
-            if (!done.ok() && !failure) failure = done.error();
-        };
         if (!options.log.empty() && !log &&
             !failure) {  // a resumed run keeps the lines before its first step
             const auto before = record.step > 1 ? std::optional(record.step - 1) : std::nullopt;
@@ -191,14 +205,18 @@ Result<Answer> run_train(TrainOptions options) {
         if (log) keep(log->add(record));
         if (events) keep(events->add(wall(), record.step, train::scalars_of(record)));
     };
-    VIRIDIAN_TRY(const train::TrainResult result, train::train(task, run, listener, on_step));
+    const auto on_evaluation = [&](const train::EvaluationRecord& record) {
+        if (log) keep(log->add(record));
+        if (events) keep(events->add(wall(), record.step, train::scalars_of(record)));
+    };
+    VIRIDIAN_TRY(const train::TrainResult result, train::train(task, run, listener, on_step, on_evaluation));
     room.release();
     if (auto written = export_model(options, task.samples, result); !written.ok())
         return not_exported(written.error(), result);
     meter->finish();
     if (!failure) failure = meter->failure();
-    Answer answer = describe(options, *start, result);
-    add_energy(*meter, result, curve, answer);
+    Answer answer = describe(options, *start, result, *meter);
+    add_energy(*meter, curve, answer);
     if (auto page = write_page(options, answer); !page.ok() && !failure) failure = page.error();
     if (failure) {  // the model is there, and so is the summary
         listener.warning(failure->text());

@@ -134,7 +134,7 @@ void add_train_options(App app, TrainOptions& options) {
         .check(in_range<std::int64_t>(1, 1'000'000))
         .capture_default_str();
     app.add_option("--metric", options.metrics,
-                   "What evaluations print: top-1, top-5, f1:macro, perplexity, mse, …");
+                   "What evaluations print: top-1, top-5, accuracy, f1:macro, perplexity, mse, …");
     add_first_weights(app, options);
     add_ends(app, options);
     app.add_option("--checkpoints", options.checkpoints, "Folder for checkpoints");

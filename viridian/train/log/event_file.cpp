@@ -68,14 +68,18 @@ std::vector<Scalar> scalars_of(const StepRecord& record) {
     std::vector<Scalar> scalars = {{"loss/train", record.loss}, {"rate", record.rate}};
     if (record.seconds.value > 0) scalars.push_back({"samples_per_second", record.samples_per_second()});
     if (record.gradient_norm) scalars.push_back({"gradient_norm", *record.gradient_norm});
-    if (record.loss_scale) scalars.push_back({"loss_scale", *record.loss_scale});
     if (record.energy) {
         const std::string text = record.energy->provenance.text();
         const std::string kind = text.substr(0, text.find(':'));
         scalars.push_back({"energy/joules_per_step/" + kind, record.energy->value.value});
         if (const auto power = record.power()) scalars.push_back({"energy/watts/" + kind, power->value});
     }
-    for (const auto& [name, value] : record.metrics) scalars.push_back({name + "/evaluation", value});
+    return scalars;
+}
+
+std::vector<Scalar> scalars_of(const EvaluationRecord& record) {
+    std::vector<Scalar> scalars = {{"loss/evaluation", record.loss}};
+    for (const auto& [name, value] : record.metrics) scalars.push_back({"metric/" + name, value});
     return scalars;
 }
 

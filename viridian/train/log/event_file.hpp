@@ -23,6 +23,9 @@ struct Scalar {
 // Returns the scalars of a step: loss/train, rate, samples_per_second, and what else is known, with joules
 // and watts under tags that end in their provenance: energy/joules_per_step/estimated.
 [[nodiscard]] std::vector<Scalar> scalars_of(const StepRecord& record);
+// Returns those of an evaluation: loss/evaluation, which TensorBoard shows beside loss/train, and
+// metric/NAME.
+[[nodiscard]] std::vector<Scalar> scalars_of(const EvaluationRecord& record);
 
 class EventFile {
   public:

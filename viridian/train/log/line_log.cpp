@@ -7,11 +7,14 @@ namespace viridian::train {
 namespace {
 
 constexpr std::string_view step_schema = "viridian.train-step/1";
+constexpr std::string_view evaluation_schema = "viridian.train-evaluation/1";
 
 // Returns the step of a line, or nothing if it is not one of ours.
 std::optional<std::int64_t> step_of(std::string_view line) {
     const auto json = parse_json(line, "log");
-    if (!json.ok() || !json->is_object() || json->value("schema", Json()) != step_schema) return std::nullopt;
+    if (!json.ok() || !json->is_object()) return std::nullopt;
+    const Json schema = json->value("schema", Json());
+    if (schema != step_schema && schema != evaluation_schema) return std::nullopt;
     const auto step = json->find("step");
     if (step == json->end() || !step->is_number_unsigned()) return std::nullopt;
     const auto number = step->get<std::uint64_t>();
@@ -25,15 +28,19 @@ Json to_json(const StepRecord& record) {
     Json json = {{"schema", step_schema},    {"step", record.step}, {"epoch", record.epoch},
                  {"loss", record.loss},      {"rate", record.rate}, {"seconds", record.seconds.value},
                  {"samples", record.samples}};
-    if (record.tokens) json["tokens"] = *record.tokens;
     if (record.average_loss) json["average_loss"] = *record.average_loss;
     if (record.gradient_norm) json["gradient_norm"] = *record.gradient_norm;
-    if (record.loss_scale) json["loss_scale"] = *record.loss_scale;
     if (record.energy) json["joules"] = to_json(*record.energy);
     if (const auto power = record.power())
         json["watts"] = {{"value", power->value}, {"provenance", record.energy->provenance.text()}};
-    if (!record.metrics.empty()) json["metrics"] = Json(record.metrics);
     return json;
+}
+
+Json to_json(const EvaluationRecord& record) {
+    return {{"schema", evaluation_schema},     {"step", record.step},
+            {"epoch", record.epoch},           {"loss", record.loss},
+            {"metrics", Json(record.metrics)}, {"seconds", record.seconds.value},
+            {"samples", record.samples}};
 }
 
 std::string_view lines_until(std::string_view log, std::int64_t step) {
@@ -61,6 +68,10 @@ Result<LineLog> LineLog::open(const Path& path, std::optional<std::int64_t> resu
 }
 
 Result<void> LineLog::add(const StepRecord& record) {
+    return append(*file_, path_, json_dump(to_json(record), -1) + '\n');
+}
+
+Result<void> LineLog::add(const EvaluationRecord& record) {
     return append(*file_, path_, json_dump(to_json(record), -1) + '\n');
 }
 

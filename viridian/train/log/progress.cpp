@@ -34,16 +34,11 @@ std::string progress_line(const StepRecord& record) {
     if (record.epoch > 0) line += ", epoch " + of_all(record.epoch, record.epochs);
     line += fmt::format(", loss {:.4g}, rate {:.3g}", record.average_loss.value_or(record.loss), record.rate);
     if (record.gradient_norm) line += fmt::format(", gradient norm {:.3g}", *record.gradient_norm);
-    if (record.loss_scale) line += fmt::format(", loss scale {:g}", *record.loss_scale);
     if (record.seconds.value > 0)
         line += fmt::format(", {} samples/s", three_digits(record.samples_per_second()));
-    if (record.seconds.value > 0 && record.tokens)
-        line += fmt::format(", {} tokens/s",
-                            three_digits(static_cast<double>(*record.tokens) / record.seconds.value));
     if (const auto power = record.power())
         line += fmt::format(", {} and {} a step ({})", quantity(power->value, "W"),
                             quantity(record.energy->value.value, "J"), record.energy->provenance.text());
-    for (const auto& [name, value] : record.metrics) line += fmt::format(", {} {:.4g}", name, value);
     if (record.remaining) line += fmt::format(", {} left", duration_text(*record.remaining));
     return line;
 }

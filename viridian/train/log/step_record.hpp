@@ -1,6 +1,6 @@
 #pragma once
-// A StepRecord is what is known about one step of a training run. The log in JSON, TensorBoard's file and the
-// line of progress are written from it.
+// A StepRecord is what is known about one step of a training run, and an EvaluationRecord about one
+// evaluation. The log in JSON and TensorBoard's file are written from both, the line of progress from steps.
 #include <map>
 #include <optional>
 #include <string>
@@ -19,12 +19,9 @@ struct StepRecord {
     double rate = 0;                       // the learning rate
     Seconds seconds{};                     // of this step
     std::int64_t samples = 0;              // in this step
-    std::optional<std::int64_t> tokens{};  // in this step, of a model of text
     std::optional<double> gradient_norm{};
-    std::optional<double> loss_scale{};
-    std::optional<Energy> energy{};  // of this step; nothing if no meter and no model was asked for
+    std::optional<Energy> energy{};  // of this step; nothing if it is not known
     std::optional<Seconds> remaining{};
-    std::map<std::string, double> metrics{};  // of an evaluation after this step
 
     [[nodiscard]] double samples_per_second() const {
         return seconds.value > 0 ? static_cast<double>(samples) / seconds.value : 0;
@@ -34,6 +31,15 @@ struct StepRecord {
         if (!energy || seconds.value <= 0) return std::nullopt;
         return energy->value / seconds;
     }
+};
+
+struct EvaluationRecord {
+    std::int64_t step = 0;   // finished steps
+    std::int64_t epoch = 0;  // the epoch that it ends, from 1
+    double loss = 0;         // of the samples for evaluation, as training computes it
+    std::map<std::string, double> metrics{};
+    Seconds seconds{};
+    std::int64_t samples = 0;
 };
 
 // A LossAverage is the exponential average of the losses that a line of progress shows, without the bias

@@ -32,12 +32,13 @@ Result<graph::Graph> Evaluator::graph_for(std::int64_t batch) {
     VIRIDIAN_TRY(gradient::Evaluation evaluation,
                  gradient::evaluation_of(forward, step_, options_.step.loss));
     judged_ = std::move(evaluation.judged);
+    terms_ = std::move(evaluation.terms);
     return std::move(evaluation.graph);
 }
 
-Result<std::map<std::string, double>> Evaluator::judge(const Tensors& weights, Listener& listener,
-                                                       const std::string& what) {
+Result<Judgement> Evaluator::judge(const Tensors& weights, Listener& listener, const std::string& what) {
     for (Metric& metric : metrics_) metric.reset();
+    loss_sum_ = loss_count_ = 0;
     VIRIDIAN_TRY(Runner* const first,
                  sizes_.at(static_cast<std::int64_t>(portions_.front().draw.samples.size())));
     VIRIDIAN_TRY(first->set_states(weights));
@@ -46,22 +47,28 @@ Result<std::map<std::string, double>> Evaluator::judge(const Tensors& weights, L
         VIRIDIAN_TRY(add(portions_[i]));
     }
     sizes_.rest();
-    std::map<std::string, double> scores;
+    Judgement found{.loss = loss_sum_ / loss_count_, .metrics = {}};
     for (const Metric& metric : metrics_) {
-        VIRIDIAN_TRY(scores[metric.name()], metric.value());
+        VIRIDIAN_TRY(found.metrics[metric.name()], metric.value());
     }
-    return scores;
+    return found;
 }
 
-// Adds one batch to the metrics.
+// Adds one batch to the metrics and to the loss, whose terms lie in the order of the samples.
 Result<void> Evaluator::add(const Portion& portion) {
     VIRIDIAN_TRY(Runner* const runner, sizes_.at(static_cast<std::int64_t>(portion.draw.samples.size())));
     VIRIDIAN_TRY(data::Batch batch, batches_->batch(portion.draw));
     const Tensors inputs = named(inputs_, std::move(batch.inputs));
     VIRIDIAN_TRY(runner->run(inputs));
     const graph::Tensor* predictions = runner->output(judged_);
+    const graph::Tensor* terms = runner->output(terms_);
     const auto labels = inputs.find(step_.labels);
-    if (predictions == nullptr || labels == inputs.end()) return {};
+    if (predictions == nullptr || terms == nullptr || labels == inputs.end()) return {};
+    const auto samples = static_cast<std::int64_t>(portion.draw.samples.size());
+    for (std::int64_t i = 0; i < terms->count() / samples * portion.counted; ++i)
+        loss_sum_ += terms->number(i);
+    const std::int64_t counted_labels = labels->second.count() / samples * portion.counted;
+    loss_count_ += gradient::loss_count(options_.step.loss, labels->second, counted_labels);
     const Counted counted{.samples = portion.counted,
                           .class_axis = gradient::class_axis(options_.step.loss, predictions->rank()),
                           .ignored_label = options_.step.loss.ignored_label};

@@ -7,6 +7,12 @@
 
 namespace viridian::train {
 
+// A Judgement is what an evaluation finds: the loss, as training computes it, and the metrics by name.
+struct Judgement {
+    double loss = 0;
+    std::map<std::string, double> metrics;
+};
+
 class Evaluator {
   public:
     // `step` names the weights and the labels. All of them must outlive the evaluator.
@@ -19,10 +25,10 @@ class Evaluator {
     // of the task's functions, of reading data, of Metric::add.
     [[nodiscard]] Result<void> open(const std::vector<data::ModelInput>& inputs);
 
-    // Returns the value of each metric for these weights and statistics. `listener` hears of every batch;
-    // `what` is how the evaluation is called there. Errors: as above.
-    [[nodiscard]] Result<std::map<std::string, double>> judge(const Tensors& weights, Listener& listener,
-                                                              const std::string& what);
+    // Judges these weights and statistics. `listener` hears of every batch; `what` is how the evaluation is
+    // called there. Errors: as above.
+    [[nodiscard]] Result<Judgement> judge(const Tensors& weights, Listener& listener,
+                                          const std::string& what);
 
     [[nodiscard]] const std::vector<Metric>& metrics() const { return metrics_; }
 
@@ -38,7 +44,8 @@ class Evaluator {
     std::vector<Portion> portions_;
     std::vector<Metric> metrics_;
     Sizes sizes_;
-    std::string judged_;  // the output that metrics compare
+    std::string judged_, terms_;            // outputs: what metrics compare, and the terms of the loss
+    double loss_sum_ = 0, loss_count_ = 0;  // of the evaluation under way
 };
 
 }  // namespace viridian::train

@@ -28,11 +28,13 @@ using Parts = std::vector<data::Batch>;  // a batch, or the micro-batches of a s
 
 class Trainer {
   public:
-    Trainer(const Task& task, const RunOptions& options, Listener& listener, const OnStep& on_step)
+    Trainer(const Task& task, const RunOptions& options, Listener& listener, const OnStep& on_step,
+            const OnEvaluation& on_evaluation)
         : task_(task),
           options_(options),
           listener_(listener),
           on_step_(on_step),
+          on_evaluation_(on_evaluation),
           stepper_(task, options),
           evaluator_(task, options, stepper_.step()),
           stop_(options.early_stop) {
@@ -67,6 +69,7 @@ class Trainer {
             remaining_.pause(since(pause));
             if (epoch_ends) remaining_.end_epoch();
         }
+        turn_to(Activity::other);
         VIRIDIAN_TRY(finite_states());
         VIRIDIAN_TRY(result_.weights, weights());
         for (auto& [name, weight] : result_.weights)
@@ -185,29 +188,48 @@ class Trainer {
 
     Result<void> end_epoch() {
         EpochRecord record{.epoch = position_.step / sampler_->steps_per_epoch(),
+                           .step = position_.step,
                            .loss = numbers_["loss"] / numbers_["samples"],
                            .seconds = Seconds(numbers_["seconds"]),
                            .samples = static_cast<std::int64_t>(numbers_["samples"]),
-                           .energy = {},
-                           .metrics = {}};
+                           .evaluation = {}};
         stepper_.record(nullptr);  // the recorder is gone after this
         VIRIDIAN_TRY(finite_states());
-        if (options_.watch != nullptr) record.energy = options_.watch->end_epoch(record.epoch);
+        if (options_.watch != nullptr) options_.watch->end_epoch();
         numbers_["loss"] = numbers_["samples"] = numbers_["seconds"] = 0;
         position_.epoch = record.epoch;
         if (task_.evaluation.count() > 0)
             if (auto judged = evaluate(record); !judged.ok()) return kept(judged.error());
-        if (stop_ && !evaluator_.metrics().empty())
-            result_.stopped_early = stop_->update(record.metrics[evaluator_.metrics()[0].name()]);
+        if (const std::optional<double> score = score_of(record); stop_ && score)
+            result_.stopped_early = stop_->update(*score);
         result_.epochs.push_back(std::move(record));
         return {};
     }
 
+    void turn_to(Activity activity) {
+        if (options_.watch != nullptr) options_.watch->turn_to(activity);
+    }
+
     Result<void> evaluate(EpochRecord& record) {
+        turn_to(Activity::evaluation);
+        const Clock::time_point start = Clock::now();
         VIRIDIAN_TRY(const Tensors judged, weights());
         const std::string what = fmt::format("evaluation after epoch {}/{}", record.epoch, options_.epochs);
-        VIRIDIAN_TRY(record.metrics, evaluator_.judge(judged, listener_, what));
+        VIRIDIAN_TRY(Judgement found, evaluator_.judge(judged, listener_, what));
+        record.evaluation = {.step = record.step,
+                             .epoch = record.epoch,
+                             .loss = found.loss,
+                             .metrics = std::move(found.metrics),
+                             .seconds = since(start),
+                             .samples = task_.evaluation.count()};
+        if (on_evaluation_) on_evaluation_(*record.evaluation);
         return {};
+    }
+
+    // The first metric decides which checkpoint is the best, and when the run stops early.
+    [[nodiscard]] std::optional<double> score_of(const EpochRecord& record) const {
+        if (!record.evaluation || evaluator_.metrics().empty()) return std::nullopt;
+        return record.evaluation->metrics.at(evaluator_.metrics()[0].name());
     }
 
     // Returns the parameters and statistics that the run stands for: their averages, if it keeps some. They
@@ -262,6 +284,7 @@ class Trainer {
     // `judged`: the last evaluation was of these states, so its score belongs to them.
     Result<void> save(bool judged) {
         if (!folder_) return {};
+        turn_to(Activity::checkpoint);
         Checkpoint checkpoint;
         VIRIDIAN_TRY(const Tensors states, finite_states());
         for (const StateAbout& state : stepper_.states_about())
@@ -288,8 +311,7 @@ class Trainer {
             checkpoint.numbers["stop.waited"] = stop_->waited;
             if (!std::isnan(stop_->best)) checkpoint.numbers["stop.best"] = stop_->best;
         }
-        if (judged && !evaluator_.metrics().empty() && !result_.epochs.empty())
-            checkpoint.score = result_.epochs.back().metrics[evaluator_.metrics()[0].name()];
+        if (judged && !result_.epochs.empty()) checkpoint.score = score_of(result_.epochs.back());
         return saved_or_warned(folder_->save(checkpoint));
     }
 
@@ -334,6 +356,7 @@ class Trainer {
     const RunOptions& options_;
     Listener& listener_;
     const OnStep& on_step_;
+    const OnEvaluation& on_evaluation_;
 
     Stepper stepper_;
     std::vector<std::string> kept_;  // names of trained parameters and statistics
@@ -356,8 +379,8 @@ class Trainer {
 }  // namespace
 
 Result<TrainResult> train(const Task& task, const RunOptions& options, Listener& listener,
-                          const OnStep& on_step) {
-    return Trainer(task, options, listener, on_step).run();
+                          const OnStep& on_step, const OnEvaluation& on_evaluation) {
+    return Trainer(task, options, listener, on_step, on_evaluation).run();
 }
 
 }  // namespace viridian::train

@@ -79,11 +79,11 @@ struct RunOptions {
 // An EpochRecord says how one training epoch went.
 struct EpochRecord {
     std::int64_t epoch = 0;  // from 1
+    std::int64_t step = 0;   // finished steps at its end
     double loss = 0;         // mean over the samples, each with the weights that its training step read
     Seconds seconds;         // of training, without evaluation
     std::int64_t samples = 0;
-    std::optional<Energy> energy;           // of its steps, if a Watch knows it
-    std::map<std::string, double> metrics;  // of the evaluation after it
+    std::optional<EvaluationRecord> evaluation;  // after it
 };
 
 // A TrainResult is what a run leaves behind.
@@ -98,8 +98,9 @@ struct TrainResult {
     bool stopped_early = false;                    // by RunOptions::early_stop
 };
 
-// Hears of every step. It is called on the thread that trains.
+// These hear of every step and of every evaluation. They are called on the thread that trains.
 using OnStep = std::function<void(const StepRecord&)>;
+using OnEvaluation = std::function<void(const EvaluationRecord&)>;
 
 // Runs the range test of rate_finder.hpp: training steps with growing rates, until the loss diverges or the
 // listener cancels, and returns the pairs of rate and loss. What was trained is thrown away. A loss that is
@@ -113,6 +114,6 @@ using OnStep = std::function<void(const StepRecord&)>;
 // newest checkpoint, which was written before. A fault of the data after some steps is an error too; the
 // steps are kept in a checkpoint first. A checkpoint that cannot be written is a warning.
 [[nodiscard]] Result<TrainResult> train(const Task& task, const RunOptions& options, Listener& listener,
-                                        const OnStep& on_step = {});
+                                        const OnStep& on_step = {}, const OnEvaluation& on_evaluation = {});
 
 }  // namespace viridian::train

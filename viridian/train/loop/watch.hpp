@@ -1,6 +1,6 @@
 #pragma once
-// A Watch looks at a training run from outside while it runs: it meters the steps, and has the kernels of
-// some of them recorded.
+// A Watch looks at a training run from outside while it runs: it meters the steps and what happens between
+// them, and has the kernels of some steps recorded.
 #include <optional>
 
 #include "viridian/base/energy.hpp"
@@ -15,6 +15,10 @@ struct StepPlace {
     std::int64_t steps_in_epoch = 0;  // of a whole epoch
 };
 
+// An Activity is what a run does at one moment. Waiting for data is part of a step, and looking for numbers
+// that are not finite is part of what follows it.
+enum class Activity : std::uint8_t { steps, evaluation, checkpoint, other };
+
 class Watch {
   public:
     virtual ~Watch() = default;
@@ -23,9 +27,12 @@ class Watch {
     [[nodiscard]] virtual trace::Recorder* before(const StepPlace& place) = 0;
     // Is called after every step, which took `seconds`. Returns its energy; nothing if it is not known.
     [[nodiscard]] virtual std::optional<Energy> after(Seconds seconds) = 0;
-    // Is called after the last step of an epoch and before its evaluation. Returns the energy of the epoch's
-    // steps in this process; nothing if it is not known.
-    [[nodiscard]] virtual std::optional<Energy> end_epoch(std::int64_t epoch) = 0;
+    // Is called after the last step of an epoch and before its evaluation. Recorders that before() returned
+    // are not used any more.
+    virtual void end_epoch() = 0;
+    // Is called when an evaluation, a checkpoint or something else begins; steps begin with before(). What
+    // follows the last step, its evaluation and its checkpoint is something else.
+    virtual void turn_to(Activity activity) = 0;
 };
 
 }  // namespace viridian::train

@@ -47,6 +47,13 @@ void count_place(F1& tally, Scores scores, std::int64_t label) {
     count_classes(tally, best, static_cast<std::size_t>(label));
 }
 
+void count_place(Accuracy& tally, Scores scores, std::int64_t label) {
+    TopK first{.k = 1};
+    count_place(first, scores, label);
+    tally.right += first.right;
+    ++tally.counted;
+}
+
 // −ln softmax(scores)[label], with the largest score taken out so that nothing overflows.
 void count_place(Likelihood& tally, Scores scores, std::int64_t label) {
     const double largest = *std::ranges::max_element(scores);
@@ -92,6 +99,17 @@ Result<void> add_batch(F1& tally, const Tensor& outputs, const Tensor& labels, c
     return {};
 }
 
+Result<void> add_batch(Accuracy& tally, const Tensor& outputs, const Tensor& labels, const Counted& counted) {
+    if (!same_places(outputs, labels))
+        return each_place(outputs, labels, counted,
+                          [&](Scores scores, std::int64_t label) { count_place(tally, scores, label); });
+    return each_pair(outputs, labels, counted, [&](double score, double label) {
+        if (counted.ignored_label && label == static_cast<double>(*counted.ignored_label)) return;
+        tally.right += (score > tally.threshold) == (label > 0.5) ? 1 : 0;
+        ++tally.counted;
+    });
+}
+
 Result<void> add_batch(Difference& tally, const Tensor& outputs, const Tensor& labels,
                        const Counted& counted) {
     return each_pair(outputs, labels, counted, [&](double output, double label) {
@@ -109,6 +127,9 @@ double f1_of(const F1::Counts& counts) {
 }
 
 double value_of(const TopK& tally) {
+    return static_cast<double>(tally.right) / static_cast<double>(tally.counted);
+}
+double value_of(const Accuracy& tally) {
     return static_cast<double>(tally.right) / static_cast<double>(tally.counted);
 }
 double value_of(const F1& tally) {
@@ -162,6 +183,7 @@ Result<double> Metric::value() const {
 
 Result<Metric> parse_metric(std::string_view text) {
     const std::pair<std::string_view, Metric::Tally> named[] = {
+        {"accuracy", Accuracy{}},
         {"f1:macro", F1{.mean = F1::Mean::macro, .classes = {}}},
         {"f1:micro", F1{.mean = F1::Mean::micro, .classes = {}}},
         {"f1:binary", F1{.mean = F1::Mean::binary, .classes = {}}},
@@ -179,7 +201,8 @@ Result<Metric> parse_metric(std::string_view text) {
             return Metric(fmt::format("top-{}", top.k), top);
     }
     return fail(ErrorCode::invalid_argument,
-                "choose one of top-1, top-5, f1:macro, f1:micro, f1:binary, perplexity, bits-per-character, "
+                "choose one of top-1, top-5, accuracy, f1:macro, f1:micro, f1:binary, perplexity, "
+                "bits-per-character, "
                 "cross-entropy, mse, mae",
                 "`{}` is not a metric", text);
 }

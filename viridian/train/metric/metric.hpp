@@ -53,6 +53,15 @@ struct F1 {
     std::int64_t counted = 0;
 };
 
+// An Accuracy tallies the share of places that are right. If outputs and labels have one shape, a place is a
+// score, which is positive above `threshold` (a logit of 0 is a probability of 0.5), and a label, which is
+// positive above 0.5. Otherwise it is top-1.
+struct Accuracy {
+    double threshold = 0;
+    std::int64_t right = 0;
+    std::int64_t counted = 0;
+};
+
 // A Likelihood tallies the mean of −ln p(label), where p is the softmax of the scores: as perplexity, e to
 // that mean; as bits per character, that mean divided by ln 2; or as it is.
 struct Likelihood {
@@ -71,7 +80,7 @@ struct Difference {
 
 class Metric {
   public:
-    using Tally = std::variant<TopK, F1, Likelihood, Difference>;
+    using Tally = std::variant<TopK, F1, Accuracy, Likelihood, Difference>;
     Metric(std::string name, Tally tally) : name_(std::move(name)), empty_(tally), tally_(std::move(tally)) {}
 
     [[nodiscard]] const std::string& name() const { return name_; }  // "top-5"
@@ -92,8 +101,8 @@ class Metric {
     Tally tally_;
 };
 
-// Reads a metric: top-1 (any number), f1:macro, f1:micro, f1:binary, perplexity, bits-per-character,
-// cross-entropy, mse, mae. Errors: invalid_argument.
+// Reads a metric: top-1 (any number), accuracy, f1:macro, f1:micro, f1:binary, perplexity,
+// bits-per-character, cross-entropy, mse, mae. Errors: invalid_argument.
 [[nodiscard]] Result<Metric> parse_metric(std::string_view text);
 
 }  // namespace viridian::train
