@@ -58,6 +58,14 @@ Result<std::optional<Blame>> first_in_forward(const Task& task, const RunOptions
 
 }  // namespace
 
+std::string advice_for(const RunOptions& options) {
+    const std::vector<Path> kept =
+        options.checkpoints ? checkpoints_in(options.checkpoints->folder) : std::vector<Path>();
+    return kept.empty() ? std::string("choose a smaller --rate, or --clip 1")
+                        : fmt::format("choose a smaller --rate or --clip 1; the last good checkpoint is {}",
+                                      kept[0].string());
+}
+
 std::optional<Blame> blame_data(const std::vector<data::ModelInput>& inputs,
                                 const std::vector<data::Batch>& parts, const gradient::LossOptions& loss,
                                 const std::string& labels) {

@@ -25,4 +25,7 @@ struct Blame {
                                                         const data::Batches& batches, std::int64_t bad,
                                                         Listener& listener);
 
+// Says what helps a run that diverged: settings, and the newest checkpoint.
+[[nodiscard]] std::string advice_for(const RunOptions& options);
+
 }  // namespace viridian::train
