@@ -12,6 +12,7 @@ set(VIRIDIAN_ROOMS
     "zoo      : graph"
     "rewrite  : graph"
     "gradient : graph rewrite"
+    "movement : graph"
     "plan     : graph"
     "account  : meter trace"
     "serve    : meter"
@@ -26,7 +27,7 @@ set(VIRIDIAN_ROOMS
     "train    : graph data rewrite gradient plan execute trace"
     "report   :"
     "api      : graph data meter trace onnx rewrite plan account cost execute prove profile search pipeline optimize session report"
-    "cli      : base graph data meter trace onnx zoo rewrite gradient plan account cost execute prove profile search pipeline optimize session report serve train"
+    "cli      : base graph movement data meter trace onnx zoo rewrite gradient plan account cost execute prove profile search pipeline optimize session report serve train"
 )
 
 # A room's library holds every .cpp below its folder. A room may add vendor libraries, generated sources and

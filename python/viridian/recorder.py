@@ -110,6 +110,8 @@ class Recording(Account):
     def _start(self) -> None:
         kind, kineto, module_scopes = self._parts
         self._recording = kind(self._torch, kineto, module_scopes, self._file("torch.json.gz"))
+        if self._model is not None:
+            self._recording.scopes.tree.learn(self._model, None)  # before the first step that counts
         self._recording.start()
         self._state = "during"
 

@@ -39,5 +39,15 @@ TEST(Interrupt, ends_a_search_with_the_best_so_far) {
     }
 }
 
+// Cluster managers send SIGTERM some time before they kill.
+TEST(Interrupt, hears_of_both_signals) {
+    for (const int number : {SIGINT, SIGTERM}) {
+        const Interrupt interrupt;
+        EXPECT_FALSE(interrupt.asked());
+        std::raise(number);
+        EXPECT_TRUE(interrupt.asked());
+    }
+}
+
 }  // namespace
 }  // namespace viridian::cli

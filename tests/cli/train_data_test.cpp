@@ -147,10 +147,15 @@ TEST_F(TrainData, RowsAreMaskedAndPadded) {
     const Outcome late = train("mean.onnx", kept);
     EXPECT_EQ(late.code, 1);
     EXPECT_THAT(late.err, HasSubstr("has 6 elements"));
-    EXPECT_THAT(late.err, HasSubstr("3 steps are kept, and --resume goes on from there"));
+    EXPECT_THAT(late.err, HasSubstr("3 steps are kept, and --resume --changed-data goes on from there"));
     EXPECT_TRUE(std::filesystem::exists(folder_ + "points/step-000000000003.safetensors"));
     write("rows/a/99.npy", data::npy_bytes(Tensor(ElementType::f32, {2})).value());
-    const Outcome repaired = train("mean.onnx", kept);
+    const Outcome changed = train("mean.onnx", kept);
+    EXPECT_EQ(changed.code, 1);
+    EXPECT_THAT(changed.err, HasSubstr("the column `data` of --data holds other values"));
+    std::vector<std::string> accepted = kept;
+    accepted.emplace_back("--changed-data");
+    const Outcome repaired = train("mean.onnx", accepted);
     EXPECT_EQ(repaired.code, 0) << repaired.err;
     EXPECT_THAT(repaired.out, HasSubstr("done: 14 steps"));
 }

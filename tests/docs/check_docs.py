@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the documents promise, held against the program: commands, flags, make targets, links and the headings they name; a page
-for each room; and what is written into documents, held against its origin (origins.py).
+for each room; what is written into documents, held against its origin (origins.py); and the tests and files that documents
+name (named.py).
 
 check_docs.py ROOT VIRIDIAN [--write]: with --write, what is written into the documents is written again. run_pages.py runs the
 blocks of the guides."""
@@ -9,6 +10,7 @@ import pathlib
 import re
 import sys
 
+import named
 import origins
 
 ROOT, VIRIDIAN = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -23,12 +25,17 @@ def subcommands(text):
     return set(origins.subcommands(text))
 
 
+def spans(text):
+    """What stands in backticks within lines, without line breaks."""
+    unfenced = re.sub(r"```\w*\n.*?```", "", text, flags=re.S)
+    return [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", unfenced)]
+
+
 def code(text):
-    """Indented or fenced lines, and spans in backticks, without line breaks."""
+    """Indented or fenced lines, and spans in backticks."""
     fenced = re.findall(r"^(?:    |\t)(.*)$", text, re.M) + re.findall(r"```\w*\n(.*?)```", text, re.S)
     lines = [line for block in fenced for line in block.splitlines()]
-    unfenced = re.sub(r"```\w*\n.*?```", "", text, flags=re.S)
-    return lines + [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", unfenced)]
+    return lines + spans(text)
 
 
 def wrong_commands(text):
@@ -81,7 +88,7 @@ def rooms_without_page():
 
 def main():
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(), re.M))
-    faults, calls = [*rooms_without_page()], 0
+    faults, calls, tests = [*rooms_without_page()], 0, 0
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md"), *ROOT.glob("tools/**/*.md"),
              *ROOT.glob("examples/**/*.md"), *ROOT.glob("python/**/*.md")]
     for page in sorted(pages):
@@ -92,13 +99,14 @@ def main():
             else:
                 faults.append(f"{page.relative_to(ROOT)}: is not as its origins say; tests/docs/check_docs.py . {VIRIDIAN} --write")
         calls += sum("viridian " in line for line in code(text))
-        found = [*wrong_links(page, text)]
+        tests += sum(named.GOOGLE_TEST.fullmatch(span) is not None for span in spans(text))
+        found = [*wrong_links(page, text), *named.wrong_names(ROOT, spans(text))]
         if page.name not in DESIGN:
             found += [*wrong_commands(text), *wrong_targets(text, targets)]
         faults += [f"{page.relative_to(ROOT)}: {fault}" for fault in found]
     print(*faults, sep="\n")
-    print(f"{len(pages)} pages, {calls} calls, {len(faults)} faults")
-    return 1 if faults or calls < 20 else 0
+    print(f"{len(pages)} pages, {calls} calls, {tests} names of tests, {len(faults)} faults")
+    return 1 if faults or calls < 20 or tests < 50 else 0
 
 
 sys.exit(main())

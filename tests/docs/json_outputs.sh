@@ -11,7 +11,7 @@ told() {  # ARGUMENTS...: what `viridian ARGUMENTS --json` prints
 told doctor
 told zoo
 told zoo small_cnn -o net.onnx
-told inspect net.onnx --nodes
+told inspect net.onnx --nodes --fusion published
 told inspect net.onnx
 told help
 told completion bash

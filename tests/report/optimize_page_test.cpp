@@ -91,7 +91,8 @@ TEST_P(OptimizePage, ShowsEveryLayerAndSortsThem) {
     EXPECT_EQ(seen["titles"].dump().find("predicted / ran") == std::string::npos, recorded);
     EXPECT_EQ(seen["headline"].get<std::string>().find("predicted") != std::string::npos, recorded);
     EXPECT_NE(seen["headline"].get<std::string>().find("estimated"), std::string::npos);
-    EXPECT_EQ(seen["note"].get<std::string>().find("a factor of two by convention") == std::string::npos, recorded);
+    EXPECT_EQ(seen["note"].get<std::string>().find("a factor of two by convention") == std::string::npos,
+              recorded);
     const Json meanings = {"95 %", "95 %", "a factor of two by convention", "a factor of two by convention"};
     EXPECT_EQ(seen["meanings"], recorded ? Json::array() : meanings);
 }

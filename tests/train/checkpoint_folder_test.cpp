@@ -25,6 +25,7 @@ Checkpoint at_step(std::int64_t step, std::int64_t count = 1000) {
             .position = {.step = step, .epoch = step / 10, .sample = 3, .seed = 5},
             .model = "aa",
             .options = {{"--batch", "32"}},
+            .data = {},
             .numbers = {{"loss", 1.0 / static_cast<double>(step + 1)}},
             .score = {}};
 }

@@ -22,6 +22,7 @@ Checkpoint example() {
             .position = {.step = 12, .epoch = 1, .sample = 64, .seed = 0xffffffffffffffffU},
             .model = "0123456789abcdef",
             .options = {{"--batch", "32"}, {"--rate", "0.1"}},
+            .data = {{"--data", "x", "4 samples of f32[2]", "00c0ffee"}},
             .numbers = {{"loss", 0.1}, {"best", std::numeric_limits<double>::infinity()}},
             .score = 1.0 / 3};
 }
@@ -108,8 +109,8 @@ TEST(CheckpointDescription, RefusesTextsThatAreNotOfItsSchema) {
     };
     EXPECT_EQ(refusal("12", "12"), "accepted");
     EXPECT_EQ(
-        refusal("viridian.checkpoint/1", "viridian.checkpoint/9"),
-        "`FILE` follows the schema `viridian.checkpoint/9`, this version reads `viridian.checkpoint/1`");
+        refusal("viridian.checkpoint/2", "viridian.checkpoint/9"),
+        "`FILE` follows the schema `viridian.checkpoint/9`, this version reads `viridian.checkpoint/2`");
     EXPECT_EQ(refusal("\"step\":12", "\"step\":-1"), "the description of `FILE` has no usable `step`");
     EXPECT_EQ(refusal("\"step\":12", "\"step\":9223372036854775808"),
               "the description of `FILE` has no usable `step`");
@@ -118,6 +119,8 @@ TEST(CheckpointDescription, RefusesTextsThatAreNotOfItsSchema) {
     EXPECT_EQ(refusal("\"0.1\"}", "\"0.1x\"}"), "accepted");  // an option is any text
     EXPECT_EQ(refusal("\"inf\"", "\"infinite\""), "the description of `FILE` has no usable `numbers`");
     EXPECT_EQ(refusal("\"crc32c\":\"", "\"crc32c\":\"z"), "the description of `FILE` has no usable `crc32c`");
+    EXPECT_EQ(refusal("\"form\"", "\"from\""), "the description of `FILE` has no usable `form`");
+    EXPECT_EQ(refusal("\"data\"", "\"date\""), "the description of `FILE` has no usable `data`");
     EXPECT_EQ(refusal("\"of\":\"\"", "\"of\":null"), "the description of `FILE` has no usable `of`");
     EXPECT_EQ(refusal("\"states\"", "\"stats\""), "the description of `FILE` has no usable `states`");
     EXPECT_EQ(refusal("{", ""), "`FILE` is not JSON at line 1, column 9");
@@ -130,8 +133,11 @@ TEST(Resume, RefusesAnotherModelAndNamesOptionsThatDiffer) {
               "`c` belongs to another model: its hash is 0123456789abcdef, that of this model is aa");
     EXPECT_EQ(
         check_resumable(saved, "c", saved.model, {{"--batch", "64"}, {"--clip", "1"}}).error().message,
-        "the run of `c` had other options: --batch was 32 and is 64; --rate was 0.1 and is not given; --clip "
-        "was not given and is 1");
+        "the run of `c` had other options: --batch was 32 and is 64; --clip was not given and is 1; --rate "
+        "was 0.1 and is not given");
+    EXPECT_TRUE(
+        check_resumable(saved, "c", saved.model, {{"--batch", "32"}, {"--rate", "0.1"}, {"--ema", ""}}).ok())
+        << "an empty value says that an option is not given";
 }
 
 }  // namespace

@@ -80,6 +80,18 @@ TEST(Schedule, OneCycleHasPyTorchsDefaults) {
             }
 }
 
+TEST(Schedule, SaysWhetherItFollowsTheLengthOfTheRun) {
+    for (const ScheduleRow& row : schedule_rows()) {
+        const auto schedule = parse_schedule(row.example);
+        ASSERT_TRUE(schedule.ok());
+        bool differs = false;
+        for (std::int64_t step = 0; step < 900; ++step)
+            differs = differs || schedule->factor(step, {.steps = 900, .steps_per_epoch = 10}) !=
+                                     schedule->factor(step, {.steps = 1800, .steps_per_epoch = 10});
+        EXPECT_EQ(differs, row.follows_length) << row.name;
+    }
+}
+
 TEST(Schedule, IsWrittenAsItIsRead) {
     for (const ScheduleRow& row : schedule_rows()) {
         const auto schedule = parse_schedule(row.example);

@@ -3,7 +3,6 @@
 `torch.nn.Module.__call__` is replaced by a function that reads the clock before and after the call. That costs about half
 of what PyTorch's global hooks cost, sees calls that raise, changes no graph and adds no record to the profiler. Backward
 work needs no hook: the trace joins it to its forward operator by the sequence number, and the operator lies in a module.
-
 Names come from the tree of modules, as `named_modules()` gives them, behind the class of the outermost module:
 `ResNet/layer4/1/conv2`. The parts that wrappers add (data parallel, checkpoint, compile) are left out."""
 import gc
@@ -16,6 +15,7 @@ import weakref
 
 CATEGORY, THREAD = "viridian_module", "viridian.thread"
 WRAPPED = {"_fsdp_wrapped_module": "", "_checkpoint_wrapped_module": "", "_orig_mod": "", "module": "Parallel"}
+SEARCHING = 0.01  # searches that may not be needed take at most this part of the time
 SCRIPTED = {"RecursiveScriptModule", "TopLevelTracedModule", "TracedModule"}
 
 
@@ -72,10 +72,11 @@ def holds(caller, module):
 class Tree:
     """The names of modules, each found when the module is called for the first time.
 
-    Whoever holds a module is found by a search of all live objects, which takes some 10 ms. One search serves all modules
-    that are held then. Others need another search, unless modules of their class that were part of nothing have been
-    called from the same place: `CrossEntropyLoss()(x, y)` in a loop makes one at every step. After the first, a search
-    follows whenever their number has doubled; those between are taken for part of nothing too."""
+    Whoever holds a module is found by a search of all live objects, which takes 10 to 100 ms. One search serves all modules
+    that live then. One that was made later needs another search, unless modules of its class that were part of nothing
+    have been called from the same place: `CrossEntropyLoss()(x, y)` in a loop makes one at every step. Those are taken for
+    part of nothing, but whenever their number has doubled they are searched for again, if searches have then taken less
+    than SEARCHING of the time."""
 
     def __init__(self, torch):
         self.module_class = torch.nn.Module
@@ -84,10 +85,9 @@ class Tree:
         self.number = {}   # id(module) -> number
         self.roots = {}    # class -> weak references of outermost modules, in the order of their names
         self.alive = {}    # id(module) -> weak reference, which removes the entries at the module's end
-        self.holders = {}  # id(module) -> weak references to it and to a module that held it at the last search
+        self.holders = {}  # id(module) -> weak references to it and to a module that held it, or None, at the last search
         self.loose = {}    # (class, code, place in the code) -> _Loose, if modules were called there that are part of nothing
-        self.kinds = {}    # class -> whether it is one of modules
-        self.searches = self.search_ns = 0
+        self.begin, self.searches, self.search_ns = now(), 0, 0
         self.lock = threading.RLock()
 
     def learn(self, module, caller, site=None):
@@ -124,12 +124,14 @@ class Tree:
             return
         above = 0 if caller is None else self.number.get(id(caller), 0)
         loose = self.loose.get(place)
-        search = loose is None or loose.search_is_due()
-        if above and (search or holds(caller, module)):
+        due = loose is None or loose.search_is_due()
+        if above and (due or holds(caller, module)):
             self._descend(caller, self.names[above][0])  # where a part was added since
             if id(module) in self.number:
                 return
-        root = self._outermost(module, search)
+        if due and self._holder(module) is None and (self._searching_is_cheap() or loose is None and not self._lived(module)):
+            self._search()
+        root = self._outermost(module)
         if root is module and above:  # made in a forward, part of nothing
             self._descend(module, self.names[above][0] + "/" + class_of(module))
         else:
@@ -183,40 +185,40 @@ class Tree:
             known.append(weakref.ref(root))
         return name if place == 0 else f"{name}_{place + 1}"
 
-    def _outermost(self, module, search):
-        """The outermost module of those that hold `module`; itself if it is part of nothing, or if it was made since the
-        last search and no other is due."""
-        if not search and id(module) not in self.holders:  # made since
-            return module
-        if search and self._holder(module) is None:
-            self._search()
+    def _outermost(self, module):
+        """The outermost module of those that hold `module`, as far as the last search knows; itself if it is part of
+        nothing."""
         seen = set()
         while id(module) not in seen and self._holder(module) is not None:
             seen.add(id(module))
             module = self._holder(module)
         return module
 
+    def _lived(self, module):
+        """Whether `module` was there at the last search."""
+        return id(module) in self.holders and self.holders[id(module)][0]() is module
+
     def _holder(self, module):
         """A module that held `module` at the last search and still does, or None."""
-        itself, holder = self.holders.get(id(module), (None, None))
-        if itself is None or itself() is not module or holder() is None:
-            return None
-        return holder() if holds(holder(), module) else None
+        reference = self.holders[id(module)][1] if self._lived(module) else None
+        holder = reference and reference()
+        return holder if holds(holder, module) else None
+
+    def _searching_is_cheap(self):
+        return self.search_ns < SEARCHING * (now() - self.begin)
 
     def _search(self):
-        began, kinds, modules = now(), self.kinds, []
-        for one in gc.get_objects():
-            kind = type(one)  # of the type: `isinstance` may run an object's own code
-            is_module = kinds.get(kind)
-            if is_module is None:
-                is_module = kinds[kind] = issubclass(kind, self.module_class)
-            if is_module and "_modules" in one.__dict__:
-                modules.append(one)
-        self.holders = {}
+        began, kinds, classes = now(), set(), [self.module_class]
+        while classes:
+            kinds.add(kind := classes.pop())
+            classes += [one for one in type.__subclasses__(kind) if one not in kinds]
+        # Of the type, because `isinstance` may run an object's own code.
+        modules = [one for one in gc.get_objects() if type(one) in kinds and "_modules" in one.__dict__]
+        self.holders = {id(one): (weakref.ref(one), None) for one in modules}
         for one in modules:
             for child in one._modules.values():
-                if child is not None:
-                    self.holders.setdefault(id(child), (weakref.ref(child), weakref.ref(one)))
+                if child is not None and self.holders.get(id(child), (None, None))[1] is None:
+                    self.holders[id(child)] = (weakref.ref(child), weakref.ref(one))
         self.searches += 1
         self.search_ns += now() - began
 

@@ -7,18 +7,22 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;  // a signal handler has no other way to speak
 
+void handle(void (*handler)(int)) {
+    for (const int number : {SIGINT, SIGTERM}) std::signal(number, handler);
+}
+
 extern "C" void on_interrupt(int) {
     interrupted = 1;
-    std::signal(SIGINT, SIG_DFL);
+    handle(SIG_DFL);
 }
 
 }  // namespace
 
 Interrupt::Interrupt() {
     interrupted = 0;
-    std::signal(SIGINT, on_interrupt);
+    handle(on_interrupt);
 }
-Interrupt::~Interrupt() { std::signal(SIGINT, SIG_DFL); }
+Interrupt::~Interrupt() { handle(SIG_DFL); }
 bool Interrupt::asked() const { return interrupted != 0; }
 
 }  // namespace viridian::cli

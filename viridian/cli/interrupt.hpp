@@ -1,15 +1,16 @@
 #pragma once
 namespace viridian::cli {
 
-// Interrupt handles Ctrl-C as long as an object of it lives: the first Ctrl-C only sets a flag, so that work
-// can end well; a second one ends the program.
+// Interrupt handles Ctrl-C and SIGTERM, which cluster managers send before they kill, as long as an object of
+// it lives: the first of these signals only sets a flag, so that work can end well; a second one ends the
+// program.
 class Interrupt {
   public:
     Interrupt();
     ~Interrupt();
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
-    // Returns true after the first Ctrl-C.
+    // Returns true after the first signal.
     [[nodiscard]] bool asked() const;
 };
 

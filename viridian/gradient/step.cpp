@@ -37,6 +37,10 @@ class StepMaker {
         VIRIDIAN_TRY(check_decays(trained));
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
+        std::vector<ValueId> of;
+        for (const Parameter& parameter : trained) of.push_back(parameter.value);
+        const std::vector<ValueId> inputs = differentiated_inputs();
+        of.insert(of.end(), inputs.begin(), inputs.end());
         VIRIDIAN_TRY(keep_statistics());
         VIRIDIAN_TRY(draw_masks());
         for (const Parameter& parameter : trained) graph.set_after(parameter.value, parameter.value);
@@ -46,7 +50,7 @@ class StepMaker {
         if (loss.labels != ValueId::none) step_.labels = graph.value(loss.labels).name;
         std::vector<std::optional<Node>> readers;
         for (const Parameter& parameter : trained) readers.push_back(first_reader(parameter.value));
-        VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, trained));
+        VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, of, trained.size()));
         std::vector<ValueId> outputs;
         if (loss.value != ValueId::none) {
             if (graph.value(loss.value).kind == graph::ValueKind::intermediate &&
@@ -58,6 +62,9 @@ class StepMaker {
             if (prediction != loss.value) outputs.push_back(prediction);
         for (std::size_t i = 0; i < trained.size(); ++i)
             sites_.push_back({trained[i].value, trained[i].name, gradients[i], readers[i]});
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (const ValueId gradient = gradients[trained.size() + i]; gradient != ValueId::none)
+                outputs.push_back(named_gradient(inputs[i], gradient));
         if (accumulates) {
             accumulate();
         } else {
@@ -135,7 +142,27 @@ class StepMaker {
         return {};
     }
 
-    Result<std::vector<ValueId>> differentiate_loss(const Loss& loss, const std::vector<Parameter>& trained) {
+    // The inputs of the network whose gradients are asked for.
+    [[nodiscard]] std::vector<ValueId> differentiated_inputs() const {
+        std::vector<ValueId> inputs;
+        if (!options_.input_gradients) return inputs;
+        for (const ValueId id : step_.graph.inputs())
+            if (is_floating(step_.graph.value(id).type.element)) inputs.push_back(id);
+        return inputs;
+    }
+
+    // An output of its own for the gradient of an input, because two inputs may have one gradient.
+    ValueId named_gradient(ValueId input, ValueId gradient) {
+        b.at(nullptr, graph::Phase::backward);
+        const ValueId named = b.add(op::Identity, {b.value(gradient)}).id;
+        step_.graph.set_name(named, step_.graph.value(input).name + ".gradient");
+        return named;
+    }
+
+    // The gradients of the loss with respect to each value of `of`, the first of which are `parameters`
+    // parameters.
+    Result<std::vector<ValueId>> differentiate_loss(const Loss& loss, const std::vector<ValueId>& of,
+                                                    std::size_t parameters) {
         Graph& graph = step_.graph;
         Seed seed{loss.of, loss.gradient};
         if (loss.gradient == ValueId::none) {
@@ -143,10 +170,9 @@ class StepMaker {
             const Term one = b.number(1, b.value(loss.value));
             seed = {loss.value, like(one, b.value(loss.value)).id};
         }
-        std::vector<ValueId> of;
-        for (const Parameter& parameter : trained) of.push_back(parameter.value);
         VIRIDIAN_TRY(std::vector<ValueId> gradients, differentiate(graph, of, std::span(&seed, 1)));
-        if (std::ranges::all_of(gradients, [](ValueId g) { return g == ValueId::none; }))
+        if (std::ranges::all_of(std::span(gradients).first(parameters),
+                                [](ValueId g) { return g == ValueId::none; }))
             return fail(ErrorCode::mismatch, "see the network's parameters with `viridian inspect`",
                         "the loss depends on no parameter that is trained");
         return gradients;

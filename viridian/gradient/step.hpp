@@ -15,6 +15,7 @@ struct StepOptions {
     std::vector<DecayRule> decays;      // weight decay by name, instead of the optimiser's
     double clip_norm = 0;               // largest L2 norm of all gradients together; 0: not clipped
     bool gradient_outputs = false;      // each gradient is an output `NAME.gradient`
+    bool input_gradients = false;       // so is the gradient of each floating input of the network
 };
 
 // A Trained parameter, with the names under which the step knows what belongs to it.

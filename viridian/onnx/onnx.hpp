@@ -34,6 +34,14 @@ struct LoadOptions {
 [[nodiscard]] Result<graph::Graph> parse(std::string_view bytes, std::string_view name,
                                          const LoadOptions& options = {}, Listener* listener = nullptr);
 
+// Versions are those that a file says it is written in.
+struct Versions {
+    int ir = 0;
+    int opset = 1;  // the operator set of ONNX's own operators
+};
+// Reads the versions of the model file `path`. Errors: file_not_found, file_unreadable, malformed.
+[[nodiscard]] Result<Versions> versions_of(const Path& path);
+
 // SaveOptions say how a model is written.
 struct SaveOptions {
     int opset = 17;  // the oldest operator set to use; a newer one is used if the graph needs it

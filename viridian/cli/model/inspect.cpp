@@ -6,6 +6,7 @@
 #include "viridian/base/json.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/command.hpp"
+#include "viridian/cli/model/inspect_fusion.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/graph/data_flow.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -21,6 +22,7 @@ struct InspectOptions {
     std::vector<std::string> dimensions;  // N=8
     std::int64_t batch = 0;               // 0: as the model says
     bool nodes = false;
+    std::string fusion;  // a fusion rule by name; empty: no regions are looked for
 };
 
 // One line of a table: an operator, or a class.
@@ -238,6 +240,11 @@ Result<Answer> inspect(const InspectOptions& options) {
     for (const Line& line : tables.operators) answer.json["operators"].push_back(to_json(line, tables.all));
     for (const graph::NodeFlow& node : flow.nodes) answer.json["nodes"].push_back(to_json(graph, node));
     answer.text = summary_text(options, graph, flow, tables);
+    if (const auto rule = movement::parse_fusion_rule(options.fusion)) {
+        VIRIDIAN_TRY(const FusionAnswer fusion, describe_fusion(graph, *rule));
+        answer.json["fusion"] = fusion.json;
+        answer.text += fusion.text;
+    }
     return answer;
 }
 
@@ -253,6 +260,10 @@ Command inspect_command() {
                 app.add_option("--batch", options->batch, "Bind the inputs' first dimension")
                     .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
                 app.add_flag("--nodes", options->nodes, "List every node too");
+                app.add_option("--fusion", options->fusion,
+                               "List the regions that one kernel each may compute, and the words that they "
+                               "move: by the published rules of SUBSTATION, or none, an operator a region")
+                    .check(one_of({"none", "published"}));
                 return [options] { return inspect(*options); };
             }};
 }

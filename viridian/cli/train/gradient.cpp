@@ -146,6 +146,8 @@ Command gradient_command() {
                              "applies them");
                 app.add_flag("--gradients", options->step.step.gradient_outputs,
                              "Make each gradient an output, NAME.gradient");
+                app.add_flag("--input-gradients", options->step.step.input_gradients,
+                             "Compute the gradients of the network's inputs too, as outputs NAME.gradient");
                 return [options] { return run_gradient(*options); };
             }};
 }

@@ -73,6 +73,23 @@ Result<void> check_all_labels(const data::Dataset& samples, const data::Subset& 
     return {};
 }
 
+// The fingerprints of the columns that the run reads.
+Result<std::vector<train::ColumnPrint>> prints_of(const train::Task& task,
+                                                  const data::BatchOptions& batches) {
+    std::vector<std::string> columns;
+    const auto add = [&](const std::string& column) {
+        if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+    };
+    for (const data::InputOptions& input : batches.inputs) add(input.column);
+    for (const data::MaskOptions& mask : batches.masks) add(mask.column);
+    VIRIDIAN_TRY(std::vector<train::ColumnPrint> all, train::fingerprints(task.samples, columns, "--data"));
+    if (!task.evaluation_samples) return all;
+    VIRIDIAN_TRY(const std::vector<train::ColumnPrint> more,
+                 train::fingerprints(*task.evaluation_samples, columns, "--eval"));
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
 // Weights that make rare classes count as much as frequent ones.
 Result<std::vector<double>> balanced_weights(const train::Task& task, const std::string& labels,
                                              const data::BatchOptions& batches) {
@@ -116,7 +133,11 @@ Result<std::optional<train::CheckpointOptions>> checkpoints(const TrainOptions& 
     if (!options.resume && !train::checkpoints_in(options.checkpoints).empty())
         return fail(ErrorCode::invalid_argument, "go on from it with --resume, or name an empty folder",
                     "{} holds the checkpoints of an earlier run", options.checkpoints);
-    return std::optional(train::CheckpointOptions{options.checkpoints, keep, options.every, options.resume});
+    return std::optional(train::CheckpointOptions{.folder = options.checkpoints,
+                                                  .keep = keep,
+                                                  .every = options.every,
+                                                  .resume = options.resume,
+                                                  .changed_data = options.changed_data});
 }
 
 // A network that computes its loss itself has no labels.
@@ -167,13 +188,14 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     run.shuffle = !options.in_order;
     run.metrics = options.metrics;
     run.average_decay = options.average;
+    run.keep_best = exports_best(options);
     VIRIDIAN_TRY(check_trains(run.step));
     if (run.metrics.empty() && task.evaluation.count() > 0) run.metrics = usual_metrics(run.step.loss.kind);
     for (const std::string& name : run.metrics) VIRIDIAN_TRY(train::parse_metric(name));
     VIRIDIAN_TRY(check_judges(options, task, run.step.loss.kind));
     VIRIDIAN_TRY(run.early_stop, early_stop(options, task, run.metrics));
     VIRIDIAN_TRY(run.checkpoints, checkpoints(options, run.metrics));
-    run.written = written(options);
+    run.written = written(options, run.schedule.row->follows_length);
     // The inputs of the step tell which columns are needed.
     VIRIDIAN_TRY(const graph::Graph forward, task.network(task.batch(run.batch)));
     VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, run.step));
@@ -183,6 +205,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     VIRIDIAN_TRY(check_all_labels(task.samples, task.training, step.labels, run.batches));
     VIRIDIAN_TRY(check_all_labels(task.evaluation_samples.value_or(task.samples), task.evaluation,
                                   step.labels, run.batches));
+    if (run.checkpoints) {
+        VIRIDIAN_TRY(run.checkpoints->data, prints_of(task, run.batches));
+    }
     if (wants_balance(options.step)) {
         VIRIDIAN_TRY(run.step.loss.class_weights, balanced_weights(task, step.labels, run.batches));
     }

@@ -6,15 +6,12 @@
 
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
-#include "viridian/base/system/reserved_space.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/cli/train/energy_answer.hpp"
 #include "viridian/cli/train/task.hpp"
 #include "viridian/cli/train/unused_options.hpp"
-#include "viridian/data/categories.hpp"
-#include "viridian/gradient/evaluation.hpp"
-#include "viridian/onnx/onnx.hpp"
+#include "viridian/cli/train/written_model.hpp"
 #include "viridian/report/page.hpp"
 #include "viridian/train/log/event_file.hpp"
 #include "viridian/train/log/line_log.hpp"
@@ -22,33 +19,6 @@
 
 namespace viridian::cli {
 namespace {
-
-// Writes the user's model with the trained weights.
-Result<void> export_model(const TrainOptions& options, const data::Dataset& samples,
-                          const train::TrainResult& result) {
-    VIRIDIAN_TRY(graph::Graph original, onnx::load(options.model.model));
-    VIRIDIAN_TRY(const train::NewHead begin, begun(options, std::move(original), {}));
-    VIRIDIAN_TRY(graph::Graph trained, gradient::with_weights(begin.network, result.weights));
-    for (std::size_t i = 0; i < samples.columns();
-         ++i)  // what the numbers of its inputs and labels stand for
-        if (const data::Column& column = samples.column(i); !column.categories.empty())
-            trained.metadata["viridian.categories." + column.name] = data::categories_text(column.categories);
-    return onnx::save(trained, options.output);
-}
-
-// Keeps room for the trained model, which is as large as the given one, from before the first step on.
-Result<ReservedSpace> room_for_model(const TrainOptions& options) {
-    VIRIDIAN_TRY(const graph::Graph original, onnx::load(options.model.model));
-    VIRIDIAN_TRY(const train::NewHead begin, begun(options, original, {}));
-    std::uint64_t constants = 0;
-    for (std::size_t i = 0; i < begin.network.value_count(); ++i)
-        if (const graph::Tensor* tensor = begin.network.constant(static_cast<graph::ValueId>(i)))
-            constants += static_cast<std::uint64_t>(tensor->byte_count());
-    std::error_code unknown;
-    const std::uintmax_t file = std::filesystem::file_size(options.model.model, unknown);
-    const std::uint64_t text = unknown ? 0 : std::uint64_t{file};
-    return ReservedSpace::make(options.output, text < constants ? text + constants : text);
-}
 
 // Says where the weights are that could not be written.
 Error not_exported(Error error, const train::TrainResult& result) {
@@ -67,21 +37,82 @@ std::string judged_text(const std::optional<train::EvaluationRecord>& evaluation
     return text;
 }
 
-Answer describe(const TrainOptions& options, const Start& start, const train::TrainResult& result,
+// How many samples train, are left out of each epoch, and judge.
+struct SampleCounts {
+    std::int64_t training = 0, left_out = 0, evaluation = 0;
+};
+
+SampleCounts counts_of(const train::Task& task, const train::RunOptions& run) {
+    const std::int64_t step = run.batch * run.accumulate;
+    return {.training = task.training.count(),
+            .left_out = task.fixed_batch ? task.training.count() % step : 0,
+            .evaluation = task.evaluation.count()};
+}
+
+std::string text_of(const SampleCounts& counts) {
+    std::string text = counted(counts.training, "sample") + " to train on";
+    if (counts.evaluation > 0) text += fmt::format(", {} to judge", counts.evaluation);
+    if (counts.left_out > 0)
+        text += fmt::format("; each epoch leaves out {}, because the batch is fixed", counts.left_out);
+    return text;
+}
+
+// When the run had the weights that were written: "the weights after epoch 3".
+std::string text_of(const train::WeightsOf& weights, const std::vector<std::string>& metrics) {
+    if (weights.best)
+        return fmt::format("the weights after epoch {}, the best with {} {:.4f}", weights.epoch, metrics[0],
+                           *weights.score);
+    return weights.between || weights.epoch == 0 ? fmt::format("the weights after step {}", weights.step)
+                                                 : fmt::format("the weights after epoch {}", weights.epoch);
+}
+
+void add_weights(const train::TrainResult& result, const std::vector<std::string>& metrics, Answer& answer) {
+    const train::WeightsOf& of = result.weights_of;
+    answer.json["weights"] = {{"kind", of.best ? "best" : "last"}, {"epoch", of.epoch}, {"step", of.step}};
+    if (of.best) answer.json["weights"]["metric"] = metrics[0];
+    if (of.best) answer.json["weights"]["score"] = *of.score;
+}
+
+void add_versions(const WrittenVersions& versions, Answer& answer) {
+    const auto json = [](const onnx::Versions& one) { return Json{{"opset", one.opset}, {"ir", one.ir}}; };
+    answer.json["versions"] = {{"given", json(versions.given)}, {"written", json(versions.written)}};
+    if (versions.given.opset != versions.written.opset)
+        answer.text += fmt::format("it is written in operator set {}; the given file has {}\n",
+                                   versions.written.opset, versions.given.opset);
+}
+
+void add_proof(const prove::Proof& proof, const std::string& file, Answer& answer) {
+    answer.json["proof"] = Json::array();
+    const prove::OutputAgreement* worst = nullptr;
+    for (const prove::OutputAgreement& output : proof.outputs) {
+        answer.json["proof"].push_back(
+            {{"output", output.name}, {"error", output.error}, {"allowed", output.allowed}});
+        if (worst == nullptr || output.error > worst->error) worst = &output;
+    }
+    if (worst != nullptr)
+        answer.text += fmt::format("{} gives the outputs of the run: relative error {:.2g}, allowed {:.2g}\n",
+                                   file, worst->error, worst->allowed);
+}
+
+Answer describe(const TrainOptions& options, const Start& start, const SampleCounts& counts,
+                const std::vector<std::string>& metrics, const train::TrainResult& result,
                 const RunMeter& meter) {
     Answer answer;
-    answer.json = {{"schema", "viridian.train/1"},
-                   {"model", options.model.model},
-                   {"file", options.output},
-                   {"parameters", result.parameters},
-                   {"steps", result.steps},
-                   {"cancelled", result.cancelled},
-                   {"stopped_early", result.stopped_early},
-                   {"new_head", start.head},
-                   {"drawn", start.drawn.size()},
-                   {"resumed_from", result.resumed_from ? Json(result.resumed_from->string()) : Json()},
-                   {"epochs", Json::array()}};
-    answer.text = fmt::format("{} parameters\n", result.parameters);
+    answer.json = {
+        {"schema", "viridian.train/1"},
+        {"model", options.model.model},
+        {"file", options.output},
+        {"parameters", result.parameters},
+        {"samples",
+         {{"training", counts.training}, {"left_out", counts.left_out}, {"evaluation", counts.evaluation}}},
+        {"steps", result.steps},
+        {"cancelled", result.cancelled},
+        {"stopped_early", result.stopped_early},
+        {"new_head", start.head},
+        {"drawn", start.drawn.size()},
+        {"resumed_from", result.resumed_from ? Json(result.resumed_from->string()) : Json()},
+        {"epochs", Json::array()}};
+    answer.text = fmt::format("{} parameters\n{}\n", result.parameters, text_of(counts));
     if (!start.head.empty())
         answer.text +=
             fmt::format("a new head of {} classes: {}\n", options.head, fmt::join(start.head, ", "));
@@ -107,7 +138,9 @@ Answer describe(const TrainOptions& options, const Start& start, const train::Tr
                             : result.stopped_early ? fmt::format("stopped early, {} without a gain",
                                                                  counted(options.patience, "evaluation"))
                                                    : std::string("done");
-    answer.text += fmt::format("{}: {} steps, wrote {}\n", end, result.steps, options.output);
+    answer.text += fmt::format("{}: {} steps, wrote {} with {}\n", end, result.steps, options.output,
+                               text_of(result.weights_of, metrics));
+    add_weights(result, metrics, answer);
     return answer;
 }
 
@@ -175,6 +208,8 @@ Result<Answer> run_train(TrainOptions options) {
     VIRIDIAN_TRY(const std::unique_ptr<RunMeter> meter,
                  RunMeter::open(options.model.meter, options.record, listener));
     run.watch = meter.get();
+    const SampleCounts counts = counts_of(task, run);
+    if (counts.left_out > 0) listener.note(text_of(counts));
     VIRIDIAN_TRY(ReservedSpace room, room_for_model(options));
     train::Curve curve;
     std::optional<train::LineLog> log;
@@ -211,11 +246,22 @@ Result<Answer> run_train(TrainOptions options) {
     };
     VIRIDIAN_TRY(const train::TrainResult result, train::train(task, run, listener, on_step, on_evaluation));
     room.release();
-    if (auto written = export_model(options, task.samples, result); !written.ok())
-        return not_exported(written.error(), result);
+    const auto versions = write_trained(options, task.samples, result);
+    if (!versions.ok()) return not_exported(versions.error(), result);
+    std::optional<prove::Proof> proof;
+    if (result.witness) {
+        auto made = prove_written(options.output, options.model, *result.witness);
+        if (made.ok())
+            proof = std::move(made).value();
+        else if (!failure)
+            failure = made.error();
+    }
+    if (proof) VIRIDIAN_TRY(check_proven(*proof, options.output));
     meter->finish();
     if (!failure) failure = meter->failure();
-    Answer answer = describe(options, *start, result, *meter);
+    Answer answer = describe(options, *start, counts, run.metrics, result, *meter);
+    add_versions(*versions, answer);
+    if (proof) add_proof(*proof, options.output, answer);
     add_energy(*meter, curve, answer);
     if (auto page = write_page(options, answer); !page.ok() && !failure) failure = page.error();
     if (failure) {  // the model is there, and so is the summary

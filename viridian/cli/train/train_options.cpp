@@ -28,6 +28,10 @@ void add_ends(App app, TrainOptions& options) {
     app.add_option("--patience", options.patience,
                    "Stop after this many evaluations without a better first metric")
         .check(positive_number());
+    app.add_option("--export", options.exported,
+                   "Whose weights the written model has: best, those of the best evaluation by the first "
+                   "metric, or last (default: best with --patience, otherwise last)")
+        .check(one_of({"best", "last"}));
     app.add_option("--min-delta", options.least_gain, "What counts as better: more than this")
         .check(in_range(0.0, 1e9))
         .needs("--patience");
@@ -56,13 +60,12 @@ void add_rate_finder(App app, TrainOptions& options) {
 
 }  // namespace
 
-std::map<std::string, std::string> written(const TrainOptions& o) {
+std::map<std::string, std::string> written(const TrainOptions& o, bool follows_length) {
     const gradient::LossOptions& loss = o.step.step.loss;
     const gradient::OptimizerOptions& optimizer = o.step.step.optimizer;
     const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, " ")); };
     const auto number = [](auto value) { return fmt::format("{}", value); };
-    return {{"--data", o.data.path},
-            {"--eval", o.data.evaluation},
+    return {{"--eval", o.data.evaluation.empty() ? "" : "a file"},
             {"--eval-share", number(o.data.evaluation_share)},
             {"--input", list(o.data.inputs)},
             {"--label-column", o.data.open.csv.label},
@@ -96,7 +99,7 @@ std::map<std::string, std::string> written(const TrainOptions& o) {
             {"--train", list(o.step.train)},
             {"--rate", number(o.rate)},
             {"--schedule", o.schedule},
-            {"--epochs", number(o.epochs)},
+            {"--epochs, which the rates of --schedule follow,", follows_length ? number(o.epochs) : ""},
             {"--seed", number(o.seed)},
             {"--in-order", number(o.in_order)},
             {"--accumulate", number(o.accumulate)},
@@ -105,7 +108,7 @@ std::map<std::string, std::string> written(const TrainOptions& o) {
             {"--replace-head", number(o.head)},
             {"--patience", number(o.patience)},
             {"--min-delta", number(o.least_gain)},
-            {"--metric", o.patience > 0 ? list(o.metrics) : ""},
+            {"--metric", list(o.metrics)},
             {"--ema", o.average ? number(*o.average) : ""},
             {"--mask", list(o.data.masks)},
             {"--pad", list(o.data.pads)},
@@ -146,6 +149,10 @@ void add_train_options(App app, TrainOptions& options) {
         .needs("--checkpoints")
         .capture_default_str();
     app.add_flag("--resume", options.resume, "Go on from the newest checkpoint");
+    app.add_flag("--changed-data", options.changed_data,
+                 "Go on although the samples have other values than those of the first run, because they "
+                 "were repaired")
+        .needs("--resume");
     app.add_option("--log", options.log, "File for one JSON object a step");
     app.add_option("--tensorboard", options.tensorboard, "Folder for TensorBoard's scalars");
     add_energy(app, options);

@@ -30,13 +30,15 @@ struct TrainOptions {
     std::optional<double> average;  // decay of the moving average of weights
     int patience = 0;               // evaluations; 0: no early stop
     double least_gain = 0;
+    std::string exported;     // "best" or "last"; "": best with an early stop
     std::string checkpoints;  // folder
     std::int64_t every = 0;
     int keep = 3;
     bool resume = false;
-    std::string log;          // JSON lines
-    std::string tensorboard;  // folder
-    std::string record;       // folder
+    bool changed_data = false;  // of a resumed run
+    std::string log;            // JSON lines
+    std::string tensorboard;    // folder
+    std::string record;         // folder
     std::string html;
     // Instead of training.
     bool rate_finder = false;
@@ -44,10 +46,17 @@ struct TrainOptions {
     std::int64_t rate_steps = 100;
 };
 
+// Returns whether the run leaves the weights of its best evaluation behind.
+[[nodiscard]] inline bool exports_best(const TrainOptions& options) {
+    return options.exported.empty() ? options.patience > 0 : options.exported == "best";
+}
+
 // Adds the options to a command; their values are stored in `options`, which must outlive parsing.
 void add_train_options(App app, TrainOptions& options);
 
-// Returns the options that a resumed run must repeat, because its result depends on them, as typed.
-[[nodiscard]] std::map<std::string, std::string> written(const TrainOptions& options);
+// Returns the options that a resumed run must repeat, because its result depends on them, as typed; "" if one
+// is not given. Samples are compared by content instead of by the names of their files. `follows_length`: the
+// rates of the schedule depend on the number of epochs, which must then be repeated too.
+[[nodiscard]] std::map<std::string, std::string> written(const TrainOptions& options, bool follows_length);
 
 }  // namespace viridian::cli

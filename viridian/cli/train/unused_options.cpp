@@ -57,9 +57,10 @@ Result<void> check_kinds(const StepChoice& choice, const std::vector<OfKind<Kind
 }
 
 // What `train --rate-finder` does not read: it keeps nothing, evaluates nothing, and tries rates of its own.
-constexpr auto unused_by_rate_finder = std::to_array<const char*>(
-    {"-o", "--rate", "--schedule", "--epochs", "--eval", "--metric", "--ema", "--patience", "--checkpoints",
-     "--every", "--keep", "--resume", "--log", "--tensorboard", "--meter", "--record", "--html"});
+constexpr auto unused_by_rate_finder =
+    std::to_array<const char*>({"-o", "--rate", "--schedule", "--epochs", "--eval", "--metric", "--ema",
+                                "--patience", "--export", "--checkpoints", "--every", "--keep", "--resume",
+                                "--changed-data", "--log", "--tensorboard", "--meter", "--record", "--html"});
 
 Result<void> check_rate_finder(const TrainOptions& options) {
     if (!options.rate_finder) return {};
@@ -98,6 +99,10 @@ Result<void> check_train_options_used(const TrainOptions& options) {
     if (options.step.given("--metric") && data.evaluation.empty() && data.evaluation_share == 0)
         return fail(ErrorCode::invalid_argument, "give samples with --eval FILE or --eval-share 0.1",
                     "--metric is what evaluations print, and there are none");
+    if (options.exported == "best" && data.evaluation.empty() && data.evaluation_share == 0)
+        return fail(ErrorCode::invalid_argument,
+                    "give samples with --eval FILE or --eval-share 0.1, or leave --export out",
+                    "--export best takes the weights of the best evaluation, and there are none");
     if (!data.evaluation.empty() && data.evaluation_share > 0)
         return fail(ErrorCode::invalid_argument, "leave one of them out",
                     "--eval-share takes samples out of --data for evaluation, and --eval names others");

@@ -96,6 +96,20 @@ Result<graph::Graph> load(const Path& path, const LoadOptions& options, Listener
     return read_model(file.bytes(), path.string(), options, listener, ExternalData(folder), &file);
 }
 
+Result<Versions> versions_of(const Path& path) {
+    VIRIDIAN_TRY(const MappedFile file, MappedFile::open(path));
+    ModelProto model;
+    const google::protobuf::LogSilencer quiet;
+    VIRIDIAN_TRY(check_wire_budget(file.bytes(), path.string()));
+    if (!parse_message(model, file.bytes(), &file))
+        return fail(ErrorCode::malformed, "check that it is a whole .onnx file",
+                    "`{}` is not a readable ONNX model", path.string());
+    const Opsets opsets = opsets_of(model.opset_import());
+    const auto own = opsets.find("");
+    return Versions{.ir = static_cast<int>(model.ir_version()),
+                    .opset = own == opsets.end() ? 1 : static_cast<int>(own->second)};
+}
+
 Result<graph::Graph> parse(std::string_view bytes, std::string_view name, const LoadOptions& options,
                            Listener* listener) {
     return read_model(bytes, name, options, listener, ExternalData(), nullptr);

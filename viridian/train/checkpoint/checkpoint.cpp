@@ -7,16 +7,26 @@
 namespace viridian::train {
 namespace {
 
-// Returns a sentence's part for every option that differs: "--batch was 32 and is 64".
+// Returns a sentence's part for every option that differs: "--batch was 32 and is 64". An empty value says
+// that the option is not given.
 std::vector<std::string> differences(const Options& before, const Options& now) {
+    const auto value = [](const Options& options, const std::string& name) {
+        const auto found = options.find(name);
+        return found == options.end() ? std::string() : found->second;
+    };
+    Options all = before;
+    all.insert(now.begin(), now.end());
     std::vector<std::string> found;
-    for (const auto& [name, value] : before)
-        if (const auto other = now.find(name); other == now.end())
-            found.push_back(fmt::format("{} was {} and is not given", name, value));
-        else if (other->second != value)
-            found.push_back(fmt::format("{} was {} and is {}", name, value, other->second));
-    for (const auto& [name, value] : now)
-        if (!before.contains(name)) found.push_back(fmt::format("{} was not given and is {}", name, value));
+    for (const auto& entry : all) {
+        const std::string was = value(before, entry.first), is = value(now, entry.first);
+        if (was == is) continue;
+        if (is.empty())
+            found.push_back(fmt::format("{} was {} and is not given", entry.first, was));
+        else if (was.empty())
+            found.push_back(fmt::format("{} was not given and is {}", entry.first, is));
+        else
+            found.push_back(fmt::format("{} was {} and is {}", entry.first, was, is));
+    }
     return found;
 }
 

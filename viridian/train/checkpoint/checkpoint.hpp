@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viridian/base/file.hpp"
+#include "viridian/train/checkpoint/fingerprint.hpp"
 #include "viridian/train/checkpoint/safetensors_header.hpp"
 #include "viridian/train/named_tensor.hpp"
 
@@ -45,6 +46,7 @@ struct Checkpoint {
     Position position;
     std::string model;                      // the hash of the forward model
     Options options;                        // those that must be the same when the run goes on
+    std::vector<ColumnPrint> data;          // the samples, which must be the same too
     std::map<std::string, double> numbers;  // others that go on, such as the average of the loss
     std::optional<double> score;            // the evaluation's metric, by which the best one is kept
 

@@ -8,7 +8,7 @@
 namespace viridian::train {
 namespace {
 
-constexpr std::string_view checkpoint_schema = "viridian.checkpoint/1";
+constexpr std::string_view checkpoint_schema = "viridian.checkpoint/2";
 constexpr const char* description_key = "viridian.checkpoint";
 constexpr const char* checksum_key = "viridian.crc32c";
 
@@ -78,6 +78,18 @@ class Reader {
     std::optional<Error> error_;
 };
 
+std::vector<ColumnPrint> read_data(const Json& json, Reader& read) {
+    std::vector<ColumnPrint> data;
+    const Json* columns = read.member(json, "data");
+    if (columns == nullptr || !columns->is_array()) return read.complain("data"), data;
+    for (const Json& column : *columns)
+        data.push_back({.source = read.text(column, "source"),
+                        .column = read.text(column, "column"),
+                        .form = read.text(column, "form"),
+                        .values = read.text(column, "values")});
+    return data;
+}
+
 Description read_members(const Json& json, Reader& read) {
     Description description;
     Checkpoint& head = description.head;
@@ -89,6 +101,7 @@ Description read_members(const Json& json, Reader& read) {
                      .seed = read.count<std::uint64_t>(place, "seed")};
     head.model = read.text(json, "model");
     head.options = read.texts(json, "options");
+    head.data = read_data(json, read);
     for (const auto& [name, text] : read.texts(json, "numbers"))
         head.numbers[name] = read.parse(text, "numbers");
     if (read.member(json, "score") != nullptr) head.score = read.number(json, "score");
@@ -121,12 +134,19 @@ Metadata describe(const Checkpoint& checkpoint) {
                           {"crc32c", checksum_text(checksum_of(state.tensor))}});
     Json numbers = Json::object();
     for (const auto& [name, number] : checkpoint.numbers) numbers[name] = number_text(number);
+    Json data = Json::array();
+    for (const ColumnPrint& column : checkpoint.data)
+        data.push_back({{"source", column.source},
+                        {"column", column.column},
+                        {"form", column.form},
+                        {"values", column.values}});
     const Position& at = checkpoint.position;
     Json json = {
         {"schema", checkpoint_schema},
         {"position", {{"step", at.step}, {"epoch", at.epoch}, {"sample", at.sample}, {"seed", at.seed}}},
         {"model", checkpoint.model},
         {"options", Json(checkpoint.options)},
+        {"data", std::move(data)},
         {"numbers", std::move(numbers)}};
     if (checkpoint.score) json["score"] = number_text(*checkpoint.score);
     json["states"] = std::move(states);

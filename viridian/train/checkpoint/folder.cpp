@@ -58,7 +58,8 @@ Result<std::shared_ptr<const int>> lock_folder(const Path& folder) {
     return lock;
 }
 
-// Returns the path of the best among `files`, whose heads are read; damaged files and NaN are passed over.
+// Returns the path of the best among `files`, the newest first, whose heads are read; damaged files and NaN
+// are passed over.
 std::optional<Path> best_of(const std::vector<Path>& files, bool lower_is_better) {
     std::optional<Path> best;
     double best_score = 0;
@@ -66,7 +67,7 @@ std::optional<Path> best_of(const std::vector<Path>& files, bool lower_is_better
         const auto head = read_checkpoint_head(file);
         if (!head.ok() || !head->score || std::isnan(*head->score)) continue;
         const double score = *head->score;
-        if (best && (lower_is_better ? score >= best_score : score <= best_score)) continue;
+        if (best && (lower_is_better ? score > best_score : score < best_score)) continue;
         best = file;
         best_score = score;
     }
@@ -74,6 +75,10 @@ std::optional<Path> best_of(const std::vector<Path>& files, bool lower_is_better
 }
 
 }  // namespace
+
+Path checkpoint_path(const Path& folder, std::int64_t step) {
+    return folder / fmt::format("{}{:0{}}{}", name_prefix, step, name_digits, name_suffix);
+}
 
 std::vector<Path> checkpoints_in(const Path& folder) {
     std::vector<std::string> names = names_in(folder);
@@ -102,8 +107,7 @@ Result<CheckpointFolder> CheckpointFolder::open(const Path& folder, Keep keep) {
 }
 
 Result<Path> CheckpointFolder::save(const Checkpoint& checkpoint) {
-    const Path path =
-        folder_ / fmt::format("{}{:0{}}{}", name_prefix, checkpoint.position.step, name_digits, name_suffix);
+    const Path path = checkpoint_path(folder_, checkpoint.position.step);
     if (auto written = write_checkpoint(path, checkpoint); !written.ok()) {
         Error error = written.error();
         if (const auto files = checkpoints_in(folder_); !files.empty() && files.front() != path)

@@ -35,6 +35,8 @@ class CheckpointFolder {
     std::shared_ptr<const int> lock_;
 };
 
+// Returns the path of the checkpoint that is written after `step` steps.
+[[nodiscard]] Path checkpoint_path(const Path& folder, std::int64_t step);
 // Returns the files of checkpoints in `folder`, the newest first. There are none if there is no folder.
 [[nodiscard]] std::vector<Path> checkpoints_in(const Path& folder);
 
@@ -46,7 +48,7 @@ struct FoundCheckpoint {
 // Reads the newest checkpoint that is not damaged. Errors: file_not_found (no checkpoint), malformed (all
 // are damaged; the error is that of the newest).
 [[nodiscard]] Result<FoundCheckpoint> newest_checkpoint(const Path& folder);
-// Returns the file with the best score, or nothing if none has one.
+// Returns the file with the best score, the earliest of equally good ones, or nothing if none has a score.
 [[nodiscard]] std::optional<Path> best_checkpoint(const Path& folder, bool lower_is_better);
 
 }  // namespace viridian::train

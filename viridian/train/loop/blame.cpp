@@ -1,6 +1,7 @@
 #include "viridian/train/loop/blame.hpp"
 
 #include <chrono>
+#include <cmath>
 
 #include "viridian/train/loop/stepper.hpp"
 #include "viridian/train/not_finite.hpp"
@@ -54,6 +55,15 @@ Result<std::optional<Blame>> first_in_forward(const Task& task, const RunOptions
         }
     }
     return std::optional<Blame>();
+}
+
+// Says what helps a run that diverged: settings, and the newest checkpoint.
+std::string advice_for(const RunOptions& options) {
+    const std::vector<Path> kept =
+        options.checkpoints ? checkpoints_in(options.checkpoints->folder) : std::vector<Path>();
+    return kept.empty() ? std::string("choose a smaller --rate, or --clip 1")
+                        : fmt::format("choose a smaller --rate or --clip 1; the last good checkpoint is {}",
+                                      kept[0].string());
 }
 
 }  // namespace
@@ -114,6 +124,21 @@ Result<std::optional<Blame>> blame_tensor(const Task& task, const RunOptions& op
     Tensors states;
     for (const NamedTensor& view : views) states[view.name] = view.tensor;
     return first_in_forward(task, options, stepper.inputs(), std::move(parts), states);
+}
+
+Error not_finite_error(double loss, std::int64_t step, const Blame& blame, const RunOptions& options) {
+    return fail(ErrorCode::malformed, blame.next_step.empty() ? advice_for(options) : blame.next_step,
+                "the loss is {} in step {}: {}",
+                std::isnan(loss) ? "nan"
+                : loss > 0       ? "inf"
+                                 : "-inf",
+                step, blame.what);
+}
+
+Result<void> check_finite(std::span<const NamedTensor> states, std::int64_t step, const RunOptions& options) {
+    const std::optional<NotFinite> found = first_not_finite(states);
+    if (!found) return {};
+    return fail(ErrorCode::malformed, advice_for(options), "after step {} {}", step, found->text());
 }
 
 }  // namespace viridian::train

@@ -25,4 +25,13 @@ struct Blame {
                                                         const data::Batches& batches, std::int64_t bad,
                                                         Listener& listener);
 
+// Returns the error of a training step whose loss is not finite. Its next step is what helps a run that
+// diverged, settings and the newest checkpoint, unless the blame says what does.
+[[nodiscard]] Error not_finite_error(double loss, std::int64_t step, const Blame& blame,
+                                     const RunOptions& options);
+
+// Errors: malformed if one of the states after `step` is no finite number.
+[[nodiscard]] Result<void> check_finite(std::span<const NamedTensor> states, std::int64_t step,
+                                        const RunOptions& options);
+
 }  // namespace viridian::train

@@ -14,13 +14,16 @@ Result<void> Evaluator::open(const std::vector<data::ModelInput>& inputs) {
     inputs_ = inputs;
     data::BatchOptions plain = options_.batches;
     plain.augment = false;
-    VIRIDIAN_TRY(batches_,
-                 data::Batches::make(task_.evaluation_samples.value_or(task_.samples), inputs_, plain));
+    const bool judges = task_.evaluation.count() > 0;
+    const data::Dataset& samples =
+        judges && task_.evaluation_samples ? *task_.evaluation_samples : task_.samples;
+    VIRIDIAN_TRY(batches_, data::Batches::make(samples, inputs_, plain));
     for (const std::string& name : options_.metrics) {
         VIRIDIAN_TRY(Metric metric, parse_metric(name));
         metrics_.push_back(std::move(metric));
     }
-    portions_ = portions_of(task_.evaluation, options_.batch, task_.fixed_batch);
+    portions_ = judges ? portions_of(task_.evaluation, options_.batch, task_.fixed_batch)
+                       : portions_of(task_.training, options_.batch, task_.fixed_batch, 1);
     VIRIDIAN_TRY(add(portions_.front()));
     VIRIDIAN_TRY(add(portions_.back()));
     sizes_.rest();
@@ -33,16 +36,22 @@ Result<graph::Graph> Evaluator::graph_for(std::int64_t batch) {
                  gradient::evaluation_of(forward, step_, options_.step.loss));
     judged_ = std::move(evaluation.judged);
     terms_ = std::move(evaluation.terms);
+    network_outputs_ = forward.outputs().size();
     return std::move(evaluation.graph);
 }
 
-Result<Judgement> Evaluator::judge(const Tensors& weights, Listener& listener, const std::string& what) {
+Result<std::optional<Judgement>> Evaluator::judge(const Tensors& weights, Listener& listener,
+                                                  const std::string& what) {
     for (Metric& metric : metrics_) metric.reset();
     loss_sum_ = loss_count_ = 0;
     VIRIDIAN_TRY(Runner* const first,
                  sizes_.at(static_cast<std::int64_t>(portions_.front().draw.samples.size())));
     VIRIDIAN_TRY(first->set_states(weights));
     for (std::size_t i = 0; i < portions_.size(); ++i) {
+        if (listener.cancelled()) {
+            sizes_.rest();
+            return std::optional<Judgement>();
+        }
         listener.progress(fmt::format("{}, batch {}/{}", what, i + 1, portions_.size()));
         VIRIDIAN_TRY(add(portions_[i]));
     }
@@ -51,7 +60,23 @@ Result<Judgement> Evaluator::judge(const Tensors& weights, Listener& listener, c
     for (const Metric& metric : metrics_) {
         VIRIDIAN_TRY(found.metrics[metric.name()], metric.value());
     }
-    return found;
+    return std::optional(std::move(found));
+}
+
+Result<Witness> Evaluator::witness(const Tensors& weights) {
+    const data::Draw& draw = portions_.front().draw;
+    Witness made{.batch = static_cast<std::int64_t>(draw.samples.size()), .inputs = {}, .outputs = {}};
+    VIRIDIAN_TRY(Runner* const runner, sizes_.at(made.batch));
+    VIRIDIAN_TRY(runner->set_states(weights));
+    VIRIDIAN_TRY(data::Batch batch, batches_->batch(draw));
+    made.inputs = named(inputs_, std::move(batch.inputs));
+    VIRIDIAN_TRY(const std::vector<graph::Tensor>* const outputs, runner->run(made.inputs));
+    for (std::size_t i = 0; i < network_outputs_; ++i) {
+        made.outputs.push_back((*outputs)[i]);
+        static_cast<void>(made.outputs.back().mutable_bytes());  // a copy, for the runner writes them again
+    }
+    sizes_.rest();
+    return made;
 }
 
 // Adds one batch to the metrics and to the loss, whose terms lie in the order of the samples.

@@ -4,9 +4,10 @@
 
 namespace viridian::train {
 
-std::vector<Portion> portions_of(const data::Subset& subset, std::int64_t batch, bool full) {
+std::vector<Portion> portions_of(const data::Subset& subset, std::int64_t batch, bool full,
+                                 std::size_t most) {
     std::vector<Portion> portions;
-    for (std::int64_t first = 0; first < subset.count(); first += batch) {
+    for (std::int64_t first = 0; first < subset.count() && portions.size() < most; first += batch) {
         Portion& portion = portions.emplace_back();
         portion.draw.first = first;
         portion.counted = std::min(batch, subset.count() - first);

@@ -9,9 +9,8 @@
 #include "viridian/train/loop/blame.hpp"
 #include "viridian/train/loop/evaluator.hpp"
 #include "viridian/train/loop/remaining_time.hpp"
-#include "viridian/train/loop/stepper.hpp"
+#include "viridian/train/loop/run_state.hpp"
 #include "viridian/train/not_finite.hpp"
-#include "viridian/train/weights/moving_average.hpp"
 
 namespace viridian::train {
 namespace {
@@ -21,8 +20,6 @@ using Clock = std::chrono::steady_clock;
 Seconds since(Clock::time_point start) {
     return Seconds(std::chrono::duration<double>(Clock::now() - start).count());
 }
-
-constexpr std::string_view average_ending = ".average";  // of the name of a moving average in a checkpoint
 
 using Parts = std::vector<data::Batch>;  // a batch, or the micro-batches of a step
 
@@ -36,9 +33,9 @@ class Trainer {
           on_step_(on_step),
           on_evaluation_(on_evaluation),
           stepper_(task, options),
-          evaluator_(task, options, stepper_.step()),
-          stop_(options.early_stop) {
-        if (options.average_decay) averages_.emplace(*options.average_decay);
+          evaluator_(task, options, stepper_.step()) {
+        run_.stop = options.early_stop;
+        if (options.average_decay) run_.averages.emplace(*options.average_decay);
     }
 
     Result<TrainResult> run() {
@@ -46,36 +43,35 @@ class Trainer {
         VIRIDIAN_TRY(resume());
         const std::int64_t total = options_.epochs * sampler_->steps_per_epoch();
         data::Prefetch<Parts> batches(
-            [this, next = position_.step, total]() mutable -> Result<std::optional<Parts>> {
+            [this, next = run_.position.step, total]() mutable -> Result<std::optional<Parts>> {
                 if (next >= total) return std::optional<Parts>();
                 VIRIDIAN_TRY(Parts parts, parts_of(*sampler_, *training_, next++, options_.accumulate));
                 return std::optional(std::move(parts));
             },
             4);
-        result_.stopped_early = stop_ && stop_->waited >= stop_->patience;  // before it was resumed
-        while (position_.step < total && !result_.cancelled && !result_.stopped_early) {
+        result_.stopped_early =
+            run_.stop && run_.stop->waited >= run_.stop->patience;  // before it was resumed
+        while (run_.position.step < total && !result_.cancelled && !result_.stopped_early) {
             const Clock::time_point start = Clock::now();  // waiting for data is part of a step
             begin_step();
             Result<std::optional<Parts>> parts = batches.next();
             if (!parts.ok()) return kept(parts.error());
             VIRIDIAN_TRY(step(std::move(**parts), total, start));
             const Clock::time_point pause = Clock::now();
-            const bool epoch_ends = position_.step % sampler_->steps_per_epoch() == 0;
+            const bool epoch_ends = run_.position.step % sampler_->steps_per_epoch() == 0;
             if (epoch_ends) VIRIDIAN_TRY(end_epoch());
-            result_.cancelled = listener_.cancelled();
+            result_.cancelled = result_.cancelled || listener_.cancelled();
             const std::int64_t every = options_.checkpoints ? options_.checkpoints->every : 0;
-            if (epoch_ends || result_.cancelled || (every > 0 && position_.step % every == 0))
-                VIRIDIAN_TRY(save(epoch_ends));
+            if (epoch_ends || result_.cancelled || (every > 0 && run_.position.step % every == 0))
+                VIRIDIAN_TRY(save(epoch_ends && !evaluation_is_due()));
             remaining_.pause(since(pause));
             if (epoch_ends) remaining_.end_epoch();
         }
         turn_to(Activity::other);
         VIRIDIAN_TRY(finite_states());
-        VIRIDIAN_TRY(result_.weights, weights());
-        for (auto& [name, weight] : result_.weights)
-            static_cast<void>(weight.mutable_bytes());  // a copy, for states go with the run
-        result_.steps = position_.step;
-        if (last_saved_ != position_.step) result_.checkpoint.reset();
+        VIRIDIAN_TRY(leave_weights());
+        result_.steps = run_.position.step;
+        if (last_saved_ != run_.position.step) result_.checkpoint.reset();
         return std::move(result_);
     }
 
@@ -103,38 +99,64 @@ class Trainer {
         return {};
     }
 
+    // Takes the weights that the run leaves behind, and what they answer to a batch.
+    Result<void> leave_weights() {
+        const Position& at = run_.position;
+        if (options_.keep_best && run_.best) {
+            result_.weights = std::move(best_weights_);
+            result_.weights_of = {
+                .best = true, .step = run_.best->step, .epoch = run_.best->epoch, .score = run_.best->score};
+        } else {
+            VIRIDIAN_TRY(result_.weights, copied_weights());
+            const std::int64_t each = sampler_->steps_per_epoch();
+            result_.weights_of = {.step = at.step, .epoch = at.step / each, .between = at.step % each != 0};
+        }
+        stepper_.rest();  // the memory of the step is not needed any more
+        const auto witness = [&]() -> Result<Witness> {
+            if (task_.evaluation.count() == 0) VIRIDIAN_TRY(evaluator_.open(stepper_.inputs()));
+            return evaluator_.witness(result_.weights);
+        };
+        if (auto made = witness(); made.ok())
+            result_.witness = std::move(made).value();
+        else
+            listener_.warning(fmt::format(
+                "the written model cannot be compared with the run, which goes on: {}", made.error().text()));
+        return {};
+    }
+
     void begin_step() {
         if (options_.watch == nullptr) return;
         const std::int64_t each = sampler_->steps_per_epoch();
-        stepper_.record(options_.watch->before(
-            {.epoch = position_.step / each + 1, .in_epoch = position_.step % each, .steps_in_epoch = each}));
+        stepper_.record(options_.watch->before({.epoch = run_.position.step / each + 1,
+                                                .in_epoch = run_.position.step % each,
+                                                .steps_in_epoch = each}));
     }
 
     Result<void> step(Parts parts, std::int64_t total, Clock::time_point start) {
         std::int64_t samples = 0;
         for (const data::Batch& part : parts) samples += static_cast<std::int64_t>(part.draw.samples.size());
-        const double now = rate_at(options_, *sampler_, position_.step);
+        const double now = rate_at(options_, *sampler_, run_.position.step);
         VIRIDIAN_TRY(const StepResult made, stepper_.run(parts, now));
         if (!std::isfinite(made.loss)) return not_finite(made.loss, parts);
-        ++position_.step;
+        ++run_.position.step;
         VIRIDIAN_TRY(const std::vector<NamedTensor> statistics, stepper_.views(stepper_.step().statistics));
-        VIRIDIAN_TRY(
-            check_finite(statistics));  // an infinite variance makes outputs zero, and no loss infinite
-        if (averages_) {
+        // An infinite variance makes outputs zero, and no loss infinite.
+        VIRIDIAN_TRY(check_finite(statistics, run_.position.step, options_));
+        if (run_.averages) {
             VIRIDIAN_TRY(const std::vector<NamedTensor> weights, stepper_.views(kept_));
-            VIRIDIAN_TRY(averages_->update(weights));
+            VIRIDIAN_TRY(run_.averages->update(weights));
         }
-        numbers_["loss"] += made.loss * static_cast<double>(samples);
-        numbers_["samples"] += static_cast<double>(samples);
-        average_.add(made.loss);
+        run_.numbers["loss"] += made.loss * static_cast<double>(samples);
+        run_.numbers["samples"] += static_cast<double>(samples);
+        run_.loss.add(made.loss);
         const Seconds seconds = since(start);
-        numbers_["seconds"] += seconds.value;
-        report({.step = position_.step,
+        run_.numbers["seconds"] += seconds.value;
+        report({.step = run_.position.step,
                 .steps = total,
-                .epoch = (position_.step - 1) / sampler_->steps_per_epoch() + 1,
+                .epoch = (run_.position.step - 1) / sampler_->steps_per_epoch() + 1,
                 .epochs = options_.epochs,
                 .loss = made.loss,
-                .average_loss = average_.value(),
+                .average_loss = run_.loss.value(),
                 .rate = now,
                 .seconds = seconds,
                 .samples = samples,
@@ -150,22 +172,6 @@ class Trainer {
         if (on_step_) on_step_(record);
     }
 
-    // What helps a run that diverged.
-    [[nodiscard]] std::string advice() const {
-        const std::vector<Path> kept =
-            options_.checkpoints ? checkpoints_in(options_.checkpoints->folder) : std::vector<Path>();
-        return kept.empty()
-                   ? std::string("choose a smaller --rate, or --clip 1")
-                   : fmt::format("choose a smaller --rate or --clip 1; the last good checkpoint is {}",
-                                 kept[0].string());
-    }
-
-    Result<void> check_finite(std::span<const NamedTensor> states) const {
-        const std::optional<NotFinite> found = first_not_finite(states);
-        if (!found) return {};
-        return fail(ErrorCode::malformed, advice(), "after step {} {}", position_.step, found->text());
-    }
-
     // A loss that is no number ends the run: the states may be damaged, so they are not kept.
     Result<void> not_finite(double loss, const Parts& parts) {
         std::optional<Blame> blame =
@@ -174,34 +180,42 @@ class Trainer {
             VIRIDIAN_TRY(const std::vector<NamedTensor> states, stepper_.views());
             if (const std::optional<NotFinite> first = first_not_finite(states)) blame = {first->text(), ""};
             stepper_.rest();
-            auto found = blame_tensor(task_, options_, *sampler_, *training_, position_.step, listener_);
+            auto found = blame_tensor(task_, options_, *sampler_, *training_, run_.position.step, listener_);
             if (found.ok() && *found) blame = *found;
         }
         if (!blame) blame = {"all states are finite, so the loss itself overflows", ""};
-        return fail(ErrorCode::malformed, blame->next_step.empty() ? advice() : blame->next_step,
-                    "the loss is {} in step {}: {}",
-                    std::isnan(loss) ? "nan"
-                    : loss > 0       ? "inf"
-                                     : "-inf",
-                    position_.step + 1, blame->what);
+        return not_finite_error(loss, run_.position.step + 1, *blame, options_);
     }
 
-    Result<void> end_epoch() {
-        EpochRecord record{.epoch = position_.step / sampler_->steps_per_epoch(),
-                           .step = position_.step,
-                           .loss = numbers_["loss"] / numbers_["samples"],
-                           .seconds = Seconds(numbers_["seconds"]),
-                           .samples = static_cast<std::int64_t>(numbers_["samples"]),
+    // An epoch has ended, and its evaluation has not: it was stopped, or its data could not be read.
+    [[nodiscard]] bool evaluation_is_due() const {
+        const std::int64_t each = sampler_->steps_per_epoch();
+        return run_.position.step % each == 0 && run_.position.epoch < run_.position.step / each;
+    }
+
+    // `again`: a run that was stopped before the evaluation goes on with it.
+    Result<void> end_epoch(bool again = false) {
+        auto& sums = run_.numbers;
+        EpochRecord record{.epoch = run_.position.step / sampler_->steps_per_epoch(),
+                           .step = run_.position.step,
+                           .loss = sums["loss"] / sums["samples"],
+                           .seconds = Seconds(sums["seconds"]),
+                           .samples = static_cast<std::int64_t>(sums["samples"]),
                            .evaluation = {}};
         stepper_.record(nullptr);  // the recorder is gone after this
         VIRIDIAN_TRY(finite_states());
-        if (options_.watch != nullptr) options_.watch->end_epoch();
-        numbers_["loss"] = numbers_["samples"] = numbers_["seconds"] = 0;
-        position_.epoch = record.epoch;
-        if (task_.evaluation.count() > 0)
-            if (auto judged = evaluate(record); !judged.ok()) return kept(judged.error());
-        if (const std::optional<double> score = score_of(record); stop_ && score)
-            result_.stopped_early = stop_->update(*score);
+        if (options_.watch != nullptr && !again) options_.watch->end_epoch();
+        if (task_.evaluation.count() > 0) {
+            const Result<bool> judged = evaluate(record);
+            if (!judged.ok()) return kept(judged.error());
+            if (!*judged) {
+                result_.cancelled = true;
+                return {};
+            }
+        }
+        sums["loss"] = sums["samples"] = sums["seconds"] = 0;
+        run_.position.epoch = record.epoch;
+        if (record.evaluation && !evaluator_.metrics().empty()) VIRIDIAN_TRY(heed(record));
         result_.epochs.push_back(std::move(record));
         return {};
     }
@@ -210,19 +224,36 @@ class Trainer {
         if (options_.watch != nullptr) options_.watch->turn_to(activity);
     }
 
-    Result<void> evaluate(EpochRecord& record) {
+    // Returns false if the evaluation was stopped.
+    Result<bool> evaluate(EpochRecord& record) {
         turn_to(Activity::evaluation);
         const Clock::time_point start = Clock::now();
         VIRIDIAN_TRY(const Tensors judged, weights());
         const std::string what = fmt::format("evaluation after epoch {}/{}", record.epoch, options_.epochs);
-        VIRIDIAN_TRY(Judgement found, evaluator_.judge(judged, listener_, what));
+        VIRIDIAN_TRY(std::optional<Judgement> found, evaluator_.judge(judged, listener_, what));
+        if (!found) return false;
         record.evaluation = {.step = record.step,
                              .epoch = record.epoch,
-                             .loss = found.loss,
-                             .metrics = std::move(found.metrics),
+                             .loss = found->loss,
+                             .metrics = std::move(found->metrics),
                              .seconds = since(start),
                              .samples = task_.evaluation.count()};
         if (on_evaluation_) on_evaluation_(*record.evaluation);
+        return true;
+    }
+
+    // Decides whether an evaluation is the best so far, and whether the run ends.
+    Result<void> heed(const EpochRecord& record) {
+        const Metric& first = evaluator_.metrics()[0];
+        const double score = record.evaluation->metrics.at(first.name());
+        if (run_.stop) result_.stopped_early = run_.stop->update(score);
+        const bool better =
+            !run_.best || (first.lower_is_better() ? score < run_.best->score : score > run_.best->score);
+        if (std::isnan(score) || !better) return {};
+        run_.best = {.score = score, .epoch = record.epoch, .step = run_.position.step};
+        if (options_.keep_best) {
+            VIRIDIAN_TRY(best_weights_, copied_weights());
+        }
         return {};
     }
 
@@ -232,17 +263,22 @@ class Trainer {
         return record.evaluation->metrics.at(evaluator_.metrics()[0].name());
     }
 
-    // Returns the parameters and statistics that the run stands for: their averages, if it keeps some. They
-    // are valid until the next step.
+    // Returns the parameters and statistics, or their averages if the run keeps some, until the next step.
     Result<Tensors> weights() {
         Tensors all;
         VIRIDIAN_TRY(std::vector<NamedTensor> states, stepper_.views(kept_));
         for (NamedTensor& state : states) all[state.name] = std::move(state.tensor);
-        if (!averages_ || averages_->updates() == 0) return all;
-        for (const NamedTensor& average : averages_->averages()) {
+        if (!run_.averages || run_.averages->updates() == 0) return all;
+        for (const NamedTensor& average : run_.averages->averages()) {
             graph::Tensor& weight = all.at(average.name);
             VIRIDIAN_TRY(weight, data::convert(average.tensor, weight.type(), {}, average.name));
         }
+        return all;
+    }
+
+    Result<Tensors> copied_weights() {
+        VIRIDIAN_TRY(Tensors all, weights());
+        for (auto& [name, weight] : all) static_cast<void>(weight.mutable_bytes());
         return all;
     }
 
@@ -250,7 +286,7 @@ class Trainer {
     // finite number, so that it is never kept.
     Result<Tensors> finite_states() {
         VIRIDIAN_TRY(std::vector<NamedTensor> all, stepper_.views());
-        VIRIDIAN_TRY(check_finite(all));
+        VIRIDIAN_TRY(check_finite(all, run_.position.step, options_));
         Tensors states;
         for (NamedTensor& state : all) states[state.name] = std::move(state.tensor);
         return states;
@@ -258,17 +294,17 @@ class Trainer {
 
     // Returns `error` after a checkpoint, because what was trained must not be lost with it.
     Error kept(Error error) {
-        if (!folder_ || position_.step == 0 || !save(false).ok() || last_saved_ != position_.step)
+        if (!folder_ || run_.position.step == 0 || !save(false).ok() || last_saved_ != run_.position.step)
             return error;
-        error.next_step +=
-            fmt::format("; {} are kept, and --resume goes on from there", counted(position_.step, "step"));
+        error.next_step += fmt::format("; {} are kept, and --resume --changed-data goes on from there",
+                                       counted(run_.position.step, "step"));
         return error;
     }
 
     // A disk that is full now may have room at the next checkpoint, so the run goes on.
     Result<void> saved_or_warned(Result<Path> written) {
         if (written.ok()) {
-            last_saved_ = position_.step;
+            last_saved_ = run_.position.step;
             unsaved_ = false;
             result_.checkpoint = *written;
             return {};
@@ -277,7 +313,7 @@ class Trainer {
         if (error.code != ErrorCode::disk_full && error.code != ErrorCode::file_not_writable) return error;
         if (!std::exchange(unsaved_, true))
             listener_.warning(fmt::format("step {} has no checkpoint, and the run goes on: {}",
-                                          position_.step, error.text()));
+                                          run_.position.step, error.text()));
         return {};
     }
 
@@ -285,32 +321,13 @@ class Trainer {
     Result<void> save(bool judged) {
         if (!folder_) return {};
         turn_to(Activity::checkpoint);
-        Checkpoint checkpoint;
         VIRIDIAN_TRY(const Tensors states, finite_states());
-        for (const StateAbout& state : stepper_.states_about())
-            checkpoint.states.push_back({.name = state.name,
-                                         .role = std::string(name_of(state.role)),
-                                         .of = state.of,
-                                         .tensor = states.at(state.name)});
-        if (averages_)
-            for (const NamedTensor& average : averages_->averages())
-                checkpoint.states.push_back({.name = average.name + std::string(average_ending),
-                                             .role = "average",
-                                             .of = average.name,
-                                             .tensor = average.tensor});
-        checkpoint.position = position_;
-        checkpoint.position.seed = options_.seed;
-        checkpoint.position.sample = static_cast<std::int64_t>(numbers_["samples"]);
+        run_.position.seed = options_.seed;
+        run_.position.sample = static_cast<std::int64_t>(run_.numbers["samples"]);
+        Checkpoint checkpoint = checkpoint_of(run_, stepper_.states_about(), states);
         checkpoint.model = stepper_.model_hash();
         checkpoint.options = options_.written;
-        checkpoint.numbers = numbers_;
-        checkpoint.numbers["average.sum"] = average_.sum;
-        checkpoint.numbers["average.weight"] = average_.weight;
-        if (averages_) checkpoint.numbers["weights.updates"] = static_cast<double>(averages_->updates());
-        if (stop_) {
-            checkpoint.numbers["stop.waited"] = stop_->waited;
-            if (!std::isnan(stop_->best)) checkpoint.numbers["stop.best"] = stop_->best;
-        }
+        checkpoint.data = options_.checkpoints->data;
         if (judged && !result_.epochs.empty()) checkpoint.score = score_of(result_.epochs.back());
         return saved_or_warned(folder_->save(checkpoint));
     }
@@ -320,36 +337,36 @@ class Trainer {
         if (checkpoints_in(options_.checkpoints->folder).empty()) return {};
         VIRIDIAN_TRY(FoundCheckpoint found, newest_checkpoint(options_.checkpoints->folder));
         for (const std::string& note : found.notes) listener_.warning(note);
+        const std::string file = found.path.string();
         VIRIDIAN_TRY(check_resumable(found.checkpoint, found.path, stepper_.model_hash(), options_.written));
-        Tensors states;
-        for (SavedState& state : found.checkpoint.states) states[state.name] = std::move(state.tensor);
-        std::vector<std::string> needed;
-        for (const StateAbout& state : stepper_.states_about()) needed.push_back(state.name);
-        if (averages_)
-            for (const std::string& name : kept_) needed.push_back(name + std::string(average_ending));
-        for (const std::string& name : needed)
-            if (!states.contains(name))
-                return fail(ErrorCode::mismatch, "resume with the options of the run that wrote it",
-                            "{} has no state `{}`", found.path.string(), name);
+        VIRIDIAN_TRY(check_same_samples(found.checkpoint.data, options_.checkpoints->data, file,
+                                        options_.checkpoints->changed_data));
+        VIRIDIAN_TRY(const Tensors states,
+                     restored(std::move(found.checkpoint), found.path, stepper_.states_about(), kept_, run_));
+        if (run_.position.step > options_.epochs * sampler_->steps_per_epoch())
+            return fail(ErrorCode::mismatch, "give --epochs as many or more, or start a new run",
+                        "the run of `{}` has finished {}, which are more than {}", file,
+                        counted(run_.position.step, "step"), counted(options_.epochs, "epoch"));
         VIRIDIAN_TRY(stepper_.set_states(states));
-        position_ = found.checkpoint.position;
-        numbers_ = found.checkpoint.numbers;
-        average_.sum = numbers_["average.sum"];
-        average_.weight = numbers_["average.weight"];
-        if (averages_) {
-            std::vector<NamedTensor> averages;
-            for (const std::string& name : kept_)
-                averages.push_back({name, states.at(name + std::string(average_ending))});
-            averages_->restore(std::move(averages), static_cast<std::int64_t>(numbers_["weights.updates"]));
-        }
-        if (stop_) {
-            stop_->waited = static_cast<int>(numbers_["stop.waited"]);
-            if (const auto best = numbers_.find("stop.best"); best != numbers_.end())
-                stop_->best = best->second;
-        }
         result_.resumed_from = result_.checkpoint = found.path;
-        last_saved_ = position_.step;
-        return {};
+        last_saved_ = run_.position.step;
+        find_best_weights();
+        if (!evaluation_is_due()) return {};
+        VIRIDIAN_TRY(end_epoch(true));
+        return evaluation_is_due() ? Result<void>() : save(true);
+    }
+
+    // The weights of the best evaluation before the run was resumed.
+    void find_best_weights() {
+        if (!options_.keep_best || !run_.best) return;
+        const Path file = checkpoint_path(options_.checkpoints->folder, run_.best->step);
+        auto weights = judged_weights(file, kept_);
+        if (weights.ok()) return static_cast<void>(best_weights_ = std::move(weights).value());
+        listener_.warning(
+            fmt::format("the best weights so far, those after epoch {}, are lost, and the best "
+                        "of the evaluations from here on are kept: {}",
+                        run_.best->epoch, weights.error().text()));
+        run_.best.reset();
     }
 
     const Task& task_;
@@ -363,15 +380,12 @@ class Trainer {
     Evaluator evaluator_;
     std::optional<data::Sampler> sampler_;
     std::optional<data::Batches> training_;
-    std::optional<MovingAverage> averages_;
-    std::optional<EarlyStop> stop_;
     std::optional<CheckpointFolder> folder_;
 
-    Position position_;
-    std::int64_t last_saved_ = 0;            // the step of the newest checkpoint
-    bool unsaved_ = false;                   // one could not be written since
-    std::map<std::string, double> numbers_;  // sums of the epoch under way
-    LossAverage average_;
+    RunState run_;
+    Tensors best_weights_;         // of the best evaluation, with RunOptions::keep_best
+    std::int64_t last_saved_ = 0;  // the step of the newest checkpoint
+    bool unsaved_ = false;         // one could not be written since
     RemainingTime remaining_;
     TrainResult result_;
 };

@@ -51,6 +51,9 @@ struct CheckpointOptions {
     Keep keep;
     std::int64_t every = 0;  // steps between two; 0: after every epoch
     bool resume = false;     // go on from the newest one, if there is one
+    // The samples of the run, which a resumed run must read too; with `changed_data` their values may differ.
+    std::vector<ColumnPrint> data = {};
+    bool changed_data = false;
 };
 
 // RunOptions say how a run trains and evaluates.
@@ -71,6 +74,9 @@ struct RunOptions {
     // The decay of a moving average of weights and statistics (moving_average.hpp). With it, the averages are
     // what evaluations judge and what the run leaves behind.
     std::optional<double> average_decay;
+    // The run leaves behind the weights that the best evaluation judged, by the first metric, instead of the
+    // last ones. The earliest of equally good ones counts.
+    bool keep_best = false;
     std::optional<CheckpointOptions> checkpoints;
     Watch* watch = nullptr;                      // looks on; may be null
     std::map<std::string, std::string> written;  // the options as typed, which a resumed run must repeat
@@ -86,6 +92,23 @@ struct EpochRecord {
     std::optional<EvaluationRecord> evaluation;  // after it
 };
 
+// A Witness is a batch of an evaluation and what the network with the weights that a run leaves behind
+// answered to it, so that the written model can be compared.
+struct Witness {
+    std::int64_t batch = 0;
+    std::map<std::string, graph::Tensor> inputs;  // by name
+    std::vector<graph::Tensor> outputs;           // of the network, in its order
+};
+
+// A WeightsOf says when a run had the weights that it leaves behind.
+struct WeightsOf {
+    bool best = false;                 // of all evaluations; otherwise the last
+    std::int64_t step = 0;             // finished then
+    std::int64_t epoch = 0;            // finished then
+    bool between = false;              // within the epoch after it
+    std::optional<double> score = {};  // of the best evaluation
+};
+
 // A TrainResult is what a run leaves behind.
 struct TrainResult {
     std::vector<EpochRecord> epochs;  // of this process; a resumed run has those that followed
@@ -94,8 +117,10 @@ struct TrainResult {
     std::optional<Path> resumed_from;
     std::optional<Path> checkpoint;                // that holds the last state; nothing if it was not kept
     std::map<std::string, graph::Tensor> weights;  // trained parameters and statistics, by the model's names
-    bool cancelled = false;                        // the listener ended the run; its last state is kept
-    bool stopped_early = false;                    // by RunOptions::early_stop
+    WeightsOf weights_of;
+    std::optional<Witness> witness;  // nothing if none could be made, of which the listener was warned
+    bool cancelled = false;          // the listener ended the run; its last state is kept
+    bool stopped_early = false;      // by RunOptions::early_stop
 };
 
 // These hear of every step and of every evaluation. They are called on the thread that trains.

@@ -114,20 +114,20 @@ double exponential(const Schedule& s, double step, const RunLength& run) {
 }
 
 constexpr std::array<ScheduleRow, 8> rows = {{
-    {"constant", "the same rate in every step", "constant:warmup=100", constant_options, constant},
+    {"constant", "the same rate in every step", "constant:warmup=100", constant_options, constant, false},
     {"step", "multiplied by `factor` after every `every` steps", "step:every=30e,factor=0.1", step_options,
-     step_wise},
+     step_wise, false},
     {"multi-step", "multiplied by `factor` at each of `at`", "multi-step:at=30e/60e/80e,factor=0.1",
-     multi_step_options, multi_step},
+     multi_step_options, multi_step, false},
     {"linear", "a straight line from `initial` to `final`", "linear:final=0,warmup=100", linear_options,
-     linear},
-    {"cosine", "half a wave from 1 to `final`", "cosine:final=0.01,warmup=5e", cosine_options, cosine},
+     linear, true},
+    {"cosine", "half a wave from 1 to `final`", "cosine:final=0.01,warmup=5e", cosine_options, cosine, true},
     {"one-cycle", "up from `initial` to 1 in `rise` of the steps, then down to `final`", "one-cycle:rise=0.3",
-     one_cycle_options, one_cycle},
+     one_cycle_options, one_cycle, true},
     {"polynomial", "from 1 to `final` as (1 - t/T)^power", "polynomial:power=2,final=0", polynomial_options,
-     polynomial},
+     polynomial, true},
     {"exponential", "multiplied by `factor` every `every` steps, without jumps",
-     "exponential:factor=0.95,every=1e", exponential_options, exponential},
+     "exponential:factor=0.95,every=1e", exponential_options, exponential, false},
 }};
 
 }  // namespace

@@ -62,6 +62,7 @@ struct ScheduleRow {
     std::string_view example;
     std::span<const ScheduleOption> options;
     double (*factor)(const Schedule& schedule, double step, const RunLength& run);
+    bool follows_length;  // the factor of a step depends on how many steps the run has
 };
 // Returns every schedule, in the order in which help texts list them.
 [[nodiscard]] std::span<const ScheduleRow> schedule_rows();

@@ -1,0 +1,176 @@
+#include "viridian/movement/fusion.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::movement {
+namespace {
+
+using graph::Attributes;
+using graph::Dims;
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+using testing::ElementsAre;
+namespace op = graph::op;
+
+// A graph under construction, with nodes named by the test.
+struct Net {
+    Graph graph;
+
+    ValueId input(const std::string& name, const Dims& dims) {
+        return graph.add_input(name, {graph::ElementType::f32, graph::shape_of(dims)});
+    }
+    ValueId axes(const Dims& values) {
+        return graph.add_constant("axes", Tensor::i64({static_cast<std::int64_t>(values.size())}, values));
+    }
+    ValueId weight(const Dims& dims) {
+        return graph.add_constant("weight", Tensor(graph::ElementType::f32, dims));
+    }
+    ValueId add(graph::KnownOperator op, const std::string& name, std::vector<ValueId> inputs,
+                Attributes attributes = {}) {
+        return graph.add(op, std::move(inputs), std::move(attributes), name);
+    }
+    ValueId sum(const std::string& name, ValueId x, const Dims& over, bool keep = true) {
+        return add(op::ReduceSum, name, {x, axes(over)}, {{"keepdims", std::int64_t{keep}}});
+    }
+
+    // The regions that were found: names of nodes, joined by "+".
+    std::vector<std::string> regions(std::vector<ValueId> outputs, FusionRule rule = FusionRule::published) {
+        graph.set_outputs(std::move(outputs));
+        EXPECT_TRUE(graph::infer_types(graph).ok());
+        const auto fusion = fuse(graph, rule);
+        EXPECT_TRUE(fusion.ok());
+        found = *fusion;
+        std::vector<std::string> texts;
+        for (const Region& region : fusion->regions) {
+            std::string text;
+            for (const graph::NodeId id : region.nodes)
+                text += (text.empty() ? "" : "+") + graph.node(id).name;
+            texts.push_back(text);
+        }
+        return texts;
+    }
+    Fusion found;
+};
+
+TEST(Fusion, JoinsOperatorsOfOneSpace) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), a = net.add(op::Relu, "a", {x}), b = net.add(op::Exp, "b", {a});
+    EXPECT_THAT(net.regions({b}), ElementsAre("a+b"));
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).moved(), 48);  // a's result is not stored
+    EXPECT_THAT(net.regions({b}, FusionRule::none), ElementsAre("a", "b"));
+}
+
+TEST(Fusion, StoresWhatOthersRead) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), a = net.add(op::Relu, "a", {x}), b = net.add(op::Exp, "b", {a});
+    const ValueId y = net.add(op::MatMul, "c", {a, net.weight({6, 2})});
+    EXPECT_THAT(net.regions({b, y}), ElementsAre("a+b", "c"));
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).written, 48);
+}
+
+TEST(Fusion, JoinsAReductionBeforeAndAfter) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), a = net.add(op::Relu, "a", {x}), s = net.sum("s", a, {1});
+    const ValueId b = net.add(op::Div, "b", {a, s});
+    EXPECT_THAT(net.regions({b}), ElementsAre("a+s+b"));
+    EXPECT_TRUE(net.found.regions[0].loops[1].reduced);
+    EXPECT_FALSE(net.found.regions[0].loops[0].reduced);
+}
+
+// Both sums are of type f32[6], and only the axes tell that they sum over different loops.
+TEST(Fusion, TellsAxesOfEqualExtentApart) {
+    for (const bool same : {true, false}) {
+        Net net;
+        const ValueId x = net.input("x", {6, 6}), a = net.add(op::Relu, "a", {x});
+        const ValueId s = net.sum("s", a, {1}, false), t = net.sum("t", a, {same ? 1 : 0}, false);
+        if (same)
+            EXPECT_THAT(net.regions({s, t}), ElementsAre("a+s+t"));
+        else
+            EXPECT_THAT(net.regions({s, t}), ElementsAre("a+s", "t"));
+    }
+}
+
+// A sum over rows is added along rows: as vectors of one type, but along the loop that was reduced.
+TEST(Fusion, FollowsWhereAReducedVectorIsUsed) {
+    Net net;
+    const ValueId x = net.input("x", {6, 6}), s = net.sum("s", x, {1}, false);
+    const ValueId b = net.add(op::Add, "b", {x, s});  // s runs along the columns of x
+    EXPECT_THAT(net.regions({b}), ElementsAre("s", "b"));
+    Net kept;
+    const ValueId y = kept.input("x", {6, 6}), t = kept.sum("s", y, {1});
+    const ValueId c = kept.add(op::Add, "b", {y, t});
+    EXPECT_THAT(kept.regions({c}), ElementsAre("s+b"));
+}
+
+TEST(Fusion, LooksThroughTranspositionsAndNotThroughSplitAxes) {
+    Net net;
+    const ValueId x = net.input("x", {6, 6}), a = net.add(op::Relu, "a", {x});
+    const ValueId turned = net.add(op::Transpose, "turn", {a}, {{"perm", Dims{1, 0}}});
+    const ValueId s = net.sum("s", turned, {0}), t = net.sum("t", a, {1});  // both over the columns of x
+    EXPECT_THAT(net.regions({s, t}), ElementsAre("a+s+t"));
+    Net split;
+    const ValueId y = split.input("x", {6, 6}), b = split.add(op::Relu, "a", {y});
+    const ValueId parts = split.add(op::Reshape, "split", {b, split.axes({6, 2, 3})});
+    EXPECT_THAT(split.regions({split.add(op::Exp, "b", {parts})}), ElementsAre("a", "b"));
+}
+
+// b reads a at its place and transposed: no loop over the elements of one has those of the other.
+TEST(Fusion, RefusesTwoOrdersOfOneTensor) {
+    Net net;
+    const ValueId x = net.input("x", {6, 6}), a = net.add(op::Relu, "a", {x});
+    const ValueId turned = net.add(op::Transpose, "turn", {a}, {{"perm", Dims{1, 0}}});
+    EXPECT_THAT(net.regions({net.add(op::Add, "b", {a, turned})}), ElementsAre("a", "b"));
+}
+
+TEST(Fusion, JoinsSiblingsThatReadOneTensor) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), a = net.add(op::Relu, "a", {x}), b = net.add(op::Exp, "b", {x});
+    EXPECT_THAT(net.regions({a, b}), ElementsAre("a+b"));
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).read, 24);  // x is read once
+}
+
+TEST(Fusion, JoinsSiblingsThatReadAStackedTensor) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), bias = net.weight({2});
+    std::vector<ValueId> sums;
+    for (const char* name : {"q", "k", "v"})
+        sums.push_back(net.add(
+            op::Add, name, {net.add(op::MatMul, std::string(name) + "m", {x, net.weight({6, 2})}), bias}));
+    EXPECT_THAT(net.regions(sums), ElementsAre("qm", "km", "vm", "q+k+v"));
+}
+
+TEST(Fusion, SharesOutermostLoopsInPart) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6, 5}), s = net.sum("s", x, {2});
+    const ValueId b = net.add(op::Mul, "b", {net.input("z", {4, 6, 7}), s});
+    EXPECT_THAT(net.regions({b}), ElementsAre("s+b"));
+    EXPECT_EQ(net.found.regions[0].shared_loops, 2U);
+    Net reduced;  // the loop over rows is one that s reduces
+    const ValueId y = reduced.input("x", {4, 5}), t = reduced.sum("s", y, {0});
+    EXPECT_THAT(reduced.regions({reduced.add(op::Softmax, "b", {reduced.add(op::Add, "c", {y, t})})}),
+                ElementsAre("s+c", "b"));
+}
+
+TEST(Fusion, NeverReadsItsResultThroughAnotherRegion) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), a = net.add(op::Relu, "a", {x});
+    const ValueId m = net.add(op::MatMul, "m", {a, net.weight({6, 6})});
+    EXPECT_THAT(net.regions({net.add(op::Add, "b", {a, m})}), ElementsAre("a", "m", "b"));
+}
+
+TEST(Fusion, KeepsForwardAndBackwardApart) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6}), a = net.add(op::Relu, "a", {x});
+    const ValueId g = net.add(op::Exp, "g", {x});
+    graph::Node node = net.graph.node(net.graph.value(g).producer);
+    node.phase = graph::Phase::backward;
+    net.graph.set_node(net.graph.value(g).producer, node);
+    EXPECT_THAT(net.regions({a, g}), ElementsAre("a", "g"));
+}
+
+}  // namespace
+}  // namespace viridian::movement

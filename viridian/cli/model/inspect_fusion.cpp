@@ -1,0 +1,86 @@
+#include "viridian/cli/model/inspect_fusion.hpp"
+
+#include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
+#include "viridian/cli/command.hpp"
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::cli {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using graph::ValueId;
+using movement::Region;
+using movement::Words;
+
+// "2 16 (1024)": loops, reduced ones in parentheses; those that only a part of the region runs follow a bar.
+std::string loops_text(const Region& region) {
+    std::string text;
+    for (std::size_t i = 0; i < region.loops.size(); ++i) {
+        const graph::Axis& axis = region.loops[i];
+        if (i == region.shared_loops) text += " |";
+        text += text.empty() ? "" : " ";
+        text += axis.reduced ? fmt::format("({})", axis.size) : fmt::format("{}", axis.size);
+    }
+    return text;
+}
+
+Json names_json(const Graph& graph, const std::vector<ValueId>& ids) {
+    Json list = Json::array();
+    for (const ValueId id : ids) list.push_back(graph.value(id).name);
+    return list;
+}
+
+Json to_json(const Graph& graph, const Region& region) {
+    const Words words = words_of(graph, region);
+    Json json = {{"nodes", Json::array()},
+                 {"loops", Json::array()},
+                 {"shared_loops", region.shared_loops},
+                 {"reads", names_json(graph, region.reads)},
+                 {"writes", names_json(graph, region.writes)},
+                 {"words_read", words.read},
+                 {"words_written", words.written}};
+    for (const NodeId id : region.nodes) json["nodes"].push_back(graph.node(id).name);
+    for (const graph::Axis& axis : region.loops)
+        json["loops"].push_back({{"size", axis.size}, {"reduced", axis.reduced}});
+    return json;
+}
+
+std::string line_of(const Graph& graph, const Region& region) {
+    const Words words = words_of(graph, region);
+    std::string names;
+    for (const NodeId id : region.nodes)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", graph.node(id).name);
+    return fmt::format("  {:<20} {:>10} {:>10}  {}\n", loops_text(region),
+                       quantity(static_cast<double>(words.read), ""),
+                       quantity(static_cast<double>(words.written), ""), names);
+}
+
+}  // namespace
+
+Result<FusionAnswer> describe_fusion(const Graph& graph, movement::FusionRule rule) {
+    if (const auto error = graph::free_dimensions_error(graph)) return *error;
+    VIRIDIAN_TRY(const movement::Fusion fusion, movement::fuse(graph, rule));
+    FusionAnswer answer{.json = {{"rule", name_of(rule)}, {"regions", Json::array()}}, .text = {}};
+    Words all;
+    std::string lines;
+    for (const Region& region : fusion.regions) {
+        const Words words = words_of(graph, region);
+        all.read += words.read;
+        all.written += words.written;
+        answer.json["regions"].push_back(to_json(graph, region));
+        if (!region.loops.empty()) lines += line_of(graph, region);
+    }
+    answer.json["words_read"] = all.read;
+    answer.json["words_written"] = all.written;
+    answer.text = fmt::format("\n{} by the rule `{}`, which read {} words and write {}\n",
+                              counted(fusion.regions.size(), "region"), name_of(rule),
+                              quantity(static_cast<double>(all.read), ""),
+                              quantity(static_cast<double>(all.written), "")) +
+                  fmt::format("  {:<20} {:>10} {:>10}  {}\n", "loops (reduced)", "read", "written", "nodes") +
+                  lines;
+    return answer;
+}
+
+}  // namespace viridian::cli

@@ -1,0 +1,17 @@
+#pragma once
+// What `viridian inspect --fusion` says: the regions that one kernel each may compute, and the words they
+// move.
+#include "viridian/base/json_fwd.hpp"
+#include "viridian/movement/fusion.hpp"
+
+namespace viridian::cli {
+
+struct FusionAnswer {
+    Json json;
+    std::string text;
+};
+
+// Divides `graph` by `rule`. Errors: those of movement::fuse(), and those of graph::free_dimensions_error().
+[[nodiscard]] Result<FusionAnswer> describe_fusion(const graph::Graph& graph, movement::FusionRule rule);
+
+}  // namespace viridian::cli
