@@ -1,2 +1,2 @@
-add_test(NAME movement.operators COMMAND python3 "${CMAKE_CURRENT_LIST_DIR}/movement/operators_test.py" $<TARGET_FILE:viridian>)
+add_test(NAME movement.operators COMMAND python3 "${PROJECT_SOURCE_DIR}/tests/movement/operators_test.py" $<TARGET_FILE:viridian>)
 set_tests_properties(movement.operators PROPERTIES LABELS "movement;release-only")
