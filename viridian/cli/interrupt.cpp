@@ -1,6 +1,7 @@
 #include "viridian/cli/interrupt.hpp"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace viridian::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // What `viridian inspect --fusion` says: the regions that one kernel each may compute, and the words they
 // move.
-#include "viridian/base/json_fwd.hpp"
+#include "viridian/base/json.hpp"
 #include "viridian/movement/fusion.hpp"
 
 namespace viridian::cli {

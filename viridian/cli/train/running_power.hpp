@@ -3,6 +3,7 @@
 // grow, and says how much of it lies between two moments.
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "viridian/meter/curve/running_energy.hpp"

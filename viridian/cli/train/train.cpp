@@ -222,7 +222,7 @@ Result<Answer> run_train(TrainOptions options) {
         VIRIDIAN_TRY(events, train::EventFile::create(options.tensorboard, wall()));
     }
     std::optional<Error> failure;  // of a log, which must not lose the run
-    const auto keep = [&](Result<void> done) {
+    const auto keep = [&](const Result<void>& done) {
         if (!done.ok() && !failure) failure = done.error();
     };
     const auto on_step = [&](const train::StepRecord& record) {

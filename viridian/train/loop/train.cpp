@@ -56,7 +56,7 @@ class Trainer {
             begin_step();
             Result<std::optional<Parts>> parts = batches.next();
             if (!parts.ok()) return kept(parts.error());
-            VIRIDIAN_TRY(step(std::move(**parts), total, start));
+            VIRIDIAN_TRY(step(**parts, total, start));
             const Clock::time_point pause = Clock::now();
             const bool epoch_ends = run_.position.step % sampler_->steps_per_epoch() == 0;
             if (epoch_ends) VIRIDIAN_TRY(end_epoch());
@@ -132,7 +132,7 @@ class Trainer {
                                                 .steps_in_epoch = each}));
     }
 
-    Result<void> step(Parts parts, std::int64_t total, Clock::time_point start) {
+    Result<void> step(const Parts& parts, std::int64_t total, Clock::time_point start) {
         std::int64_t samples = 0;
         for (const data::Batch& part : parts) samples += static_cast<std::int64_t>(part.draw.samples.size());
         const double now = rate_at(options_, *sampler_, run_.position.step);
