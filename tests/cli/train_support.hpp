@@ -8,6 +8,7 @@
 #include "tests/cli/run_cli_support.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/base/random.hpp"
+#include "viridian/cli/train/train_options.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 
@@ -33,7 +34,18 @@ class TrainCommand : public testing::Test {
         return cli::run(arguments);
     }
 
-    // Does the same, and returns the object that --json prints.
+    // The options of such a run, with a share of the samples for evaluation.
+    [[nodiscard]] TrainOptions options(double evaluation_share) const {
+        TrainOptions made;
+        made.model.model = folder_ + "model.onnx";
+        made.model.threads = 1;
+        made.data.path = folder_ + "samples.csv";
+        made.data.open.csv.label = "label";
+        made.data.evaluation_share = evaluation_share;
+        return made;
+    }
+
+    // Does the same as run(), and returns the object that --json prints.
     Json run_json(std::vector<std::string> arguments) {
         arguments.emplace_back("--json");
         const Outcome done = run(std::move(arguments));

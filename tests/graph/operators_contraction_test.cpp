@@ -147,6 +147,35 @@ TEST(Contraction, CountsFlopAndLoops) {
     EXPECT_EQ(iteration_space({node, inputs, outputs}).size(), 7U);
 }
 
+// The extents alone would say that the last axis is reduced.
+TEST(Reduction, TheLoopsFollowTheAxesWhereExtentsAreEqual) {
+    const auto reduced = [](const char* op, std::int64_t axis, bool by_input) {
+        Node node;
+        node.op = op;
+        node.attributes = {{"keepdims", std::int64_t{0}}};
+        node.inputs = {ValueId{0}};
+        Tensor axes(ElementType::i64, {1});
+        axes.mutable_values<std::int64_t>()[0] = axis;
+        if (by_input)
+            node.inputs.push_back(ValueId{1});
+        else
+            node.attributes["axis"] = axis;
+        const std::vector<TensorType> inputs = {{ElementType::f32, shape_of({4, 4, 4})},
+                                                {ElementType::i64, shape_of({1})}};
+        const std::vector<TensorType> outputs = {{ElementType::f32, shape_of({4, 4})}};
+        const std::vector<const Tensor*> constants = {nullptr, &axes};
+        std::string marks;
+        for (const Axis& loop : iteration_space({node, inputs, outputs, constants})) {
+            EXPECT_EQ(loop.size, 4);
+            marks += loop.reduced ? '-' : '+';
+        }
+        return marks;
+    };
+    EXPECT_EQ(reduced("ReduceSum", 0, true), "-++");
+    EXPECT_EQ(reduced("ReduceMax", -2, true), "+-+");
+    EXPECT_EQ(reduced("ArgMax", 1, false), "+-+");
+}
+
 TEST(Operators, HaveOneRowEach) {
     std::set<std::pair<std::string_view, std::string_view>> names;
     for (const OperatorRow* row : all_operators())

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "viridian/graph/reference/movement.hpp"
 #include "viridian/movement/cluster.hpp"
 #include "viridian/movement/stacks.hpp"
 
@@ -276,10 +277,7 @@ Words words_of(const Graph& graph, const Region& region) {
         std::int64_t words = 0;
         for (const ValueId id : values) {
             const graph::TensorType& type = graph.value(id).type;
-            if (!type.known()) continue;
-            std::int64_t count = 1;
-            for (const std::int64_t extent : type.dims()) count *= extent;
-            words += count;
+            if (type.known()) words += graph::product(type.dims());
         }
         return words;
     };

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "viridian/graph/operators/row.hpp"
+#include "viridian/graph/same_operator.hpp"
 #include "viridian/graph/types_of.hpp"
 #include "viridian/movement/views.hpp"
 
@@ -37,9 +38,8 @@ bool same_tensor(const Graph& graph, ValueId a, ValueId b) {
 }
 
 bool may_stack(const Graph& graph, const Node& a, const Node& b, std::size_t shared) {
-    return a.op == b.op && a.phase == b.phase && same_attributes(a, b) &&
-           a.inputs.size() == b.inputs.size() && same_types(graph, a.inputs, b.inputs) &&
-           same_types(graph, a.outputs, b.outputs) &&
+    return graph::same_operator(a, b) && a.phase == b.phase && a.inputs.size() == b.inputs.size() &&
+           same_types(graph, a.inputs, b.inputs) && same_types(graph, a.outputs, b.outputs) &&
            same_tensor(graph, a.inputs[shared], b.inputs[shared]) &&
            a.inputs[1 - shared] != b.inputs[1 - shared];
 }

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include "viridian/graph/same_operator.hpp"
+
 namespace viridian::movement {
 namespace {
 
@@ -44,8 +46,7 @@ std::optional<std::vector<int>> kept_axes(const Node& node, const Dims& from, co
 }
 
 bool same_constant(const Tensor* a, const Tensor* b) {
-    return a != nullptr && b != nullptr && a->type() == b->type() && a->dims() == b->dims() &&
-           !graph::is_floating(a->type()) && a->integers() == b->integers();
+    return a != nullptr && b != nullptr && a->same_bytes(*b);
 }
 
 }  // namespace
@@ -79,23 +80,8 @@ std::vector<Seen> see_through(const Graph& graph, ValueId value) {
     return seen;
 }
 
-bool same_attributes(const Node& a, const Node& b) {
-    return std::ranges::equal(a.attributes, b.attributes, [](const auto& x, const auto& y) {
-        return x.first == y.first && x.second.index() == y.second.index() &&
-               std::visit(
-                   [&](const auto& value) {
-                       using T = std::decay_t<decltype(value)>;
-                       if constexpr (std::is_same_v<T, Tensor>)
-                           return false;
-                       else
-                           return value == std::get<T>(y.second);
-                   },
-                   x.second);
-    });
-}
-
 bool same_settings(const Graph& graph, const Node& a, const Node& b) {
-    if (!(a.op == b.op) || a.inputs.size() != b.inputs.size() || !same_attributes(a, b)) return false;
+    if (!graph::same_operator(a, b) || a.inputs.size() != b.inputs.size()) return false;
     for (std::size_t i = 1; i < a.inputs.size(); ++i)
         if (a.inputs[i] != b.inputs[i] &&
             !same_constant(graph.constant(a.inputs[i]), graph.constant(b.inputs[i])))

@@ -24,8 +24,6 @@ struct Seen {
 // returns `value` and all that it sees, the nearest first. A view that splits or joins axes ends the sight.
 [[nodiscard]] std::vector<Seen> see_through(const graph::Graph& graph, graph::ValueId value);
 
-// Returns whether two nodes have equal attributes. Attributes that are tensors count as different.
-[[nodiscard]] bool same_attributes(const graph::Node& a, const graph::Node& b);
 // Returns whether two nodes have the same operator, equal attributes and, from input 1 on, the same values or
 // equal constants.
 [[nodiscard]] bool same_settings(const graph::Graph& graph, const graph::Node& a, const graph::Node& b);

@@ -46,29 +46,6 @@ std::optional<Alignment> alignment_of(const Node& node, const graph::OperatorRow
     return std::nullopt;
 }
 
-// The loops of a reduction: input 1 or the attribute `axis` says which are reduced. None if only a run tells.
-std::optional<IterationSpace> reduction_loops(const Graph& graph, const Node& node, const Dims& dims) {
-    const auto rank = static_cast<std::int64_t>(dims.size());
-    Dims axes;
-    bool all = false;
-    if (node.op.name().starts_with("Arg")) {
-        axes = {node.integer("axis", 0)};
-    } else if (node.input(1) != ValueId::none) {
-        const graph::Tensor* given = graph.constant(node.input(1));
-        if (given == nullptr || graph::is_floating(given->type())) return std::nullopt;
-        axes = given->integers();
-    }
-    if (axes.empty()) all = node.integer("noop_with_empty_axes", 0) == 0;
-    IterationSpace loops;
-    for (const std::int64_t size : dims) loops.push_back({size, all});
-    for (std::int64_t axis : axes) {
-        axis += axis < 0 ? rank : 0;
-        if (axis < 0 || axis >= rank) return std::nullopt;
-        loops[static_cast<std::size_t>(axis)].reduced = true;
-    }
-    return loops;
-}
-
 bool fits(const Access& access, const Dims& dims, const IterationSpace& loops) {
     for (std::size_t i = 0; i < dims.size(); ++i) {
         const auto loop = static_cast<std::size_t>(access[i]);
@@ -109,14 +86,13 @@ std::optional<Walk> walk_of(const Graph& graph, const Node& node) {
     const bool reduction = reduces(*row);
     const std::optional<Alignment> alignment = reduction ? Alignment::last : alignment_of(node, *row);
     if (!alignment) return std::nullopt;
-    Walk walk;
-    if (reduction) {
-        auto loops = reduction_loops(graph, node, inputs[0].dims());
-        if (!loops) return std::nullopt;
-        walk.loops = std::move(*loops);
-    } else {
-        walk.loops = graph::iteration_space({node, inputs, outputs});
-    }
+    std::vector<const graph::Tensor*> constants;
+    for (const ValueId id : node.inputs)
+        constants.push_back(id == ValueId::none ? nullptr : graph.constant(id));
+    if (reduction && node.input(1) != ValueId::none && constants[1] == nullptr)
+        return std::nullopt;  // only a run tells which axes are reduced
+    Walk walk{
+        .loops = graph::iteration_space({node, inputs, outputs, constants}), .inputs = {}, .outputs = {}};
     // What follows the first input of a reduction or of a mask are its settings, not tensors that it walks.
     const std::size_t walked = reduction ? 1 : node.op == op::DropoutMask ? 0 : inputs.size();
     for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "viridian/graph/same_operator.hpp"
 #include "viridian/rewrite/fold_cache.hpp"
 
 namespace viridian::rewrite {
@@ -16,15 +17,11 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 using graph::Phase;
+using graph::same_attributes;
+using graph::same_operator;
 using graph::Tensor;
 using graph::TensorType;
 using graph::ValueId;
-
-// Returns whether `a` and `b` hold equal keys and values. Tensors are compared by content.
-[[nodiscard]] bool same_attributes(const Attributes& a, const Attributes& b);
-
-// Returns whether `a` and `b` apply one operator of one domain with equal attributes.
-[[nodiscard]] bool same_operator(const Node& a, const Node& b);
 
 class Editor {
   public:

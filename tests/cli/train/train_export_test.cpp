@@ -1,4 +1,5 @@
-// Whose weights a run writes, and how the written file is proven.
+// Tests that `train` writes the weights of the best or of the last evaluation, and that it compares the
+// written file with the run.
 #include "tests/cli/train_support.hpp"
 #include "viridian/cli/train/task.hpp"
 #include "viridian/cli/train/written_model.hpp"
@@ -69,7 +70,7 @@ TEST_F(TrainExport, AResumedRunFindsTheBestWeightsInItsFolder) {
             EXPECT_EQ(judged("resumed.onnx", more)["weights"]["epoch"], best);
         }
         EXPECT_EQ(bytes("resumed.onnx"), bytes("whole.onnx"));
-        // What is no longer there is said.
+        // Without the checkpoint of the best evaluation a warning says that its weights are lost.
         for (const auto& entry : std::filesystem::directory_iterator(points))
             if (entry.path().string().find(fmt::format("{:012}", whole["weights"]["step"].get<int>())) !=
                 std::string::npos)
@@ -169,12 +170,7 @@ class StopsAt final : public Listener {
 
 TEST_F(TrainExport, AnEvaluationThatIsStoppedIsMadeUpFor) {
     const auto trained = [&](Listener& listener, const std::string& points) {
-        TrainOptions options;
-        options.model.model = folder_ + "model.onnx";
-        options.model.threads = 1;
-        options.data.path = folder_ + "samples.csv";
-        options.data.open.csv.label = "label";
-        options.data.evaluation_share = 0.5;
+        TrainOptions options = this->options(0.5);
         options.epochs = 4;
         options.patience = 3;
         options.checkpoints = folder_ + points;

@@ -14,12 +14,7 @@ class Hearing : public Listener {
 using TrainProgress = TrainCommand;
 
 TEST_F(TrainProgress, EveryBatchOfAnEvaluationIsHeard) {
-    TrainOptions options;
-    options.model.model = folder_ + "model.onnx";
-    options.model.threads = 1;
-    options.data.path = folder_ + "samples.csv";
-    options.data.open.csv.label = "label";
-    options.data.evaluation_share = 0.25;
+    TrainOptions options = this->options(0.25);
     options.epochs = 2;
     const auto start = std::make_shared<Start>();
     Hearing listener;

@@ -32,8 +32,9 @@ struct DeviceBooks {
 // `all`.
 struct StepBooks {
     Energy all, idle, unattributed, residual;
-    // Of other processes, by their share of the processors' busy time. Nothing bounds a share, so the
-    // interval begins at 0 and ends where `all` does. Nothing if none was taken off.
+    // What other processes used: the part of the energy that their busy time is of all busy time. How far
+    // this is off is not known, so its interval reaches from 0 to the upper end of `all`. It has no value if
+    // nothing was taken off for other processes.
     std::optional<Energy> others;
 };
 

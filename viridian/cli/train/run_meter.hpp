@@ -18,7 +18,8 @@ namespace viridian::cli {
 // energy is not known, has none.
 struct ActivityJoules {
     std::optional<Energy> steps, evaluation, checkpoint;
-    std::optional<Energy> other;  // the accounting of recorded steps, and writing the model
+    std::optional<Energy>
+        other;  // accounting recorded steps, writing the model and comparing it with the run
 };
 
 class RunMeter final : public train::Watch {

@@ -77,6 +77,9 @@ struct Operation {
     const Node& node;
     std::span<const TensorType> inputs;  // the element type of an absent input is undefined
     std::span<const TensorType> outputs;
+    // The inputs that are constants, null for the others; empty if nobody looked. Where an operator says by
+    // an input along which axes it works, its loops follow from them.
+    std::span<const Tensor* const> constants = {};
 };
 
 // An Axis is one loop: its extent, and whether the result sums over it.

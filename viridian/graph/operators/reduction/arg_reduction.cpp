@@ -60,7 +60,7 @@ template <class Better>
 constexpr OperatorRow row_arg_reduction(std::string_view name) {
     return normalization_row(
         name, {1, 1}, infer_arg, real_kernel([](auto& call) -> Result<void> { return Arg<Better>{}(call); }),
-        {.precision = precision::compares, .flop = reduction_flop, .iteration_space = reduction_space});
+        {.precision = precision::compares, .flop = reduction_flop, .iteration_space = arg_space});
 }
 
 constexpr OperatorRow arg_reduction_rows[] = {row_arg_reduction<std::greater<>>("ArgMax"),

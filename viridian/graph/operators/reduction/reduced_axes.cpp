@@ -20,6 +20,30 @@ bool holds(const Dims& axes, std::size_t axis) {
     return std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis));
 }
 
+// The types alone say which axes were reduced: those the result lacks, or has as 1.
+IterationSpace space_by_extents(const Operation& operation) {
+    const Dims in = operation.inputs[0].dims();
+    const Dims out = operation.outputs[0].dims();
+    IterationSpace space;
+    std::size_t next = 0;
+    for (const std::int64_t size : in) {
+        const bool same_rank = in.size() == out.size();
+        const bool kept = next < out.size() && out[next] == size;
+        space.push_back({size, !kept});
+        if (kept || same_rank) ++next;
+    }
+    return space;
+}
+
+IterationSpace space_of(const Operation& operation, Dims axes) {
+    const Dims in = operation.inputs[0].dims();
+    const auto reduced = reduced_axes(operation.node, std::move(axes), static_cast<std::int64_t>(in.size()));
+    if (!reduced.ok()) return space_by_extents(operation);  // a node that infer_reduction() refuses
+    IterationSpace space;
+    for (std::size_t axis = 0; axis < in.size(); ++axis) space.push_back({in[axis], holds(*reduced, axis)});
+    return space;
+}
+
 }  // namespace
 
 Result<void> infer_reduction(Inference& inference) {
@@ -49,19 +73,18 @@ Result<void> infer_reduction(Inference& inference) {
 
 Flop reduction_flop(const Operation& operation) { return Flop(product(operation.inputs[0].dims())); }
 
-// The types alone say which axes were reduced: those the result lacks, or has as 1.
 IterationSpace reduction_space(const Operation& operation) {
-    const Dims in = operation.inputs[0].dims();
-    const Dims out = operation.outputs[0].dims();
-    IterationSpace space;
-    std::size_t next = 0;
-    for (const std::int64_t size : in) {
-        const bool same_rank = in.size() == out.size();
-        const bool kept = next < out.size() && out[next] == size;
-        space.push_back({size, !kept});
-        if (kept || same_rank) ++next;
+    Dims axes;
+    if (operation.node.input(1) != ValueId::none) {
+        const Tensor* given = operation.constants.size() > 1 ? operation.constants[1] : nullptr;
+        if (given == nullptr || is_floating(given->type())) return space_by_extents(operation);
+        axes = given->integers();
     }
-    return space;
+    return space_of(operation, std::move(axes));
+}
+
+IterationSpace arg_space(const Operation& operation) {
+    return space_of(operation, {operation.node.integer("axis", 0)});
 }
 
 std::int64_t least_of(ElementType type) {

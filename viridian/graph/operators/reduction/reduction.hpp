@@ -9,8 +9,10 @@ namespace viridian::graph {
 // This is the shape rule of Reduce*: the reduced axes become 1, or go without `keepdims`.
 [[nodiscard]] Result<void> infer_reduction(Inference& inference);
 [[nodiscard]] Flop reduction_flop(const Operation& operation);  // one per input element
-[[nodiscard]] IterationSpace reduction_space(
-    const Operation& operation);  // the axes of the input, reduced ones marked
+// These return the axes of the input with the reduced ones marked. If the axes are an input that is no known
+// constant, those are marked that the result lacks, which is a guess if axes have equal extents.
+[[nodiscard]] IterationSpace reduction_space(const Operation& operation);
+[[nodiscard]] IterationSpace arg_space(const Operation& operation);  // by the attribute `axis`
 
 // These return the smallest and the largest number of an integer type. For u64 they return the bits of that
 // number.
