@@ -3,7 +3,7 @@
 #include <map>
 
 #include "viridian/graph/operators/row.hpp"
-#include "viridian/graph/same_operator.hpp"
+#include "viridian/graph/operators/same_operator.hpp"
 #include "viridian/graph/types_of.hpp"
 #include "viridian/movement/views.hpp"
 

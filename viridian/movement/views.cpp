@@ -4,7 +4,7 @@
 #include <numeric>
 #include <optional>
 
-#include "viridian/graph/same_operator.hpp"
+#include "viridian/graph/operators/same_operator.hpp"
 
 namespace viridian::movement {
 namespace {

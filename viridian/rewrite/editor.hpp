@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "viridian/graph/same_operator.hpp"
+#include "viridian/graph/operators/same_operator.hpp"
 #include "viridian/rewrite/fold_cache.hpp"
 
 namespace viridian::rewrite {

@@ -1,4 +1,4 @@
-#include "viridian/graph/same_operator.hpp"
+#include "viridian/graph/operators/same_operator.hpp"
 
 #include <algorithm>
 
