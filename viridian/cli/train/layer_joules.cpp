@@ -65,11 +65,8 @@ std::optional<StepBooks> books_of_step(const std::vector<DeviceBooks>& books, do
         sum.others += books[i].others;
     }
     Energy all = sum.meter;
-    std::optional<Energy> others;
-    if (sum.others > Joules(0)) {
-        all += with_model_error({sum.others, sum.others, sum.others, sum.meter.provenance});
-        others = scaled({sum.others, Joules(0), all.high, sum.meter.provenance}, 1 / steps);
-    }
+    all += with_model_error({sum.others, sum.others, sum.others, sum.meter.provenance});
+    const Energy others = scaled({sum.others, Joules(0), all.high, sum.meter.provenance}, 1 / steps);
     return StepBooks{scaled(all, 1 / steps), scaled(sum.idle, 1 / steps), scaled(sum.unattributed, 1 / steps),
                      scaled(sum.residual, 1 / steps), others};
 }
@@ -136,7 +133,7 @@ Json to_json(const StepJoules& joules) {
                         {"idle", to_json(step->idle)},
                         {"unattributed", to_json(step->unattributed)},
                         {"residual", to_json(step->residual)},
-                        {"other_processes", step->others ? to_json(*step->others) : Json()}};
+                        {"other_processes", to_json(step->others)}};
     for (const LayerJoules& layer : joules.layers)
         json["layers"].push_back(
             {{"name", layer.name}, {"seconds", layer.seconds.value}, {"joules", to_json(layer.joules)}});

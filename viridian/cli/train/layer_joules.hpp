@@ -33,9 +33,8 @@ struct DeviceBooks {
 struct StepBooks {
     Energy all, idle, unattributed, residual;
     // What other processes used: the part of the energy that their busy time is of all busy time. How far
-    // this is off is not known, so its interval reaches from 0 to the upper end of `all`. It has no value if
-    // nothing was taken off for other processes.
-    std::optional<Energy> others;
+    // this is off is not known, so its interval reaches from 0 to the upper end of `all`.
+    Energy others;
 };
 
 struct StepJoules {
