@@ -12,6 +12,7 @@ told doctor
 told zoo
 told zoo small_cnn -o net.onnx
 told inspect net.onnx --nodes --fusion published
+told inspect net.onnx --fusion none
 told inspect net.onnx
 told help
 told completion bash

@@ -272,13 +272,15 @@ Result<Fusion> fuse(const Graph& graph, FusionRule rule) {
     return fusion;
 }
 
+std::int64_t words_in(const Graph& graph, ValueId value) {
+    const graph::TensorType& type = graph.value(value).type;
+    return type.known() ? graph::product(type.dims()) : 0;
+}
+
 Words words_of(const Graph& graph, const Region& region) {
     const auto sum = [&](const std::vector<ValueId>& values) {
         std::int64_t words = 0;
-        for (const ValueId id : values) {
-            const graph::TensorType& type = graph.value(id).type;
-            if (type.known()) words += graph::product(type.dims());
-        }
+        for (const ValueId id : values) words += words_in(graph, id);
         return words;
     };
     return {.read = sum(region.reads), .written = sum(region.writes)};

@@ -36,6 +36,8 @@ struct Words {
     std::int64_t written = 0;
     [[nodiscard]] std::int64_t moved() const { return read + written; }
 };
+// Returns the words of one value; 0 if its type is unknown.
+[[nodiscard]] std::int64_t words_in(const graph::Graph& graph, graph::ValueId value);
 // Returns the words that the kernel of `region` moves at least. Values of unknown type count as nothing.
 [[nodiscard]] Words words_of(const graph::Graph& graph, const Region& region);
 

@@ -4,6 +4,7 @@
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/command.hpp"
 #include "viridian/graph/infer.hpp"
+#include "viridian/movement/readings.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 using graph::ValueId;
+using movement::ReadWords;
 using movement::Region;
 using movement::Words;
 
@@ -57,18 +59,40 @@ std::string line_of(const Graph& graph, const Region& region) {
                        quantity(static_cast<double>(words.written), ""), names);
 }
 
+double percent(double share) { return 100 * share; }
+
+Json to_json(const ReadWords& read) {
+    return {{"name", name_of(read.reading)},
+            {"words_unfused", read.unfused.moved()},
+            {"words_fused", read.fused.moved()},
+            {"words_interim", read.interim},
+            {"saved_percent", percent(read.saved())},
+            {"saved_percent_as_the_paper_counts", percent(read.saved_as_the_paper_counts())}};
+}
+
+// The readings, without those that do not differ from the last one.
+std::string readings_text(const std::vector<ReadWords>& readings) {
+    std::string text = fmt::format("\n  {:<14} {:>10} {:>10} {:>8} {:>10}  {}\n", "reading", "unfused",
+                                   "fused", "less", "as paper", "what one unfused operator is");
+    for (const ReadWords& read : readings) {
+        if (&read != &readings.back() && read.unfused.moved() == readings.back().unfused.moved()) continue;
+        text += fmt::format("  {:<14} {:>10} {:>10} {:>6.1f} % {:>8.1f} %  {}\n", name_of(read.reading),
+                            quantity(static_cast<double>(read.unfused.moved()), ""),
+                            quantity(static_cast<double>(read.fused.moved()), ""), percent(read.saved()),
+                            percent(read.saved_as_the_paper_counts()), explanation_of(read.reading));
+    }
+    return text;
+}
+
 }  // namespace
 
 Result<FusionAnswer> describe_fusion(const Graph& graph, movement::FusionRule rule) {
     if (const auto error = graph::free_dimensions_error(graph)) return *error;
     VIRIDIAN_TRY(const movement::Fusion fusion, movement::fuse(graph, rule));
     FusionAnswer answer{.json = {{"rule", name_of(rule)}, {"regions", Json::array()}}, .text = {}};
-    Words all;
+    const Words all = words_of(graph, fusion.regions);
     std::string lines;
     for (const Region& region : fusion.regions) {
-        const Words words = words_of(graph, region);
-        all.read += words.read;
-        all.written += words.written;
         answer.json["regions"].push_back(to_json(graph, region));
         if (!region.loops.empty()) lines += line_of(graph, region);
     }
@@ -80,6 +104,12 @@ Result<FusionAnswer> describe_fusion(const Graph& graph, movement::FusionRule ru
                               quantity(static_cast<double>(all.written), "")) +
                   fmt::format("  {:<20} {:>10} {:>10}  {}\n", "loops (reduced)", "read", "written", "nodes") +
                   lines;
+    if (rule != movement::FusionRule::none) {
+        VIRIDIAN_TRY(const std::vector<ReadWords> readings, movement::readings(graph, fusion));
+        answer.json["readings"] = Json::array();
+        for (const ReadWords& read : readings) answer.json["readings"].push_back(to_json(read));
+        answer.text += readings_text(readings);
+    }
     return answer;
 }
 
