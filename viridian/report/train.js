@@ -124,8 +124,8 @@ function step() {
     ...phases.map(([phase, colour]) => [phase === 'other' ? 'conversions' : phase, energy.joules[phase], colour, meanings[phase]]),
     ['idle', books.idle, 'var(--idle)', 'between kernels'],
     ['unattributed', books.unattributed, 'var(--line)', 'readings that reach beyond the recorded steps'],
+    ['residual', books.residual, 'var(--soft)', 'what the fit leaves over'],
     ['other processes', books.other_processes, 'var(--others)', 'by their share of the busy time'],
-    ...(books.residual.value ? [['residual', books.residual, 'var(--soft)', 'what the fit leaves over']] : []),
   ], books.all));
 }
 
@@ -145,9 +145,9 @@ function layers() {
   byId('key').replaceChildren(...used.map(([phase, colour]) => element('span', {}, element('i', { style: `background:${colour}` }), phase === 'other' ? 'other: conversions of layouts' : phase)));
   const largest = rows.slice(0, 15), most = largest[0].joules.all.value;
   byId('bars').replaceChildren(...largest.map((layer) => element('div', { class: 'layer' },
-    element('div', {}, element('span', { class: 'name' }, breakable(layer.name)), element('span', { class: 'sum' }, joules(layer.joules.all))),
+    element('div', {}, element('span', { class: 'name' }, breakable(layer.name)), element('span', { class: 'sum' }, joules(layer.joules.all), ' ', element('span', { class: 'soft' }, between(layer.joules.all)))),
     element('div', { class: 'parts' }, ...used.filter(([phase]) => layer.joules[phase]).map(([phase, colour]) =>
-      element('i', { style: `background:${colour};width:${((100 * layer.joules[phase].value) / most).toFixed(2)}%`, title: `${phase} ${joules(layer.joules[phase])}` }))))));
+      element('i', { style: `background:${colour};width:${((100 * layer.joules[phase].value) / most).toFixed(2)}%`, title: `${phase} ${joules(layer.joules[phase])}, ${between(layer.joules[phase])}` }))))));
   byId('layers').replaceChildren(sortedTable([
     { title: 'layer', cell: (l) => breakable(l.name), sort: (l) => l.name, name: true },
     ...used.map(([phase]) => ({ title: phase, cell: (l) => joules(l.joules[phase]), sort: (l) => (l.joules[phase] ? l.joules[phase].value : 0), number: true })),

@@ -16,7 +16,8 @@ std::optional<Convolution> Convolution::of(const Editor& editor, NodeId id) {
     if (node.op != op::Conv) return std::nullopt;
     const std::string auto_pad = node.get("auto_pad", std::string("NOTSET"));
     const auto weights = editor.dims(node.inputs[1]);
-    if (!weights || weights->size() < 3 || !editor.fixed(node.inputs[1]) ||
+    if (!weights || weights->size() < 3 || std::ranges::count(*weights, 0) > 0 ||
+        !editor.fixed(node.inputs[1]) ||
         (node.input(2) != ValueId::none && !editor.fixed(node.inputs[2])) ||
         (auto_pad != "NOTSET" && auto_pad != "VALID"))
         return std::nullopt;

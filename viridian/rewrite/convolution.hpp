@@ -11,7 +11,8 @@ struct Convolution {
     Dims strides, dilations, pads;
     std::int64_t group = 1;
 
-    // Reads the node `id`, if it is a Conv without auto_pad whose weights are fixed and of known extents.
+    // Reads the node `id`, if it is a Conv without auto_pad whose weights are fixed and have known
+    // extents above 0.
     static std::optional<Convolution> of(const Editor& editor, NodeId id);
     // Reads the node that defines `y`, if nothing else reads `y`.
     static std::optional<Convolution> read_once(const Editor& editor, ValueId y);

@@ -37,8 +37,9 @@ std::string progress_line(const StepRecord& record) {
     if (record.seconds.value > 0)
         line += fmt::format(", {} samples/s", three_digits(record.samples_per_second()));
     if (const auto power = record.power())
-        line += fmt::format(", {} and {} a step ({})", quantity(power->value, "W"),
-                            quantity(record.energy->value.value, "J"), record.energy->provenance.text());
+        line += fmt::format(", {} and {} [{}, {}] a step ({})", quantity(power->value, "W"),
+                            quantity(record.energy->value.value, "J"), quantity(record.energy->low.value, "J"),
+                            quantity(record.energy->high.value, "J"), record.energy->provenance.text());
     if (record.remaining) line += fmt::format(", {} left", duration_text(*record.remaining));
     return line;
 }
