@@ -38,10 +38,11 @@ struct Net {
     }
 
     // The regions that were found: names of nodes, joined by "+".
-    std::vector<std::string> regions(std::vector<ValueId> outputs, FusionRule rule = FusionRule::published) {
+    std::vector<std::string> regions(std::vector<ValueId> outputs, FusionRule rule = FusionRule::published,
+                                     std::int64_t fast_words = usual_fast_words) {
         graph.set_outputs(std::move(outputs));
         EXPECT_TRUE(graph::infer_types(graph).ok());
-        const auto fusion = fuse(graph, rule);
+        const auto fusion = fuse(graph, rule, fast_words);
         EXPECT_TRUE(fusion.ok());
         found = *fusion;
         std::vector<std::string> texts;
@@ -170,6 +171,62 @@ TEST(Fusion, KeepsForwardAndBackwardApart) {
     node.phase = graph::Phase::backward;
     net.graph.set_node(net.graph.value(g).producer, node);
     EXPECT_THAT(net.regions({a, g}), ElementsAre("a", "g"));
+}
+
+TEST(FreeFusion, JoinsAContractionWithWhatReadsIt) {
+    Net net;
+    const ValueId m = net.add(op::MatMul, "m", {net.input("x", {4, 6}), net.weight({6, 5})});
+    const ValueId a = net.add(op::Add, "a", {m, net.weight({5})}), s = net.add(op::Softmax, "s", {a});
+    EXPECT_THAT(net.regions({s}, FusionRule::free), ElementsAre("m+a+s"));
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).moved(), 24 + 30 + 5 + 20);
+    EXPECT_THAT(net.regions({s}, FusionRule::published), ElementsAre("m", "a+s"));
+}
+
+// Attention: of each of 2 x 8 rows a pass keeps 10 scores three times, and the 10 x 4 values of its head.
+TEST(FreeFusion, KeepsAnOperandThatFitsIntoFastMemory) {
+    Net net;
+    const ValueId q = net.input("q", {2, 8, 4}), k = net.input("k", {2, 4, 10}),
+                  v = net.input("v", {2, 10, 4});
+    const ValueId scores = net.add(op::MatMul, "scores", {q, k}),
+                  scaled = net.add(op::Neg, "scale", {scores});
+    const ValueId y = net.add(op::MatMul, "y", {net.add(op::Softmax, "softmax", {scaled}), v});
+    constexpr std::int64_t needed = 3 * 10 + 10 * 4;
+    EXPECT_THAT(net.regions({y}, FusionRule::free, needed), ElementsAre("scores+scale+softmax+y"));
+    EXPECT_EQ(net.found.regions[0].shared_loops, 2U);
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).moved(), 64 + 80 + 80 + 64);  // q, k, v and y
+    EXPECT_THAT(net.regions({y}, FusionRule::free, needed - 1), ElementsAre("scores+scale+softmax", "y"));
+}
+
+TEST(FreeFusion, StacksContractionsOfOneOperand) {
+    Net net;
+    const ValueId x = net.input("x", {4, 6});
+    std::vector<ValueId> parts;
+    for (const char* name : {"q", "k"}) parts.push_back(net.add(op::MatMul, name, {x, net.weight({6, 5})}));
+    EXPECT_THAT(net.regions(parts, FusionRule::free), ElementsAre("q+k"));
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).read, 24 + 2 * 30);  // x is read once
+}
+
+// The sum of two products is one product over both of their summed axes.
+TEST(FreeFusion, AddsProductsInPlace) {
+    Net net;
+    const ValueId a = net.add(op::MatMul, "a", {net.input("x", {4, 6}), net.weight({6, 5})});
+    const ValueId b = net.add(op::MatMul, "b", {net.input("y", {4, 7}), net.weight({7, 5})});
+    EXPECT_THAT(net.regions({net.add(op::Add, "sum", {a, b})}, FusionRule::free), ElementsAre("a+b+sum"));
+    EXPECT_EQ(words_of(net.graph, net.found.regions[0]).written, 20);
+}
+
+// A Gemm reads its first operand turned: its rows are what the Relu before it has as columns.
+TEST(FreeFusion, KnowsWhichAxisOfAGemmIsSummed) {
+    for (const bool turned : {false, true}) {
+        Net net;
+        const ValueId a = net.add(op::Relu, "a", {net.input("x", {6, 6})});
+        const ValueId m = net.add(op::Gemm, "m", {a, net.weight({6, 6}), net.weight({6})},
+                                  {{"transA", std::int64_t{turned}}});
+        if (turned)  // the outermost loop of the one is the summed loop of the other
+            EXPECT_THAT(net.regions({m}, FusionRule::free), ElementsAre("a", "m"));
+        else
+            EXPECT_THAT(net.regions({m}, FusionRule::free), ElementsAre("a+m"));
+    }
 }
 
 }  // namespace

@@ -17,8 +17,12 @@ using Pairs = std::vector<std::array<std::size_t, 2>>;
 
 class Finder {
   public:
-    Finder(const Graph& graph, FusionRule rule, std::vector<OperatorNode> operators)
-        : graph_(graph), rule_(rule), operators_(std::move(operators)), stacks_(graph) {
+    Finder(const Graph& graph, FusionRule rule, std::int64_t fast_words, std::vector<OperatorNode> operators)
+        : graph_(graph),
+          rule_(rule),
+          fast_words_(fast_words),
+          operators_(std::move(operators)),
+          stacks_(graph) {
         for (std::size_t i = 0; i < operators_.size(); ++i) {
             Place place{.cluster = i, .stage = 0, .loops = {}};
             Stage stage;
@@ -37,7 +41,7 @@ class Finder {
             for (std::size_t reader = 0; reader < operators_.size(); ++reader)
                 for (const std::size_t source : operators_[reader].sources)
                     changed = try_merge(source, reader, {}) || changed;
-            if (rule_ == FusionRule::published) changed = fuse_siblings() || changed;
+            if (rule_ != FusionRule::none) changed = fuse_siblings() || changed;
         }
     }
 
@@ -60,7 +64,7 @@ class Finder {
 
   private:
     [[nodiscard]] bool may_share(const OperatorNode& a, const OperatorNode& b) const {
-        return a.walk && b.walk && a.pass == b.pass && (rule_ == FusionRule::published || a.owner == b.owner);
+        return a.walk && b.walk && a.pass == b.pass && (rule_ != FusionRule::none || a.owner == b.owner);
     }
 
     // Operators that read one tensor, or parts of a stacked one, whole and at the same place.
@@ -68,7 +72,8 @@ class Finder {
         bool changed = false;
         std::map<std::pair<ValueId, std::size_t>, std::vector<std::pair<std::size_t, const Operand*>>>
             readers;
-        for (std::size_t i = 0; i < operators_.size(); ++i)
+        for (std::size_t i = 0; i < operators_.size(); ++i) {
+            changed = fuse_stacked(i) || changed;
             for (const Operand& operand : operators_[i].operands) {
                 if (!operand.whole) continue;
                 auto& others = readers[{stacks_.tensor_of(operand.value), operand.input}];
@@ -76,6 +81,26 @@ class Finder {
                     changed = try_merge(other, i, loops_of(theirs->loops, operand.loops)) || changed;
                 others.emplace_back(i, &operand);
             }
+        }
+        return changed;
+    }
+
+    // A contraction and an earlier one whose result is a part of the same stacked tensor: loop by loop the
+    // same.
+    bool fuse_stacked(std::size_t reader) {
+        const OperatorNode& own = operators_[reader];
+        if (!own.contracts) return false;
+        const auto tensor = [&](const OperatorNode& of) {
+            return stacks_.tensor_of(graph_.node(of.node).outputs[0]);
+        };
+        bool changed = false;
+        for (std::size_t other = 0; other < reader; ++other) {
+            if (!operators_[other].contracts || tensor(operators_[other]) != tensor(own)) continue;
+            Pairs loops;
+            if (operators_[other].walk->loops.size() != own.walk->loops.size()) continue;
+            for (std::size_t loop = 0; loop < own.walk->loops.size(); ++loop) loops.push_back({loop, loop});
+            changed = try_merge(other, reader, loops) || changed;
+        }
         return changed;
     }
 
@@ -136,10 +161,11 @@ class Finder {
                         for (auto& [p, q] : loops) std::swap(p, q);
                     add(other, member, loops);
                 }
-        const bool partial = rule_ == FusionRule::published && shared.empty();
+        const bool partial = rule_ != FusionRule::none && shared.empty();
         const std::optional<Match> found =
             match(clusters_[x].stages[first], clusters_[y].stages[second], pairs, partial);
         if (!found || !outer_loops_agree(x, y, *found) || comes_back(x, y)) return false;
+        if (fast_words_of(x, y, second, *found) > fast_words_) return false;
         merge(x, first, y, second, *found);
         return true;
     }
@@ -151,6 +177,41 @@ class Finder {
         for (std::size_t loop = 0; loop < shared; ++loop)
             if (loop >= match.loops.size() || match.loops[loop] != loop) return false;
         return shared > 0;
+    }
+
+    // The words of fast memory that both clusters need for one pass of their shared loops: 0 if no
+    // contraction in them reads a result of theirs.
+    [[nodiscard]] std::int64_t fast_words_of(std::size_t x, std::size_t y, std::size_t second,
+                                             const Match& match) const {
+        const auto inside = [&](std::size_t each) {
+            return places_[each].cluster == x || places_[each].cluster == y;
+        };
+        const std::size_t outer = std::min({clusters_[x].outer, clusters_[y].outer, match.outer});
+        std::map<ValueId, std::int64_t> kept;
+        bool reads_own = false;
+        for (const std::size_t cluster : {x, y})
+            for (const std::size_t member : clusters_[cluster].members) {
+                const OperatorNode& each = operators_[member];
+                const bool reads = std::ranges::any_of(each.sources, inside);
+                reads_own = reads_own || (reads && each.contracts);
+                if (each.contracts && !reads) continue;
+                const bool joins =
+                    cluster == y && match.outer == every_loop && places_[member].stage == second;
+                const graph::Node& node = graph_.node(each.node);
+                for (std::size_t i = 0; i < each.walk->inputs.size(); ++i) {
+                    const Access& access = each.walk->inputs[i];
+                    std::int64_t words = 1;
+                    for (std::size_t axis = 0; axis < access.size(); ++axis) {
+                        std::size_t loop = places_[member].loops[static_cast<std::size_t>(access[axis])];
+                        if (joins) loop = match.loops[loop];
+                        if (loop >= outer) words *= graph_.value(node.inputs[i]).type.dims()[axis];
+                    }
+                    if (!access.empty()) kept[behind_views(graph_, node.inputs[i])] = words;
+                }
+            }
+        std::int64_t sum = 0;
+        for (const auto& [value, words] : kept) sum += words;
+        return reads_own ? sum : 0;
     }
 
     // Whether a result of the two clusters reaches them again through another one.
@@ -218,6 +279,7 @@ class Finder {
 
     const Graph& graph_;
     FusionRule rule_;
+    std::int64_t fast_words_;
     std::vector<OperatorNode> operators_;
     Stacks stacks_;
     std::vector<Cluster> clusters_;
@@ -249,9 +311,9 @@ void add_borders(const Graph& graph, const std::set<ValueId>& kept,
 
 }  // namespace
 
-Result<Fusion> fuse(const Graph& graph, FusionRule rule) {
-    VIRIDIAN_TRY(std::vector<OperatorNode> operators, operators_of(graph));
-    Finder finder(graph, rule, std::move(operators));
+Result<Fusion> fuse(const Graph& graph, FusionRule rule, std::int64_t fast_words) {
+    VIRIDIAN_TRY(std::vector<OperatorNode> operators, operators_of(graph, rule == FusionRule::free));
+    Finder finder(graph, rule, fast_words, std::move(operators));
     finder.fuse();
     std::set<ValueId> kept;
     for (const ValueId id : graph::run_outputs(graph)) kept.insert(behind_views(graph, id));
@@ -286,10 +348,20 @@ Words words_of(const Graph& graph, const Region& region) {
     return {.read = sum(region.reads), .written = sum(region.writes)};
 }
 
-std::string_view name_of(FusionRule rule) { return rule == FusionRule::none ? "none" : "published"; }
+std::string_view name_of(FusionRule rule) {
+    switch (rule) {
+        case FusionRule::none:
+            return "none";
+        case FusionRule::published:
+            return "published";
+        case FusionRule::free:
+            return "free";
+    }
+    return {};
+}
 
 std::optional<FusionRule> parse_fusion_rule(std::string_view name) {
-    for (const FusionRule rule : {FusionRule::none, FusionRule::published})
+    for (const FusionRule rule : {FusionRule::none, FusionRule::published, FusionRule::free})
         if (name == name_of(rule)) return rule;
     return std::nullopt;
 }

@@ -13,6 +13,7 @@ namespace viridian::movement {
 enum class FusionRule : std::uint8_t {
     none,       // an operator of the user's model is a region, and so is each of its gradients
     published,  // the rules of the paper
+    free,       // the same rules, to which contractions are operators like others
 };
 [[nodiscard]] std::string_view name_of(FusionRule rule);
 [[nodiscard]] std::optional<FusionRule> parse_fusion_rule(std::string_view name);
@@ -46,13 +47,23 @@ struct Fusion {
     std::vector<Region> regions;
 };
 
+// Words of fast memory: one MiB of f32, the second cache of many cores.
+inline constexpr std::int64_t usual_fast_words = 1 << 18;
+
 // Divides `graph` by `rule`. A node of unknown types is a region of its own. Four patterns are looked for
 // between two operators that are no contractions, until none is left: (1) one reads the other in the same
 // space; (2) the same, and one of them reduces; (3) siblings read one tensor, or parts of one stacked tensor,
 // in the same space; (4) partial fusion: one reads the other, and they share their outermost independent
 // loops. No region reads its own result through another one. Regions stay within the forward part, the
 // gradients or the update of a training step. If an operator may join either of two, gradients of parameters
-// come before those of activations, as in the paper's Table III. Errors: malformed (a cycle).
-[[nodiscard]] Result<Fusion> fuse(const graph::Graph& graph, FusionRule rule);
+// come before those of activations, as in the paper's Table III.
+//
+// By the rule `free` products of matrices fuse too: with what reads their result, with others that are
+// stacked on the same operand, and with what computes an operand of theirs. A region with a product of the
+// last kind keeps in fast memory, for one pass of its shared loops, the operands of all its nodes except
+// products that read nothing of the region; these are at most `fast_words` words. Errors: malformed (a
+// cycle).
+[[nodiscard]] Result<Fusion> fuse(const graph::Graph& graph, FusionRule rule,
+                                  std::int64_t fast_words = usual_fast_words);
 
 }  // namespace viridian::movement

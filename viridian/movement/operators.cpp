@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "viridian/movement/contraction_walk.hpp"
+
 namespace viridian::movement {
 namespace {
 
@@ -83,7 +85,7 @@ std::vector<Operand> operands_of(const Graph& graph, const Node& node, const Wal
 
 }  // namespace
 
-Result<std::vector<OperatorNode>> operators_of(const Graph& graph) {
+Result<std::vector<OperatorNode>> operators_of(const Graph& graph, bool contractions) {
     VIRIDIAN_TRY(const std::vector<NodeId> order, order_of(graph));
     std::vector<OperatorNode> operators;
     std::map<NodeId, std::size_t> numbers;
@@ -97,6 +99,10 @@ Result<std::vector<OperatorNode>> operators_of(const Graph& graph) {
                           .readers = {},
                           .owner = owner_of(node),
                           .pass = pass_of(node.phase)};
+        if (contractions && !made.walk) {
+            made.walk = contraction_walk_of(graph, node);
+            made.contracts = made.walk.has_value();
+        }
         if (made.walk) made.operands = operands_of(graph, node, *made.walk);
         std::set<std::size_t> sources;
         for (const ValueId input : node.inputs) {

@@ -21,13 +21,14 @@ struct OperatorNode {
     std::vector<Operand> operands;     // of an operator with a walk
     std::vector<std::size_t> sources;  // operators whose results it reads, through any views; ascending
     std::vector<std::size_t> readers;
-    std::string owner;  // the node of the user's model, and the phase
-    int pass = 0;       // 0: forward, 1: gradients, 2: update
+    std::string owner;       // the node of the user's model, and the phase
+    int pass = 0;            // 0: forward, 1: gradients, 2: update
+    bool contracts = false;  // it has the walk of a contraction
 };
 
 // Returns the operators of `graph` that read or compute more than one element, producers before readers.
-// Among those that are ready, gradients of parameters come first, then the smallest node. Errors: malformed
-// (a cycle).
-[[nodiscard]] Result<std::vector<OperatorNode>> operators_of(const graph::Graph& graph);
+// Among those that are ready, gradients of parameters come first, then the smallest node. Contractions have
+// walks if `contractions` is set. Errors: malformed (a cycle).
+[[nodiscard]] Result<std::vector<OperatorNode>> operators_of(const graph::Graph& graph, bool contractions);
 
 }  // namespace viridian::movement

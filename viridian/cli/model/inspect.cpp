@@ -23,6 +23,7 @@ struct InspectOptions {
     std::int64_t batch = 0;               // 0: as the model says
     bool nodes = false;
     std::string fusion;  // a fusion rule by name; empty: no regions are looked for
+    std::int64_t fast_words = movement::usual_fast_words;
 };
 
 // One line of a table: an operator, or a class.
@@ -241,7 +242,7 @@ Result<Answer> inspect(const InspectOptions& options) {
     for (const graph::NodeFlow& node : flow.nodes) answer.json["nodes"].push_back(to_json(graph, node));
     answer.text = summary_text(options, graph, flow, tables);
     if (const auto rule = movement::parse_fusion_rule(options.fusion)) {
-        VIRIDIAN_TRY(const FusionAnswer fusion, describe_fusion(graph, *rule));
+        VIRIDIAN_TRY(const FusionAnswer fusion, describe_fusion(graph, *rule, options.fast_words));
         answer.json["fusion"] = fusion.json;
         answer.text += fusion.text;
     }
@@ -262,8 +263,14 @@ Command inspect_command() {
                 app.add_flag("--nodes", options->nodes, "List every node too");
                 app.add_option("--fusion", options->fusion,
                                "List the regions that one kernel each may compute, and the words that they "
-                               "move: by the published rules of SUBSTATION, or none, an operator a region")
-                    .check(one_of({"none", "published"}));
+                               "move: by the published rules of SUBSTATION, free, where contractions fuse "
+                               "too, or none, an operator a region")
+                    .check(one_of({"none", "published", "free"}));
+                app.add_option("--fast-words", options->fast_words,
+                               "Words of fast memory that a contraction may fill with operands that a region "
+                               "computes itself, for --fusion free (262144 by default, 1 MiB of f32)")
+                    .check(in_range(std::int64_t{1}, std::int64_t{1} << 40))
+                    .needs("--fusion");
                 return [options] { return inspect(*options); };
             }};
 }

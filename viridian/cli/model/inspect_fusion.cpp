@@ -86,9 +86,9 @@ std::string readings_text(const std::vector<ReadWords>& readings) {
 
 }  // namespace
 
-Result<FusionAnswer> describe_fusion(const Graph& graph, movement::FusionRule rule) {
+Result<FusionAnswer> describe_fusion(const Graph& graph, movement::FusionRule rule, std::int64_t fast_words) {
     if (const auto error = graph::free_dimensions_error(graph)) return *error;
-    VIRIDIAN_TRY(const movement::Fusion fusion, movement::fuse(graph, rule));
+    VIRIDIAN_TRY(const movement::Fusion fusion, movement::fuse(graph, rule, fast_words));
     FusionAnswer answer{.json = {{"rule", name_of(rule)}, {"regions", Json::array()}}, .text = {}};
     const Words all = words_of(graph, fusion.regions);
     std::string lines;

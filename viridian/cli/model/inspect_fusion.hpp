@@ -11,7 +11,9 @@ struct FusionAnswer {
     std::string text;
 };
 
-// Divides `graph` by `rule`. Errors: those of movement::fuse(), and those of graph::free_dimensions_error().
-[[nodiscard]] Result<FusionAnswer> describe_fusion(const graph::Graph& graph, movement::FusionRule rule);
+// Divides `graph` by `rule` and, if it is the free one, for so many words of fast memory. Errors: those of
+// movement::fuse(), and those of graph::free_dimensions_error().
+[[nodiscard]] Result<FusionAnswer> describe_fusion(const graph::Graph& graph, movement::FusionRule rule,
+                                                   std::int64_t fast_words);
 
 }  // namespace viridian::cli
