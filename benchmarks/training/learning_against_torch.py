@@ -1,6 +1,6 @@
 """What a network learns in Viridian and in PyTorch: bits per character of a text, and digits drawn by code.
 
-learning_against_torch.py VIRIDIAN [--epochs 3] [--page FILE.md]     (a python with PyTorch; ONNX Runtime if it has it)
+learning_against_torch.py VIRIDIAN [--epochs N] [--page FILE.md]     (a python with PyTorch; ONNX Runtime if it has it)
 
 A network written in PyTorch (networks.py) is exported in training mode. `viridian train` trains it in one command, and PyTorch
 trains it from the same weights, with the same optimiser, rate and batch, its own order of samples and its own dropout.
@@ -99,6 +99,7 @@ def characters(options, folder):
     """Rows of the table, and whether the bound is kept."""
     text = b"\n".join(path.read_bytes() for path in sorted(LICENCES.iterdir()) if path.is_file() and not path.is_symlink())
     (folder / "licences.txt").write_bytes(text)
+    passes = options.epochs or 20
     bytes_ = numpy.frombuffer(text, numpy.uint8).astype(numpy.int64)
     windows = -(-(len(text) - 1) // CONTEXT)  # the last one is shorter: an evaluation counts every byte but the first
     x, labels = numpy.zeros((windows, CONTEXT), numpy.int64), numpy.full((windows, CONTEXT), IGNORED)
@@ -107,15 +108,15 @@ def characters(options, folder):
     model = networks.Transformer(tokens=256, width=64, context=CONTEXT)
     export(model, torch.from_numpy(x[:16]), folder / "model.onnx")
     epochs = viridian_train(options.viridian, folder, folder / "licences.txt", "--bytes", "--context", CONTEXT, "--eval-share", SHARE,
-                            "--epochs", options.epochs, "--rate", 0.002, "--schedule", "cosine", "--metric", "bits-per-character",
+                            "--epochs", passes, "--rate", 0.002, "--schedule", "cosine", "--metric", "bits-per-character",
                             "--metric", "top-1")
     last = epochs[-1]["metrics"]
     kept = math.floor(windows * SHARE + 0.5)
-    trained = torch_train(model, torch.from_numpy(x[:-kept]), torch.from_numpy(labels[:-kept]), 16, options.epochs, 0.002)
+    trained = torch_train(model, torch.from_numpy(x[:-kept]), torch.from_numpy(labels[:-kept]), 16, passes, 0.002)
     loss, right, count = in_torch(trained, x[-kept:], labels[-kept:], 16)
     peer = in_onnxruntime(folder / "trained.onnx", x[-kept:], labels[-kept:], 16)
     bits = last["bits-per-character"]
-    rows = [["bits per character", f"{len(text)} bytes, {options.epochs} epochs", f"{bits:.4f}", f"{loss / math.log(2):.4f}",
+    rows = [["bits per character", f"{len(text)} bytes, {passes} epochs", f"{bits:.4f}", f"{loss / math.log(2):.4f}",
              "not here" if peer is None else f"{peer[0] / math.log(2):.4f}"],
             ["next byte right", "", f"{last['top-1']:.5f}", f"{right / count:.5f}", "not here" if peer is None else f"{peer[1] / peer[2]:.5f}"]]
     return rows, bits <= loss / math.log(2) + BITS and (peer is None or abs(peer[0] / math.log(2) - bits) < 1e-4)
@@ -123,19 +124,19 @@ def characters(options, folder):
 
 def digits(options, folder):
     x, labels = networks.digits(5000, seed=4)
-    held = 1000
+    held, passes = 1000, options.epochs or 3
     numpy.savez(folder / "train.npz", x=x[:-held], labels=labels[:-held])
     numpy.savez(folder / "held.npz", x=x[-held:], labels=labels[-held:])
     torch.manual_seed(3)
     model = networks.Cnn()
     export(model, torch.from_numpy(x[:50]), folder / "model.onnx")
-    epochs = viridian_train(options.viridian, folder, folder / "train.npz", "--eval", folder / "held.npz", "--epochs", options.epochs,
+    epochs = viridian_train(options.viridian, folder, folder / "train.npz", "--eval", folder / "held.npz", "--epochs", passes,
                             "--rate", 0.002, "--schedule", "cosine", "--metric", "top-1")
     top = epochs[-1]["metrics"]["top-1"]
-    trained = torch_train(model, torch.from_numpy(x[:-held]), torch.from_numpy(labels[:-held]), 50, options.epochs, 0.002)
+    trained = torch_train(model, torch.from_numpy(x[:-held]), torch.from_numpy(labels[:-held]), 50, passes, 0.002)
     _, right, count = in_torch(trained, x[-held:], labels[-held:], 50)
     peer = in_onnxruntime(folder / "trained.onnx", x[-held:], labels[-held:], 50)
-    row = ["digits right", f"4000 images, {options.epochs} epochs", f"{top:.4f}", f"{right / count:.4f}",
+    row = ["digits right", f"4000 images, {passes} epochs", f"{top:.4f}", f"{right / count:.4f}",
            "not here" if peer is None else f"{peer[1] / peer[2]:.4f}"]
     return [row], top >= RIGHT and (peer is None or round(top * held) == peer[1])
 
@@ -143,7 +144,7 @@ def digits(options, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("viridian")
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, help="default: 3 of the digits, 20 of the text")
     parser.add_argument("--tasks", default="digits,characters")
     parser.add_argument("--page")
     options = parser.parse_args()

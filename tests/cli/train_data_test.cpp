@@ -38,6 +38,16 @@ class TrainData : public TrainCommand {
     }
 };
 
+// A column of any name holds the labels, and those that are left are the input.
+TEST_F(TrainData, TheLabelColumnHasTheLabels) {
+    write("prices.csv", "rooms,size,price\n1,2,0\n3,1,1\n2,2,1\n5,1,0\n");
+    const Outcome done = train("model.onnx", {"--data", folder_ + "prices.csv", "--label-column", "price"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome without = train("model.onnx", {"--data", folder_ + "prices.csv"});
+    EXPECT_EQ(without.code, 1);
+    EXPECT_THAT(without.err, HasSubstr("or the column of the labels with --label-column; "));
+}
+
 // The words of both files are sorted differently, and no option names the column of the labels.
 TEST_F(TrainData, TheClassesOfTheEvaluationAreThoseOfTraining) {
     write_signs_model();

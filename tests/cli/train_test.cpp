@@ -90,9 +90,6 @@ TEST_F(TrainCommand, ErrorsNameTheNextStep) {
     const Outcome given = run({"-o", folder_ + "a.onnx", "--loss", "gradient"});
     EXPECT_EQ(given.code, 1);
     EXPECT_THAT(given.err, HasSubstr("--loss gradient has no loss to lower"));
-    const Outcome wide = run({"-o", folder_ + "a.onnx", "--as", "f32"});
-    EXPECT_EQ(wide.code, 1);
-    EXPECT_THAT(wide.err, HasSubstr("--as changes the parameters"));
     const Outcome metric = run({"-o", folder_ + "a.onnx", "--eval-share", "0.2", "--metric", "mse"});
     EXPECT_EQ(metric.code, 1) << "two scores a sample are no number";
     EXPECT_FALSE(std::filesystem::exists(folder_ + "a.onnx"));

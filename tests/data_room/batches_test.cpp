@@ -124,10 +124,10 @@ TEST(Batches, RowsArePaddedAndMasked) {
     options.inputs = {{.input = "ids", .column = "data"}};
     const std::vector<ModelInput> short_input = {input("ids", ElementType::i64, {3})};
     EXPECT_EQ(error_of(Batches::make(dataset, short_input, options)->batch(draw({2}))),
-              fmt::format(
-                  "sample 2 of `{}` has 4 elements in `data`, and the input `ids` takes 3; cut the rows, or "
-                  "export the model with a longer input",
-                  folder.path().string()));
+              fmt::format("sample 2 of `{}` has 4 elements in `data`, and the input `ids` takes 3; cut the "
+                          "rows with --truncate, or "
+                          "export the model with a longer input",
+                          folder.path().string()));
     options.inputs[0].truncate = true;
     EXPECT_EQ(values(Batches::make(dataset, short_input, options)->batch(draw({2}))->inputs[0]),
               (std::vector<double>{0, 1, 2}));

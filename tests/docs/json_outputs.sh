@@ -62,7 +62,7 @@ viridian zoo mlp --batch 16 -o mlp.onnx >zoo.log
 told train mlp.onnx --data digits.csv --label-column label --eval-share 0.2 --epochs 2 --ema 0.5 --clip 1 --log steps.jsonl \
     --meter model --html trained.html -o trained.onnx
 told train mlp.onnx --data digits.csv --label-column label --epochs 1 --log plain.jsonl -o plain.onnx
-told train mlp.onnx --data digits.csv --label-column label --optimizer sgd --rate-finder --rate-steps 20
+told train mlp.onnx --data digits.csv --label-column label --optimizer sgd --rate-finder --rate-steps 100
 told gradient net.onnx --freeze 'conv1*' -o step.onnx
 told gradient net.onnx --accumulate -o steps.onnx
 

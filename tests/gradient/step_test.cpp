@@ -110,6 +110,29 @@ TEST(Step, NodesKnowTheirPhase) {
     EXPECT_GE(count[graph::Phase::forward], 4);
 }
 
+TEST(Step, TheGradientOfASharedParameterBelongsToItsFirstReader) {
+    Random random(2);
+    Graph forward;
+    const ValueId x = forward.add_input("x", {ElementType::f64, graph::shape_of({4, 3})});
+    const ValueId w = forward.add_constant("w", random_tensor({3, 3}, random));
+    const ValueId hidden = forward.add(op::MatMul, {x, w}, {}, "first");
+    forward.set_outputs({forward.add(op::MatMul, {hidden, w}, {}, "second")});
+    ASSERT_TRUE(infer_types(forward).ok());
+    const auto step = training_step(forward, {});
+    ASSERT_TRUE(step.ok()) << step.error().text();
+    int sums = 0;
+    for (const NodeId id : step->graph.nodes()) {
+        const Node& node = step->graph.node(id);
+        if (node.phase == graph::Phase::backward || node.phase == graph::Phase::weight)
+            EXPECT_FALSE(node.twin.empty()) << node.name;
+        if (node.op == op::Sum && node.phase == graph::Phase::weight) {
+            ++sums;
+            EXPECT_EQ(node.twin, "first");
+        }
+    }
+    EXPECT_EQ(sums, 1);
+}
+
 TEST(Step, FrozenParametersStayConstants) {
     Random random(3);
     StepOptions options;

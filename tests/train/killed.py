@@ -7,6 +7,7 @@ SIGKILL at random moments, N times, and resumed each time until it ends. Both tr
 --results writes what happened as a page.
 """
 import argparse
+import datetime
 import pathlib
 import random
 import signal
@@ -20,9 +21,11 @@ import numpy
 
 RESULTS = """# Training runs that are killed
 
-`tests/train/killed.py build/release/bin/viridian --kills {kills} --seed {seed}`, {machine}.
+`tests/train/killed.py build/release/bin/viridian --kills {kills} --seed {seed}`, {machine}, {date},
+{version}.
 
-A run of 120 training steps, two threads, a checkpoint every 3 steps, was killed with SIGKILL {kills}
+A run of 120 training steps of `small_cnn`, which has batch normalisation and dropout, with a moving
+average of its weights, two threads and a checkpoint every 3 steps, was killed with SIGKILL {kills}
 times, each time at a random moment up to the {whole:.1f} s that it takes uninterrupted, and resumed. It
 came to its end {ends} times. In {lost} of the kills no checkpoint was written yet. The trained models
 are {same} bytes as those of the uninterrupted run.
@@ -41,7 +44,11 @@ def draw_samples(path, count=600, seed=1):
 
 def command(viridian, folder, name, more=()):
     return [viridian, "train", str(folder / "model.onnx"), "--data", str(folder / "samples.npz"), "--epochs", "4", "--rate",
-            "0.001", "--threads", "2", "-o", str(folder / f"{name}.onnx"), *more]
+            "0.001", "--ema", "0.99", "--threads", "2", "-o", str(folder / f"{name}.onnx"), *more]
+
+
+def version_of(viridian):
+    return subprocess.run([viridian, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
 
 def main():
@@ -56,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         draw_samples(folder / "samples.npz")
-        subprocess.run([options.viridian, "zoo", "mlp", "--batch", "20", "-o", str(folder / "model.onnx")], check=True,
+        subprocess.run([options.viridian, "zoo", "small_cnn", "--training", "--batch", "20", "-o", str(folder / "model.onnx")], check=True,
                        stdout=subprocess.DEVNULL)
         start = time.monotonic()
         subprocess.run(command(options.viridian, folder, "whole"), check=True, stdout=subprocess.DEVNULL)
@@ -89,7 +96,9 @@ def main():
         print(f"{kills} kills, {ends + 1} ends: the trained models are {'the same' if same else 'NOT the same'} bytes")
         if options.results:
             options.results.write_text(RESULTS.format(**vars(options), ends=ends + 1, lost=lost, whole=whole,
-                                                      same="the same" if same else "NOT the same"))
+                                                      same="the same" if same else "NOT the same",
+                                                      date=datetime.date.today().isoformat(),
+                                                      version=version_of(options.viridian)))
         return 0 if same else 1
 
 

@@ -44,14 +44,13 @@ EvaluationRecord evaluation() {
 TEST(Progress, SaysWhatIsKnown) {
     StepRecord record = example();
     EXPECT_EQ(progress_line(record),
-              "step 120/5000, epoch 1/10, loss 0.4312, rate 0.00029, 800 samples/s, 50.0 W and 2.00 J "
-              "[1.50 J, 2.50 J] a step (measured:powercap), 4 min 12 s left");
+              "step 120/5000, 4 min 12 s left, loss 0.4312, 2.00 J/step measured, 1.50 J to 2.50 J, 50.0 W, "
+              "800 samples/s, epoch 1/10, rate 0.00029");
     record.energy->provenance = {Provenance::Kind::estimated, "cpu-linear"};
     record.gradient_norm = 1.25;
-    EXPECT_EQ(
-        progress_line(record),
-        "step 120/5000, epoch 1/10, loss 0.4312, rate 0.00029, gradient norm 1.25, 800 samples/s, 50.0 W "
-        "and 2.00 J [1.50 J, 2.50 J] a step (estimated:cpu-linear), 4 min 12 s left");
+    EXPECT_EQ(progress_line(record),
+              "step 120/5000, 4 min 12 s left, loss 0.4312, 2.00 J/step estimated, 1.50 J to 2.50 J, 50.0 W, "
+              "800 samples/s, epoch 1/10, rate 0.00029, gradient norm 1.25");
     EXPECT_EQ(progress_line({.step = 3,
                              .loss = std::nan(""),
                              .average_loss = {},

@@ -14,6 +14,7 @@ portions that ran side by side, and --results writes the table.
 """
 import argparse
 import collections
+import datetime
 import gzip
 import json
 import pathlib
@@ -274,10 +275,10 @@ def add(state, other):
             own[what] = own.get(what, 0) + count
 
 
-def table_of(state, machine):
+def table_of(state, machine, version):
     """The counts as a page."""
     cases = ", ".join(f"{first} to {last}" for first, last in state.get("ranges", [[state["first"], state["last"]]]) if last >= first)
-    about = [f"`tests/train/mutants.py` with the seed {state['seed']}, cases {cases}, {machine}.",
+    about = [f"`tests/train/mutants.py` with the seed {state['seed']}, cases {cases}, {machine}, {datetime.date.today().isoformat()}, {version}.",
              "Each case is a file with random damage: an inspected or run step file, a training run on damaged data or with a",
              "damaged model, or a run that resumes from a damaged checkpoint. *Wrong* counts crashes, hangs, errors of other",
              "than one sentence, and files that were lost. A success is a run to which the damage made no difference that a",
@@ -332,7 +333,8 @@ def main():
     for other in map(json.loads, map(pathlib.Path.read_text, options.add)):
         add(state, other)
     if options.results:
-        options.results.write_text(table_of(state, options.machine))
+        version = subprocess.run([viridian, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+        options.results.write_text(table_of(state, options.machine, version))
     print(f"{options.count} damaged files, {failures} wrong")
     return 1 if failures else 0
 

@@ -45,7 +45,10 @@ void Progress::show(const std::string& what) {
         ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start_).count();
     std::string line = fmt::format("{:3} s  {}", seconds, what);
-    if (line.size() > width - 1) line.resize(width - 1);
+    if (line.size() > width - 1) {  // leaves out whole parts, if there are several
+        const std::size_t comma = line.rfind(", ", width - 1);
+        line.resize(comma == std::string::npos ? width - 1 : comma);
+    }
     fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);
     shown_ = true;

@@ -65,11 +65,13 @@ Normalise normalise_of(const InputOptions& options, std::size_t channels) {
 }  // namespace
 
 Result<void> Batches::check_labels(const Recipe& recipe, const Draw& draw, const Tensor& labels) const {
-    const auto rows = static_cast<std::int64_t>(draw.samples.size());
-    const std::int64_t row = rows == 0 ? 0 : labels.count() / rows;
-    for (std::int64_t i = 0; i < labels.count(); ++i)
-        VIRIDIAN_TRY(check_label(dataset_, recipe.column, draw.samples[static_cast<std::size_t>(i / row)],
-                                 labels.integer(i), recipe.options.classes, recipe.options.ignored));
+    if (draw.samples.empty()) return {};
+    const std::int64_t row = labels.count() / static_cast<std::int64_t>(draw.samples.size());
+    std::int64_t i = 0;
+    for (const std::int64_t sample : draw.samples)
+        for (std::int64_t k = 0; k < row; ++k)
+            VIRIDIAN_TRY(check_label(dataset_, recipe.column, sample, labels.integer(i++),
+                                     recipe.options.classes, recipe.options.ignored));
     return {};
 }
 
@@ -95,7 +97,8 @@ Result<Tensor> Batches::make_input(const Recipe& recipe, const Draw& draw) const
         const std::int64_t length = recipe.dims.front() < 0 ? converted.dims()[1] : recipe.dims.front();
         for (std::size_t i = 0; i < lengths.size(); ++i)
             if (lengths[i] > length && !options.truncate)
-                return fail(ErrorCode::mismatch, "cut the rows, or export the model with a longer input",
+                return fail(ErrorCode::mismatch,
+                            "cut the rows with --truncate, or export the model with a longer input",
                             "sample {} of `{}` has {} elements in `{}`, and the input `{}` takes {}",
                             draw.samples[i], dataset_.name(), lengths[i], column.name, options.input, length);
         const double pad = options.pad.value_or(static_cast<double>(options.ignored.value_or(0)));

@@ -7,14 +7,25 @@ namespace viridian::data {
 Dataset::Dataset(std::string name, std::int64_t samples, std::vector<Field> fields)
     : name_(std::move(name)), samples_(samples), fields_(std::move(fields)) {}
 
+std::string column_list(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 12;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+        list += fmt::format("{}`{}`", i == 0 ? "" : ", ", names[i]);
+    return names.size() > most ? fmt::format("{} and {} more", list, names.size() - most) : list;
+}
+
+std::vector<std::string> Dataset::column_names() const {
+    std::vector<std::string> names;
+    for (const Field& field : fields_) names.push_back(field.column.name);
+    return names;
+}
+
 Result<std::size_t> Dataset::find(std::string_view name) const {
-    std::string known;
-    for (std::size_t i = 0; i < fields_.size(); ++i) {
+    for (std::size_t i = 0; i < fields_.size(); ++i)
         if (fields_[i].column.name == name) return i;
-        if (i < 12) known += fmt::format("{}`{}`", i == 0 ? "" : ", ", fields_[i].column.name);
-        if (i == 12) known += fmt::format(" and {} more", fields_.size() - i);
-    }
-    return fail(ErrorCode::missing_entry, fmt::format("name one of its columns: {}", known),
+    return fail(ErrorCode::missing_entry,
+                fmt::format("name one of its columns: {}", column_list(column_names())),
                 "`{}` has no column `{}`", name_, name);
 }
 

@@ -37,6 +37,9 @@ struct Field {
     ReadLengths lengths;  // only if column.varies
 };
 
+// Lists names of columns for an error, a dozen at most: "`x`, `y` and 772 more".
+[[nodiscard]] std::string column_list(const std::vector<std::string>& names);
+
 enum class Format : std::uint8_t { automatic, npy, npz, idx, csv, text, folder };
 
 class Dataset {
@@ -52,6 +55,7 @@ class Dataset {
     [[nodiscard]] std::int64_t samples() const { return samples_; }
     [[nodiscard]] std::size_t columns() const { return fields_.size(); }
     [[nodiscard]] const Column& column(std::size_t index) const { return fields_[index].column; }
+    [[nodiscard]] std::vector<std::string> column_names() const;
 
     // Returns the index of the column `name`. Errors: missing_entry, which lists the columns.
     [[nodiscard]] Result<std::size_t> find(std::string_view name) const;

@@ -35,7 +35,10 @@ Result<void> each_label(const Dataset& dataset, std::size_t column, SampleList s
 Result<void> check_label(const Dataset& dataset, std::size_t column, std::int64_t sample, std::int64_t label,
                          std::int64_t classes, std::optional<std::int64_t> ignored) {
     if ((label >= 0 && label < classes) || label == ignored) return {};
-    return fail(ErrorCode::malformed, "number the classes from 0 on, or check that it is the right column",
+    std::string step = "number the classes from 0 on, or check that it is the right column";
+    if (dataset.format() == Format::text) step = "train with --bytes, or give the model as many classes";
+    if (classes == 1) step = "choose a loss for one output, such as --loss bce";
+    return fail(ErrorCode::malformed, std::move(step),
                 "sample {} of `{}` has the label {} in `{}`, and the labels of {} classes are 0 to {}",
                 sample, dataset.name(), label, dataset.column(column).name, classes, classes - 1);
 }

@@ -21,13 +21,6 @@ std::string shape_text(const Shape& shape) {
     return "[" + text + "]";
 }
 
-std::string column_list(const Dataset& dataset) {
-    std::string list;
-    for (std::size_t i = 0; i < dataset.columns() && list.size() < 300; ++i)
-        list += (i == 0 ? "`" : ", `") + dataset.column(i).name + "`";
-    return list;
-}
-
 // The dimensions of one sample of the input; nothing if any shape fits.
 std::optional<Shape> sample_shape(const graph::TensorType& type) {
     if (!type.shape || type.shape->empty()) return std::nullopt;
@@ -65,15 +58,18 @@ Result<std::size_t> mapped_column(const Dataset& dataset, const std::string& inp
     if (!column.empty()) return dataset.find(column);
     auto found = dataset.find(input);
     if (found.ok()) return found;
-    return fail(
-        ErrorCode::missing_entry,
-        fmt::format("map one with --input {}=COLUMN; the columns are {}", input, column_list(dataset)),
-        "`{}` has no column of the name of the model's input `{}`", dataset.name(), input);
+    return fail(ErrorCode::missing_entry,
+                fmt::format("map one with --input {}=COLUMN; the columns are {}", input,
+                            column_list(dataset.column_names())),
+                "`{}` has no column of the name of the model's input `{}`", dataset.name(), input);
 }
 
 Error type_mismatch(const Dataset& dataset, const Column& column, const ModelInput& input) {
     const bool numbers = graph::is_floating(column.type);
-    return fail(ErrorCode::mismatch, numbers ? "save the column as integers" : "map another column to it",
+    std::string step = numbers ? "save the column as integers" : "map another column to it";
+    if (numbers && input.name == "labels")
+        step = "save the numbers of classes as integers, or choose a loss for numbers, such as --loss bce";
+    return fail(ErrorCode::mismatch, std::move(step),
                 "the column `{}` of `{}` holds {} and the model's input `{}` takes {}", column.name,
                 dataset.name(), graph::name_of(column.type), input.name, graph::name_of(input.type.element));
 }

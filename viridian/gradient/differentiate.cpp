@@ -57,11 +57,21 @@ Result<void> inline_where_needed(Graph& graph, std::span<const ValueId> of) {
 class Sweep {
   public:
     Sweep(Graph& graph, Mask depends)
-        : graph_(graph), build_(graph), depends_(std::move(depends)), contributions_(graph.value_count()) {}
+        : graph_(graph),
+          build_(graph),
+          depends_(std::move(depends)),
+          contributions_(graph.value_count()),
+          readers_(graph.value_count(), NodeId::none) {}
 
-    void add(ValueId value, ValueId gradient) {
-        if (contributions_.size() <= index(value)) contributions_.resize(index(value) + 1);
+    // `reader`: the node through which `gradient` comes. Nodes are visited from the last to the first, so
+    // that the first of several readers stays.
+    void add(ValueId value, ValueId gradient, NodeId reader = NodeId::none) {
+        if (contributions_.size() <= index(value)) {
+            contributions_.resize(index(value) + 1);
+            readers_.resize(index(value) + 1, NodeId::none);
+        }
         contributions_[index(value)].push_back(gradient);
+        readers_[index(value)] = reader;
     }
 
     // Returns the gradient of `value`: one contribution, or the sum of several. `none` if there is none.
@@ -72,7 +82,10 @@ class Sweep {
         if (parts.size() > 1) {
             std::vector<Term> terms;
             for (const ValueId part : parts) terms.push_back(build_.value(part));
-            build_.at(graph_.producer(value), graph::Phase::backward);
+            const Node* twin = graph_.producer(value);  // nothing produces a parameter: then its first reader
+            const NodeId reader = readers_[index(value)];
+            if (twin == nullptr && reader != NodeId::none) twin = &graph_.node(reader);
+            build_.at(twin, graph::Phase::backward);
             parts = {build_.add(op::Sum, terms).id};
         }
         return parts[0];
@@ -103,7 +116,7 @@ class Sweep {
                 if (made[i] && i < wanted.size() && wanted[i]) {
                     invariant(build_.dims(made[i]) == build_.dims(site.x(i)),
                               "a gradient has the dimensions of its value");
-                    add(node.inputs[i], made[i].id);
+                    add(node.inputs[i], made[i].id, id);
                 }
         } catch (const Refusal& refusal) {
             refuse(node, refusal.error.message, wanted);
@@ -156,6 +169,7 @@ class Sweep {
     Builder build_;
     Mask depends_;
     std::vector<std::vector<ValueId>> contributions_;  // by value
+    std::vector<NodeId> readers_;                      // the first one that gave a contribution, by value
     std::vector<std::string> refused_;
 };
 

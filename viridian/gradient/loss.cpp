@@ -194,14 +194,19 @@ Result<ValueId> loss_output_of(const Graph& graph, const LossOptions& options) {
     const std::string& name = options.output;
     if (graph.outputs().empty())
         return fail(ErrorCode::mismatch, "give a network with an output", "the network has no output");
-    if (name.empty()) return graph.outputs()[0];
     std::vector<std::string> all;
-    for (const ValueId id : graph.outputs()) {
-        if (graph.value(id).name == name) return id;
-        all.push_back(graph.value(id).name);
-    }
-    return fail(ErrorCode::missing_entry, fmt::format("its outputs are {}", fmt::join(all, ", ")),
-                "the network has no output `{}`", name);
+    for (const ValueId id : graph.outputs()) all.push_back(graph.value(id).name);
+    const auto found = name.empty() ? all.begin() : std::ranges::find(all, name);
+    if (found == all.end())
+        return fail(ErrorCode::missing_entry, fmt::format("its outputs are {}", fmt::join(all, ", ")),
+                    "the network has no output `{}`", name);
+    const ValueId output = graph.outputs()[static_cast<std::size_t>(found - all.begin())];
+    const graph::ElementType element = graph.value(output).type.element;
+    if (element != graph::ElementType::undefined && !is_floating(element))
+        return fail(
+            ErrorCode::mismatch, fmt::format("choose another of its outputs: {}", fmt::join(all, ", ")),
+            "the output `{}` is {}, and a loss needs numbers that change smoothly", *found, name_of(element));
+    return output;
 }
 
 std::string_view name_of(LossKind kind) {

@@ -17,8 +17,7 @@ std::optional<Convolution> Convolution::of(const Editor& editor, NodeId id) {
     const std::string auto_pad = node.get("auto_pad", std::string("NOTSET"));
     const auto weights = editor.dims(node.inputs[1]);
     if (!weights || weights->size() < 3 || std::ranges::count(*weights, 0) > 0 ||
-        !editor.fixed(node.inputs[1]) ||
-        (node.input(2) != ValueId::none && !editor.fixed(node.inputs[2])) ||
+        !editor.fixed(node.inputs[1]) || (node.input(2) != ValueId::none && !editor.fixed(node.inputs[2])) ||
         (auto_pad != "NOTSET" && auto_pad != "VALID"))
         return std::nullopt;
     const std::size_t spatial = weights->size() - 2;

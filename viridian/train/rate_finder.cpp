@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace viridian::train {
@@ -10,28 +11,43 @@ namespace {
 constexpr double average_decay = 0.9;
 constexpr double divergence = 4;
 constexpr std::size_t fewest_trials = 10;
+constexpr double sure = 4;         // standard errors
+constexpr double rounding = 1e-9;  // of a loss
 
-// The exponential average of the values before and at each place, without the bias towards 0 of its first
-// places (Kingma and Ba, "Adam", 2015, section 3).
-std::vector<double> averaged(std::span<const double> values) {
-    std::vector<double> averages;
-    double sum = 0, weight = 0;
-    for (const double value : values) {
-        sum = average_decay * sum + (1 - average_decay) * value;
-        weight = average_decay * weight + (1 - average_decay);
-        averages.push_back(sum / weight);
+// A line through the losses around a trial, over the natural logarithm of the rate.
+struct LocalLine {
+    double value = 0;  // at the trial
+    double slope = 0;
+    double slope_error = 0;  // its standard error, from the noise of single losses
+};
+
+LocalLine line_at(std::span<const RateTrial> trials, std::size_t at, std::size_t reach, double noise) {
+    const std::size_t first = at - std::min(at, reach), last = std::min(at + reach, trials.size() - 1);
+    const auto count = static_cast<double>(last - first + 1);
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (std::size_t i = first; i <= last; ++i) {
+        const double here = std::log(trials[i].rate / trials[at].rate);
+        x += here / count;
+        y += trials[i].loss / count;
     }
-    return averages;
+    for (std::size_t i = first; i <= last; ++i) {
+        const double apart = std::log(trials[i].rate / trials[at].rate) - x;
+        xx += apart * apart;
+        xy += apart * (trials[i].loss - y);
+    }
+    const double slope = xx > 0 ? xy / xx : 0;
+    return {y - slope * x, slope, xx > 0 ? noise / std::sqrt(xx) : INFINITY};
 }
 
-// Averages in both directions, so that a step stays where it is.
-std::vector<double> smoothed(std::vector<double> values) {
-    const std::vector<double> forwards = averaged(values);
-    std::ranges::reverse(values);
-    std::vector<double> both = averaged(values);
-    std::ranges::reverse(both);
-    for (std::size_t i = 0; i < both.size(); ++i) both[i] = (both[i] + forwards[i]) / 2;
-    return both;
+// The standard deviation of single losses, by the median difference of neighbours: 1.48 median absolute
+// deviations are one standard deviation of a normal distribution, and a difference has the noise of two.
+double noise_of(std::span<const RateTrial> trials) {
+    std::vector<double> differences;
+    for (std::size_t i = 1; i < trials.size(); ++i)
+        differences.push_back(std::abs(trials[i].loss - trials[i - 1].loss));
+    const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+    std::ranges::nth_element(differences, middle);
+    return 1.4826 * *middle / std::numbers::sqrt2;
 }
 
 // Returns how many trials come before the divergence.
@@ -63,24 +79,27 @@ Result<RateFinding> find_rate(std::span<const RateTrial> trials) {
         return fail(ErrorCode::invalid_argument, "begin with a lower rate, or take more steps",
                     "only {} of {} losses came before the divergence; a rate can be found from {}", count,
                     trials.size(), fewest_trials);
-    std::vector<double> losses;
-    for (const RateTrial& trial : trials.first(count)) losses.push_back(trial.loss);
-    losses = smoothed(std::move(losses));
-    const auto least = static_cast<std::size_t>(std::ranges::min_element(losses) - losses.begin());
+    const std::span<const RateTrial> used = trials.first(count);
+    const double noise = noise_of(used);
+    const std::size_t reach = std::max<std::size_t>(3, count / 12);
+    std::vector<LocalLine> lines;
+    for (std::size_t i = 0; i < count; ++i) lines.push_back(line_at(used, i, reach, noise));
+    const auto least =
+        static_cast<std::size_t>(std::ranges::min_element(lines, {}, &LocalLine::value) - lines.begin());
     std::size_t steepest = 0;
-    double slope = 0;
-    for (std::size_t i = 1; i < least; ++i) {  // slopes per natural logarithm of the rate
-        const double here =
-            (losses[i + 1] - losses[i - 1]) / (std::log(trials[i + 1].rate) - std::log(trials[i - 1].rate));
-        if (here < slope) {
-            slope = here;
+    double slope = -rounding * std::abs(lines[least].value);
+    for (std::size_t i = 1; i < least; ++i) {
+        const double at_most = lines[i].slope + sure * lines[i].slope_error;
+        if (at_most < slope) {
+            slope = at_most;
             steepest = i;
         }
     }
-    if (slope >= 0)
-        return fail(ErrorCode::invalid_argument, "test other rates, or check the loss and the data",
-                    "the loss falls at no rate from {:.2g} to {:.2g}", trials.front().rate,
-                    trials[count - 1].rate);
+    if (steepest == 0)
+        return fail(ErrorCode::invalid_argument,
+                    "take more steps, as in --rate-steps 400, or test other rates",
+                    "at no rate from {:.2g} to {:.2g} the loss falls by more than its noise",
+                    trials.front().rate, trials[count - 1].rate);
     return RateFinding{trials[steepest].rate, trials[least].rate, count < trials.size()};
 }
 

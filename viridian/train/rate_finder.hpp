@@ -28,14 +28,16 @@ struct RateTrial {
 [[nodiscard]] bool has_diverged(std::span<const RateTrial> trials);
 
 struct RateFinding {
-    double suggested = 0;  // the rate at which the smoothed loss falls most per factor of the rate
+    double suggested = 0;  // the rate at which the loss surely falls most per factor of the rate
     double least = 0;      // the rate with the least smoothed loss; a tenth of it is Smith's other advice
     bool diverged = false;
 };
-// Suggests a rate from the trials, which go from low to high rates. The loss is smoothed by an exponential
-// average that runs forwards and backwards, because one that only runs forwards lags behind by about ten
-// steps. Errors: invalid_argument (fewer than 10 finite losses before the divergence; a loss that never
-// falls).
+// Suggests a rate from the trials, which go from low to high rates. Around each trial a line is fitted to the
+// losses over the logarithm of the rate (local regression: Cleveland, "Robust Locally Weighted Regression and
+// Smoothing Scatterplots", 1979, with equal weights). The loss falls there at least as fast as the slope of
+// the line less four of its standard errors says, which the noise of single losses gives; the suggested rate
+// is where this is most. Errors: invalid_argument (fewer than 10 finite losses before the divergence; a loss
+// that nowhere falls by more than its noise).
 [[nodiscard]] Result<RateFinding> find_rate(std::span<const RateTrial> trials);
 
 }  // namespace viridian::train

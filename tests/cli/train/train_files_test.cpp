@@ -23,6 +23,29 @@ TEST_F(TrainFiles, AreTriedBeforeTheFirstStep) {
     }
 }
 
+// Samples and the model are the user's only copy, perhaps.
+TEST_F(TrainFiles, NothingThatIsReadIsReplaced) {
+    const std::string samples = bytes("samples.csv"), model = bytes("model.onnx");
+    for (const char* option : {"--log", "--html", "--record", "--checkpoints", "--tensorboard", "-o"})
+        for (const char* file : {"samples.csv", "model.onnx"}) {
+            std::vector<std::string> arguments = {option, folder_ + file};
+            if (std::string(option) != "-o") arguments.insert(arguments.end(), {"-o", folder_ + "a.onnx"});
+            const Outcome wrong = run(arguments);
+            EXPECT_EQ(wrong.code, 1) << option << file;
+            EXPECT_THAT(wrong.err, HasSubstr("which this command reads")) << option << file;
+        }
+    const Outcome twice = run({"-o", folder_ + "a.onnx", "--log", folder_ + "a.onnx"});
+    EXPECT_EQ(twice.code, 1);
+    EXPECT_THAT(twice.err, HasSubstr("are the same file, and both would be written"));
+    EXPECT_EQ(bytes("samples.csv"), samples);
+    EXPECT_EQ(bytes("model.onnx"), model);
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "a.onnx"));
+    const Outcome among =
+        cli::run({"train", folder_ + "model.onnx", "--data", folder_, "-o", folder_ + "points/a.onnx"});
+    EXPECT_EQ(among.code, 1);
+    EXPECT_THAT(among.err, HasSubstr("would lie among the samples in the folder"));
+}
+
 TEST_F(TrainFiles, ALogThatFailsLaterIsAWarningBesideTheSummary) {
     const Outcome done = run({"-o", folder_ + "a.onnx", "--log", "/dev/full"});
     EXPECT_EQ(done.code, 2);

@@ -109,6 +109,7 @@ Command check_command() {
             "viridian check resnet50.onnx resnet50.opt.certificate.json", [](App app) {
                 auto options = std::make_shared<CheckOptions>();
                 add_model_options(app, options->model);
+                add_type_option(app, options->model);
                 app.add_option("CERTIFICATE", options->certificate, "What `optimize` wrote").required();
                 app.add_option("--optimized", options->optimized,
                                "The optimised .onnx (default: the one beside the certificate)");

@@ -26,9 +26,6 @@ void add_model_options(App app, ModelOptions& options) {
                    "Bind a symbolic dimension, as N=8; may be given several times");
     app.add_option("--batch", options.batch, "Bind the inputs' first dimension")
         .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
-    app.add_option("--as", options.as,
-                   "Read the model as f32, because f16, bf16 and quantised integers have only slow kernels")
-        .check(one_of({"f32"}));
     app.add_option("--memory", options.memory,
                    "Memory that a run may need, as 4GiB; a model that needs more is refused before it is "
                    "allocated (default: three quarters of what is free)");
@@ -36,6 +33,12 @@ void add_model_options(App app, ModelOptions& options) {
            "--threads", options.threads,
            "Threads (default: VIRIDIAN_THREADS, else OMP_NUM_THREADS, else the cores this process may use)")
         .check(in_range(1, 1024));
+}
+
+void add_type_option(App app, ModelOptions& options) {
+    app.add_option("--as", options.as,
+                   "Read the model as f32, because f16, bf16 and quantised integers have only slow kernels")
+        .check(one_of({"f32"}));
 }
 
 void add_cost_options(App app, ModelOptions& options) {

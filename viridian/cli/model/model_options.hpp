@@ -11,9 +11,11 @@ using session::ModelOptions;
 // Returns the path of the cost database in the user's cache folder.
 [[nodiscard]] std::string default_database();
 
-// Adds MODEL, --dim, --batch, --as, --memory and --threads, and sets the path of the cost database to the
-// user's cache folder.
+// Adds MODEL, --dim, --batch, --memory and --threads, and sets the path of the cost database to the user's
+// cache folder.
 void add_model_options(App app, ModelOptions& options);
+// Adds --as.
+void add_type_option(App app, ModelOptions& options);
 // Adds --db, --allow, --exact-arithmetic, --meter and --no-pin.
 void add_cost_options(App app, ModelOptions& options);
 

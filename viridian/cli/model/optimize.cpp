@@ -108,6 +108,7 @@ Command optimize_command() {
         "viridian optimize resnet50.onnx -o resnet50.opt.onnx --objective energy", [](App app) {
             auto command = std::make_shared<OptimizeCommand>();
             add_model_options(app, command->model);
+            add_type_option(app, command->model);
             add_cost_options(app, command->model);
             add_search_options(app, command->search);
             app.get_option("MODEL").required(false);  // --list-rules needs none

@@ -78,6 +78,7 @@ Command profile_command() {
             "viridian profile resnet50.onnx --db costs.db", [](App app) {
                 auto options = std::make_shared<ProfileOptions>();
                 add_model_options(app, options->model);
+                add_type_option(app, options->model);
                 add_cost_options(app, options->model);
                 app.get_option("MODEL").required(false);  // --residuals needs none
                 app.add_flag("--dry-run", options->dry_run, "Only say what is missing and how long it takes");

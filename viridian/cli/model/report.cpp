@@ -3,6 +3,7 @@
 #include "viridian/base/json.hpp"
 
 #include "viridian/base/file.hpp"
+#include "viridian/base/output_paths.hpp"
 #include "viridian/cli/command.hpp"
 
 namespace viridian::cli {
@@ -14,6 +15,7 @@ struct ReportOptions {
 };
 
 Result<Answer> report(const ReportOptions& options) {
+    VIRIDIAN_TRY(check_replaces_nothing({options.output}, {options.result}));
     VIRIDIAN_TRY(const std::string text, read_file(options.result));
     VIRIDIAN_TRY(const Json result, parse_json(text, options.result));
     VIRIDIAN_TRY(const std::string html, viridian::report::page(result));

@@ -270,6 +270,7 @@ Command run_command() {
         "viridian run resnet50.opt.plan.json --inputs image.npy -o outputs --trace run.json", [](App app) {
             auto options = std::make_shared<RunOptions>();
             add_model_options(app, options->model);
+            add_type_option(app, options->model);
             app.get_option("MODEL").description("An .onnx file, or a .plan.json of `optimize`");
             add_cost_options(app, options->model);
             app.add_option("--device", options->device, "cpu, or reference (slow, plain)")

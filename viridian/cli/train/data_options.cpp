@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::string_view label_names[] = {"labels", "label", "y", "targets", "target", "class"};
 
-std::vector<std::string> columns_of(const data::Dataset& samples) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < samples.columns(); ++i) names.push_back(samples.column(i).name);
-    return names;
-}
-
 // What an option of the form INPUT=WHAT says is wrong if the model has no such input.
 Result<void> check_input(const std::string& name, const std::vector<data::ModelInput>& inputs) {
     std::vector<std::string> names;
@@ -42,6 +36,16 @@ std::string column_for(const std::string& input, const std::vector<std::string>&
             std::ranges::find(label_names, column) == std::end(label_names))
             left.push_back(column);
     return others == 1 && left.size() == 1 ? left[0] : "";
+}
+
+// A table without a column of labels has one column for each number.
+Error no_column(const std::string& input, const data::Dataset& samples) {
+    const bool table = samples.format() == data::Format::csv;
+    return fail(ErrorCode::missing_entry,
+                fmt::format("name its column with --input {}=COLUMN{}; {} has {}", input,
+                            table ? ", or the column of the labels with --label-column" : "", samples.name(),
+                            data::column_list(samples.column_names())),
+                "no column of the data is meant for the input `{}`", input);
 }
 
 // An option of the form INPUT=WHAT.
@@ -119,9 +123,10 @@ void add_data_options(App app, DataChoice& choice) {
         .check(in_range(0.0, 0.9));
     app.add_option("--input", choice.inputs, "INPUT=COLUMN: which column an input takes");
     app.add_option("--label-column", choice.open.csv.label, "CSV: the column of the labels");
-    app.add_option("--context", choice.open.text.context, "Text: characters that the network sees at once")
-        .check(positive_number())
-        .capture_default_str();
+    app.add_option(
+           "--context", choice.open.text.context,
+           "Text: characters that the network sees at once (default: as many as the model takes, or 64)")
+        .check(positive_number());
     app.add_flag("--bytes", choice.text_bytes, "Text: train on bytes instead of characters");
     app.add_option(
         "--mask", choice.masks,
@@ -141,9 +146,13 @@ void add_data_options(App app, DataChoice& choice) {
 
 Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::Dataset& samples,
                                          const std::vector<data::ModelInput>& inputs, std::uint64_t seed) {
-    const std::vector<std::string> columns = columns_of(samples);
+    const std::vector<std::string> columns = samples.column_names();
     std::map<std::string, std::string> given;
     std::vector<std::string> taken;
+    if (!choice.open.csv.label.empty()) {
+        given["labels"] = choice.open.csv.label;
+        taken.push_back(choice.open.csv.label);
+    }
     for (const std::string& text : choice.inputs) {
         VIRIDIAN_TRY(const InputOption one, parse_given("--input", "images=x", text));
         VIRIDIAN_TRY(check_input(one.input, inputs));
@@ -177,11 +186,7 @@ Result<data::BatchOptions> batch_options(const DataChoice& choice, const data::D
         one.input = input.name;
         one.column =
             given.contains(input.name) ? given[input.name] : column_for(input.name, columns, taken, others);
-        if (one.column.empty())
-            return fail(ErrorCode::missing_entry,
-                        fmt::format("name its column with --input {}=COLUMN; {} has {}", input.name,
-                                    samples.name(), fmt::join(columns, ", ")),
-                        "no column of the data is meant for the input `{}`", input.name);
+        if (one.column.empty()) return no_column(input.name, samples);
         if (pads.contains(input.name)) one.pad = pads[input.name];
         one.truncate = choice.truncate;
         if (takes_numbers(input)) {

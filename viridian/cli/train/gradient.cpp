@@ -139,6 +139,7 @@ Command gradient_command() {
             "viridian gradient resnet50.onnx --optimizer sgd -o step.onnx", [](App app) {
                 auto options = std::make_shared<GradientOptions>();
                 add_model_options(app, options->model);
+                add_type_option(app, options->model);
                 app.add_option("-o,--step", options->output, "The .onnx file to write").required();
                 add_step_options(app, options->step);
                 app.add_flag("--accumulate", options->accumulate,

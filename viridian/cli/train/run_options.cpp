@@ -147,6 +147,33 @@ Result<void> check_judges(const TrainOptions& options, const train::Task& task, 
                 "an evaluation compares outputs with labels, and --loss output has none");
 }
 
+// Says what a reader of the options may not expect of this run.
+void tell_surprises(const TrainOptions& options, const train::Task& task, const train::RunOptions& run,
+                    const graph::Graph& forward, Listener& listener) {
+    const auto fixed = std::ranges::count_if(forward.nodes(), [&](graph::NodeId id) {
+        const graph::Node& node = forward.node(id);
+        return node.op == graph::op::BatchNormalization && node.integer("training_mode", 0) == 0;
+    });
+    if (fixed > 0)
+        listener.note(
+            fmt::format("{} and dropout, if there was any, is gone, because the model was exported for "
+                        "inference; an export for training trains both",
+                        fixed == 1 ? "1 batch normalisation keeps its statistics"
+                                   : fmt::format("{} batch normalisations keep their statistics", fixed)));
+    const std::int64_t samples = run.batch * run.accumulate;
+    const std::int64_t count = task.training.count();
+    train::RunLength length;
+    length.steps_per_epoch =
+        std::max<std::int64_t>(1, task.fixed_batch ? count / samples : (count + samples - 1) / samples);
+    length.steps = options.epochs * length.steps_per_epoch;
+    if (const double warmup = run.schedule.warmup(length);
+        !options.rate_finder && warmup >= static_cast<double>(length.steps))
+        listener.warning(
+            fmt::format("the warm-up takes {:.0f} steps and the run has {}, so that the rate never "
+                        "reaches --rate",
+                        warmup, length.steps));
+}
+
 // Draws what is trained, and the running statistics.
 Result<void> draw_weights(const TrainOptions& options, const graph::Graph& forward,
                           const gradient::Step& step, Start& start, Listener& listener) {
@@ -199,6 +226,7 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     // The inputs of the step tell which columns are needed.
     VIRIDIAN_TRY(const graph::Graph forward, task.network(task.batch(run.batch)));
     VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, run.step));
+    tell_surprises(options, task, run, forward, listener);
     VIRIDIAN_TRY(run.batches,
                  batch_options(options.data, task.samples, train::data_inputs(step.graph), options.seed));
     VIRIDIAN_TRY(bound_labels(run.step.loss, forward, step.labels, run.batches));

@@ -18,14 +18,19 @@ Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options) {
     return train::Ready{owner->planned.graph, {owner, owner->planned.executable.get()}};
 }
 
-// The batch that the model's inputs have as a number; nothing if it is free.
-Result<std::optional<std::int64_t>> fixed_batch(const TrainOptions& options) {
+// The first two extents of the model's first input. An extent that is free has no value.
+struct FixedSizes {
+    std::optional<std::int64_t> batch, length;
+};
+Result<FixedSizes> fixed_sizes(const TrainOptions& options) {
     VIRIDIAN_TRY(graph::Graph graph, onnx::load(options.model.model));
     VIRIDIAN_TRY(session::bind_sizes(graph, options.model.dimensions, 0));
-    if (graph.inputs().empty()) return std::optional<std::int64_t>();
-    const graph::TensorType& type = graph.value(graph.inputs()[0]).type;
-    if (!type.shape || type.shape->empty() || !(*type.shape)[0].known()) return std::optional<std::int64_t>();
-    return std::optional((*type.shape)[0].value());
+    FixedSizes sizes;
+    if (graph.inputs().empty()) return sizes;
+    const auto& shape = graph.value(graph.inputs()[0]).type.shape;
+    if (shape && !shape->empty() && (*shape)[0].known()) sizes.batch = (*shape)[0].value();
+    if (shape && shape->size() == 2 && (*shape)[1].known()) sizes.length = (*shape)[1].value();
+    return sizes;
 }
 
 // Windows of a text: their column of tokens knows how many there are.
@@ -75,7 +80,10 @@ Result<train::NewHead> begun(const TrainOptions& options, graph::Graph model, co
 }
 
 Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> start) {
-    VIRIDIAN_TRY(const std::optional<std::int64_t> fixed, fixed_batch(options));
+    VIRIDIAN_TRY(const FixedSizes sizes, fixed_sizes(options));
+    const std::optional<std::int64_t> fixed = sizes.batch;
+    if (!options.step.given("--context"))
+        options.data.open.text.context = sizes.length.value_or(options.data.open.text.context);
     if (fixed && options.model.batch != 0 && options.model.batch != *fixed)
         return fail(ErrorCode::mismatch, "export the model with a free batch, or leave --batch out",
                     "the model takes batches of {}, and --batch asks for {}", *fixed, options.model.batch);

@@ -6,7 +6,9 @@
 
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/output_paths.hpp"
 #include "viridian/base/units_text.hpp"
+#include "viridian/cli/model/files_read.hpp"
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/cli/train/energy_answer.hpp"
 #include "viridian/cli/train/task.hpp"
@@ -138,8 +140,8 @@ Answer describe(const TrainOptions& options, const Start& start, const SampleCou
                             : result.stopped_early ? fmt::format("stopped early, {} without a gain",
                                                                  counted(options.patience, "evaluation"))
                                                    : std::string("done");
-    answer.text += fmt::format("{}: {} steps, wrote {} with {}\n", end, result.steps, options.output,
-                               text_of(result.weights_of, metrics));
+    answer.text += fmt::format("{}: {}, wrote {} with {}\n", end, counted(result.steps, "step"),
+                               options.output, text_of(result.weights_of, metrics));
     add_weights(result, metrics, answer);
     return answer;
 }
@@ -184,16 +186,32 @@ Result<Answer> run_rate_finder(const TrainOptions& options, const train::Task& t
     return answer;
 }
 
+// Nothing that the run writes may replace what it reads. A folder of samples takes no files of the run.
+Result<void> check_files(const TrainOptions& options) {
+    std::vector<Path> reads = files_read(options.model, {});
+    const std::vector<Path> samples = {options.data.path, options.data.evaluation};
+    reads.insert(reads.end(), samples.begin(), samples.end());
+    const std::vector<Path> writes = {options.output, options.html,        options.log,
+                                      options.record, options.tensorboard, options.checkpoints};
+    VIRIDIAN_TRY(check_replaces_nothing(writes, reads));
+    VIRIDIAN_TRY(check_all_different({options.output, options.html, options.log}));
+    for (const Path& folder : samples)
+        for (const Path& write : writes)
+            if (!write.empty() && !folder.empty() && lies_in(write, folder))
+                return fail(ErrorCode::invalid_argument, "choose a place outside of it for the output",
+                            "`{}` would lie among the samples in the folder `{}`", write.string(),
+                            folder.string());
+    for (const std::string& file : {options.output, options.html, options.log})
+        if (!file.empty()) VIRIDIAN_TRY(check_writable(file));
+    return {};
+}
+
 Result<void> check_options(const TrainOptions& options) {
     VIRIDIAN_TRY(check_train_options_used(options));
     if (options.output.empty() && !options.rate_finder)
         return fail(ErrorCode::invalid_argument, "name it, as in -o trained.onnx",
                     "the file for the trained model is missing");
-    for (const std::string& file : {options.output, options.html, options.log})
-        if (!file.empty()) VIRIDIAN_TRY(check_writable(file));
-    if (!options.model.as.empty())
-        return fail(ErrorCode::unsupported, "export the model in f32 first",
-                    "--as changes the parameters, so that the file could not take the trained ones");
+    VIRIDIAN_TRY(check_files(options));
     return {};
 }
 

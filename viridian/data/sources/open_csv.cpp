@@ -170,10 +170,7 @@ class CsvOpener {
     Result<std::size_t> position_of(const std::string& name) const {
         for (std::size_t i = 0; i < names_.size(); ++i)
             if (names_[i] == name) return i;
-        std::string known;
-        for (const std::string& other : names_)
-            if (known.size() < 300) known += (known.empty() ? "`" : ", `") + other + "`";
-        return fail(ErrorCode::missing_entry, fmt::format("name one of its columns: {}", known),
+        return fail(ErrorCode::missing_entry, fmt::format("name one of its columns: {}", column_list(names_)),
                     "`{}` has no column `{}`", file_.name(), name);
     }
 

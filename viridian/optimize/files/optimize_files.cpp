@@ -83,12 +83,7 @@ Result<OptimizeFiles> OptimizeFiles::make(const std::string& output, const std::
     if (bf16) writes.insert(writes.end(), {files.bf16_, files.bf16_weights_});
     if (!record.empty()) writes.push_back(files.record_);
     VIRIDIAN_TRY(check_replaces_nothing(writes, reads));
-    for (std::size_t i = 0; i < writes.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (same_file(writes[i], writes[j]))
-                return fail(ErrorCode::invalid_argument, "choose another name for one of them",
-                            "`{}` and `{}` are the same file, and both would be written", writes[j].string(),
-                            writes[i].string());
+    VIRIDIAN_TRY(check_all_different(writes));
     for (const Path& path : writes) VIRIDIAN_TRY(check_writable(path));
     return files;
 }

@@ -139,7 +139,12 @@ Result<FoundCheckpoint> newest_checkpoint(const Path& folder) {
         notes.push_back(fmt::format("`{}` was skipped: {}", file.string(), read.error().message));
         if (!first) first = read.error();
     }
-    if (first) return *first;
+    if (first) {
+        first->next_step = "begin anew in another folder";
+        if (notes.size() > 1)
+            first->message += fmt::format(", and {} older ones are damaged too", notes.size() - 1);
+        return *first;
+    }
     return fail(ErrorCode::file_not_found, "check the folder, or start a new run",
                 "there is no checkpoint in `{}`", folder.string());
 }

@@ -31,16 +31,20 @@ std::string duration_text(Seconds seconds) {
 
 std::string progress_line(const StepRecord& record) {
     std::string line = "step " + of_all(record.step, record.steps);
-    if (record.epoch > 0) line += ", epoch " + of_all(record.epoch, record.epochs);
-    line += fmt::format(", loss {:.4g}, rate {:.3g}", record.average_loss.value_or(record.loss), record.rate);
-    if (record.gradient_norm) line += fmt::format(", gradient norm {:.3g}", *record.gradient_norm);
+    if (record.remaining) line += fmt::format(", {} left", duration_text(*record.remaining));
+    line += fmt::format(", loss {:.4g}", record.average_loss.value_or(record.loss));
+    if (const auto power = record.power()) {
+        const Energy& energy = *record.energy;
+        const std::string source = energy.provenance.text();
+        line += fmt::format(", {}/step {}, {} to {}, {}", quantity(energy.value.value, "J"),
+                            source.substr(0, source.find(':')), quantity(energy.low.value, "J"),
+                            quantity(energy.high.value, "J"), quantity(power->value, "W"));
+    }
     if (record.seconds.value > 0)
         line += fmt::format(", {} samples/s", three_digits(record.samples_per_second()));
-    if (const auto power = record.power())
-        line += fmt::format(", {} and {} [{}, {}] a step ({})", quantity(power->value, "W"),
-                            quantity(record.energy->value.value, "J"), quantity(record.energy->low.value, "J"),
-                            quantity(record.energy->high.value, "J"), record.energy->provenance.text());
-    if (record.remaining) line += fmt::format(", {} left", duration_text(*record.remaining));
+    if (record.epoch > 0) line += ", epoch " + of_all(record.epoch, record.epochs);
+    line += fmt::format(", rate {:.3g}", record.rate);
+    if (record.gradient_norm) line += fmt::format(", gradient norm {:.3g}", *record.gradient_norm);
     return line;
 }
 

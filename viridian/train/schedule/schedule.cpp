@@ -138,4 +138,10 @@ double Schedule::factor(std::int64_t step, const RunLength& run) const {
     return row->factor(*this, static_cast<double>(step), run);
 }
 
+double Schedule::warmup(const RunLength& run) const {
+    for (std::size_t i = 0; i < row->options.size(); ++i)
+        if (row->options[i].name == train::warmup.name) return steps(*this, i, run);
+    return 0;
+}
+
 }  // namespace viridian::train

@@ -51,6 +51,8 @@ struct Schedule {
 
     // Returns the factor of the rate in `step`, which is counted from 0.
     [[nodiscard]] double factor(std::int64_t step, const RunLength& run) const;
+    // Returns how many steps the rate rises at first.
+    [[nodiscard]] double warmup(const RunLength& run) const;
     [[nodiscard]] std::string text() const;  // with all options; parse_schedule reads it
     bool operator==(const Schedule&) const = default;
 };

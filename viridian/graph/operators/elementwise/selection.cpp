@@ -8,8 +8,17 @@
 namespace viridian::graph {
 namespace {
 
+Result<void> check_choice(ElementType condition, ElementType a, ElementType b) {
+    if (!is_floating(condition) && a == b) return {};
+    return fail(ErrorCode::mismatch, "add a Cast", "Where chooses between {} and {} by {}", name_of(a),
+                name_of(b), name_of(condition));
+}
+
 Result<void> infer_where(Inference& inference) {
     VIRIDIAN_TRY(infer_broadcast(inference));
+    const ElementType a = inference.element(1), b = inference.element(2);
+    if (a != ElementType::undefined && b != ElementType::undefined)
+        VIRIDIAN_TRY(check_choice(inference.element(0), a, b));
     inference.set(0, inference.element(1), inference.outputs()[0].shape);
     return {};
 }
@@ -19,9 +28,7 @@ constexpr auto where = [](auto& call) -> Result<void> {
     const Array<Scalar>& condition = *call.input(0);
     const Array<Scalar>& a = *call.input(1);
     const Array<Scalar>& b = *call.input(2);
-    if (condition.floating() || a.type != b.type)
-        return fail(ErrorCode::mismatch, "add a Cast", "Where chooses between {} and {} by {}",
-                    name_of(a.type), name_of(b.type), name_of(condition.type));
+    VIRIDIAN_TRY(check_choice(condition.type, a.type, b.type));
     VIRIDIAN_TRY(Dims dims, broadcast(condition.dims, a.dims));
     VIRIDIAN_TRY(dims, broadcast(dims, b.dims));
     VIRIDIAN_TRY(Array<Scalar> y, call.make(a.type, dims));
