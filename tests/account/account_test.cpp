@@ -10,6 +10,7 @@
 
 #include "viridian/account/products/compare.hpp"
 #include "viridian/base/random.hpp"
+#include "viridian/trace/join/merge.hpp"
 
 namespace viridian::account {
 namespace {
@@ -65,6 +66,37 @@ TEST(Account, CalleesAreChargedAndCallersPayTheirOwnTime) {
     EXPECT_NEAR(energy_of(*got, "linear/addmm"), 3.0, 1e-9);
     EXPECT_NEAR(got->devices[0].unattributed.value.value, 90.0, 1e-9);
     EXPECT_NEAR(got->devices[0].meter_total.value.value, 100.0, 1e-9);
+}
+
+// Two processes on one device: while both work its power is shared, and the meter is counted once.
+TEST(Account, ProcessesShareThePowerOfTheirMachine) {
+    Maker first, second;
+    for (Maker* maker : {&first, &second}) {
+        maker->add("Net", 1, 100, 200, trace::Kind::module);
+        maker->add("linear", 1, 100, 200);
+    }
+    first.add("alone", 1, 300, 400);
+    std::vector<trace::Part> parts;
+    parts.push_back({"rank 0", trace::from_memory(first.about, first.events)});
+    parts.push_back({"rank 1", trace::from_memory(second.about, second.events)});
+    const auto source = trace::merged(std::move(parts));
+    const auto got = account(*source, steady(), {.method = Method::overlap});
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    std::map<std::string, double> joules;
+    for (const Operation& operation : got->operations)
+        joules[operation.process + " " + operation.name] = operation.energy->value.value;
+    ASSERT_EQ(joules.size(), 3U);
+    EXPECT_NEAR(joules["rank 0 Net/linear"], 5.0, 1e-9);
+    EXPECT_NEAR(joules["rank 1 Net/linear"], 5.0, 1e-9);
+    EXPECT_NEAR(joules["rank 0 alone"], 10.0, 1e-9);
+    ASSERT_EQ(got->devices.size(), 1U);
+    EXPECT_NEAR(got->devices[0].meter_total.value.value, 100.0, 1e-9);
+    const auto sums = joules_by_process(*got);
+    ASSERT_EQ(sums.size(), 2U);
+    EXPECT_NEAR(sums[0].value, 15.0, 1e-9);
+    EXPECT_NEAR(sums[1].value, 5.0, 1e-9);
+    ASSERT_EQ(got->modules.size(), 2U);
+    EXPECT_EQ(got->modules[1].process, "rank 1");
 }
 
 // FLATTEN of SMARAGDINE's Algorithm 2 takes every event, and BUILDTEFOOTPRINT gives each name of a tick an

@@ -108,6 +108,36 @@ TEST(ModuleFootprint, ByClassAndByOperator) {
                             "ConvolutionBackward0  4 J x2", "aten::mean  1 J x2"));
 }
 
+TEST(ModuleFootprint, ProcessesAddUpAndKeepTheirShares) {
+    Accounting both = trained();
+    both.processes = {"rank 0", "rank 1"};
+    const Accounting one = both;
+    for (Module& module : both.modules) module.process = "rank 0";
+    for (Operation& operation : both.operations) operation.process = "rank 0";
+    for (Module module : one.modules) {
+        module.process = "rank 1";
+        both.modules.push_back(module);
+    }
+    for (Operation operation : one.operations) {
+        operation.process = "rank 1";
+        if (operation.energy) *operation.energy += *operation.energy;
+        both.operations.push_back(operation);
+    }
+    for (const GroupBy by : {GroupBy::module, GroupBy::type, GroupBy::op})
+        for (const Accounting& accounting : {both, *accounting_from_json(to_json(both), "test")}) {
+            const auto rows = module_footprint(accounting, by), alone = module_footprint(trained(), by);
+            ASSERT_EQ(rows.size(), alone.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                EXPECT_EQ(rows[i].name, alone[i].name);
+                EXPECT_EQ(rows[i].calls, 2 * alone[i].calls);
+                EXPECT_DOUBLE_EQ(rows[i].energy.value, 3 * alone[i].energy.value);
+                ASSERT_EQ(rows[i].by_process.size(), 2U);
+                EXPECT_DOUBLE_EQ(rows[i].by_process[0].value, alone[i].energy.value);
+                EXPECT_DOUBLE_EQ(rows[i].by_process[1].value, 2 * alone[i].energy.value);
+            }
+        }
+}
+
 TEST(ModuleFootprint, ModulesSurviveTheResultFile) {
     const Accounting before = trained();
     const auto after = accounting_from_json(to_json(before), "test");

@@ -29,12 +29,12 @@ print("sitecustomize" in sys.modules, getattr(sitecustomize, "OWN", "none"), sit
 
 def started(own, trace=""):
     done = subprocess.run([sys.executable, "-S", "-c", START, os.path.abspath(SITE), own], capture_output=True, text=True,
-                          env=dict(os.environ, VIRIDIAN_TORCH_TRACE=trace), check=False)
+                          env=dict(os.environ, VIRIDIAN_TORCH_FOLDER=trace), check=False)
     return done.stdout + done.stderr
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for trace in ("", os.path.join(folder, "torch.json.gz")):
+    for trace in ("", folder):
         said = started(folder, trace)
         if said != "True none False\n":
             sys.exit(f"FAILED: a Python without sitecustomize says: {said}")

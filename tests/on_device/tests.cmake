@@ -21,6 +21,8 @@ if(NOT VIRIDIAN_SANITIZE)
                      "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     add_test(NAME on_device.names_modules
              COMMAND /usr/bin/python3 "${folder}/modules.py" "$<TARGET_FILE:viridian>")
+    add_test(NAME on_device.traces_every_rank
+             COMMAND /usr/bin/python3 "${folder}/ranks.py" "$<TARGET_FILE:viridian>")
     add_test(NAME on_device.recordings_balance
              COMMAND /usr/bin/python3 "${folder}/recordings.py" "$<TARGET_FILE:viridian>"
                      "${PROJECT_SOURCE_DIR}/tests/data/recordings")
@@ -32,6 +34,6 @@ if(NOT VIRIDIAN_SANITIZE)
                          on_device.instruments_short_workloads on_device.records_traces_of_programs
                          on_device.recordings_balance on_device.commands_fit
                          on_device.counters_have_a_beat on_device.leaves_sitecustomize_in_place
-                         on_device.names_modules
+                         on_device.names_modules on_device.traces_every_rank
                          PROPERTIES LABELS on_device TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()

@@ -6,6 +6,7 @@ import json
 
 USER_SCOPE = 7  # c10 RecordScope::USER_SCOPE
 ANCHOR, SYNCHRONIZE = "viridian.anchor", "cudaDeviceSynchronize"
+OPERATORS = {"cpu_op", "kernel"}
 WORK = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "fill"}
 
 

@@ -29,11 +29,14 @@ class TorchRecording:
         self.profile = torch.profiler.profile(activities=kinds)
         self.scopes = module_scopes.ModuleScopes(torch)
         self.anchors = []
+        self.began = None
+        self.is_empty = True  # until `stop()` has found an operator of the program
 
     def start(self):
         self.profile.start()
         self._anchor()
         unless_it_fails(self.scopes.start)
+        self.began = time.time_ns()
 
     def _anchor(self):
         name, before = f"{self.kineto.ANCHOR}.{len(self.anchors)}", time.time_ns()
@@ -43,6 +46,7 @@ class TorchRecording:
 
     def stop(self):
         """Writes the trace. Returns what there is to say about modules (module_scopes.py), or None."""
+        began, ended = self.began, time.time_ns()  # the scopes of recording itself lie outside
         if self.torch.cuda.is_available() and self.torch.cuda.is_initialized():
             self.torch.cuda.synchronize()
         unless_it_fails(self.scopes.stop)
@@ -54,6 +58,8 @@ class TorchRecording:
         low, high = self.kineto.clock_offset(data, self.anchors)
         if low is not None and (low > 0 or high < 0):
             self.kineto.shift(data, -(low + high) // 2)
+        self.is_empty = not any(began < self.kineto.times(data, row)[0] < ended for row in data["traceEvents"]
+                                if row.get("cat") in self.kineto.OPERATORS)
         if self.timer is not None:
             self.kineto.add_kernels(data, self.timer.take())
         used = self.torch.cuda.is_available() and self.torch.cuda.is_initialized()
@@ -64,6 +70,11 @@ class TorchRecording:
         with gzip.GzipFile(self.target, "wb", 6, mtime=0) as file:
             file.write(json.dumps(data, separators=(",", ":")).encode())
         return about_modules
+
+    def abandon(self):
+        """Ends without a trace."""
+        unless_it_fails(self.scopes.stop)
+        self.profile.stop()
 
     def _chunk(self, whole_us):
         if whole_us:

@@ -76,7 +76,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
         const trace::Trace& about = source.about();
         for (const trace::Event& event : batch) {
             if (event.kind >= trace::Kind::overhead) continue;
-            modules.add(event);
+            modules.add(event, about);
             if (event.device >= by_device.size()) by_device.resize(about.devices.size());
             Ledger*& ledger = by_device[event.device];
             if (ledger == nullptr) ledger = ledger_of(about.devices[event.device]);
@@ -113,6 +113,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
     if (about.unowned > 0)
         out.warnings.push_back(fmt::format("trace: {} kernels have no known operator", about.unowned));
     out.modules = modules.describe(about);
+    out.processes = about.processes;
     for (const auto& ledger : ledgers) ledger->write(about, out);
     const bool any = std::any_of(
         out.operations.begin(), out.operations.end(),

@@ -64,7 +64,7 @@ void Ledger::add(const trace::Event& event, const trace::Trace& about) {
     const bool work = trace::is_work(event.kind);
     if (work) {
         ++events_;
-        operation = operations_.of(event);
+        operation = operations_.of(event, about);
         if (operation >= weights_.size()) weights_.push_back(weight_of(event, about, *options_));
         weight = weights_[operation];
     }

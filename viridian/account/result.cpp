@@ -1,5 +1,7 @@
 #include "viridian/account/result.hpp"
 
+#include <algorithm>
+
 #include "viridian/base/json.hpp"
 
 namespace viridian::account {
@@ -8,17 +10,19 @@ namespace {
 constexpr std::string_view schema = "viridian.account/2";
 
 Json to_json(const Operation& operation) {
-    return {{"name", operation.name},
-            {"parent", operation.parent},
-            {"type", operation.type},
-            {"kind", operation.kind},
-            {"count", operation.count},
-            {"seconds", operation.seconds.value},
-            {"watts", operation.energy ? Json(operation.watts().value) : Json()},
-            {"joules", operation.energy ? viridian::to_json(*operation.energy) : Json()},
-            {"device", operation.device},
-            {"stream", operation.stream},
-            {"pass", operation.pass}};
+    Json json = {{"name", operation.name},
+                 {"parent", operation.parent},
+                 {"type", operation.type},
+                 {"kind", operation.kind},
+                 {"count", operation.count},
+                 {"seconds", operation.seconds.value},
+                 {"watts", operation.energy ? Json(operation.watts().value) : Json()},
+                 {"joules", operation.energy ? viridian::to_json(*operation.energy) : Json()},
+                 {"device", operation.device},
+                 {"stream", operation.stream},
+                 {"pass", operation.pass}};
+    if (!operation.process.empty()) json["process"] = operation.process;
+    return json;
 }
 
 Json to_json(const Device& device) {
@@ -42,6 +46,16 @@ Json to_json(const Device& device) {
 
 }  // namespace
 
+std::vector<Joules> joules_by_process(const Accounting& accounting) {
+    std::vector<Joules> sums(accounting.processes.size());
+    for (const Operation& operation : accounting.operations) {
+        const auto found = std::ranges::find(accounting.processes, operation.process);
+        if (operation.energy && found != accounting.processes.end())
+            sums[static_cast<std::size_t>(found - accounting.processes.begin())] += operation.energy->value;
+    }
+    return sums;
+}
+
 Json to_json(const Accounting& accounting) {
     Json json = {{"schema", schema},
                  {"trace", accounting.trace},
@@ -63,11 +77,16 @@ Json to_json(const Accounting& accounting) {
     for (const Operation& operation : accounting.operations) json["operations"].push_back(to_json(operation));
     for (const Flow& flow : accounting.edges)
         json["edges"].push_back({{"from", flow.from}, {"to", flow.to}, {"count", flow.count}});
-    for (const Module& module : accounting.modules)
+    for (const Module& module : accounting.modules) {
         json["modules"].push_back({{"name", module.name},
                                    {"type", module.type},
                                    {"calls", module.calls},
                                    {"recomputed", module.recomputed}});
+        if (!module.process.empty()) json["modules"].back()["process"] = module.process;
+    }
+    const std::vector<Joules> by_process = joules_by_process(accounting);
+    for (std::size_t i = 0; i < accounting.processes.size(); ++i)
+        json["processes"].push_back({{"name", accounting.processes[i]}, {"joules", by_process[i].value}});
     return json;
 }
 
@@ -93,6 +112,7 @@ Result<Accounting> accounting_from_json(const Json& json, std::string_view name)
             one.device = item.at("device");
             one.stream = item.at("stream");
             one.pass = item.at("pass");
+            one.process = item.value("process", "");
             if (!item.at("joules").is_null()) {
                 VIRIDIAN_TRY(Energy energy, energy_from_json(item.at("joules")));
                 one.energy = std::move(energy);
@@ -123,8 +143,10 @@ Result<Accounting> accounting_from_json(const Json& json, std::string_view name)
         for (const Json& item : json.at("edges"))
             out.edges.push_back({item.at("from"), item.at("to"), item.at("count")});
         for (const Json& item : json.value("modules", Json::array()))  // older results have none
-            out.modules.push_back(
-                {item.at("name"), item.at("type"), item.at("calls"), item.at("recomputed")});
+            out.modules.push_back({item.at("name"), item.at("type"), item.at("calls"), item.at("recomputed"),
+                                   item.value("process", "")});
+        for (const Json& item : json.value("processes", Json::array()))
+            out.processes.push_back(item.at("name"));
     } catch (const Json::exception& exception) {
         std::string_view what =
             exception.what();  // "[json.exception.out_of_range.403] key 'trace' not found"

@@ -9,14 +9,15 @@
 
 namespace viridian::account {
 
-struct Operation {       // one qualified name on one device and pass
-    std::string name;    // "bert/encoder/layer_0/attention/MatMul"
-    std::string parent;  // its module or operator
-    std::string type;    // "MatMul"
-    std::string kind;    // operation, kernel, copy, fill
-    std::string device;  // "cpu:0"
-    std::string pass;    // forward, backward, recompute, optimizer, or empty if unknown
-    std::string stream;  // thread or stream; empty if several
+struct Operation {             // one qualified name of one process on one device and pass
+    std::string name;          // "bert/encoder/layer_0/attention/MatMul"
+    std::string parent;        // its module or operator
+    std::string type;          // "MatMul"
+    std::string kind;          // operation, kernel, copy, fill
+    std::string device;        // "cpu:0"
+    std::string pass;          // forward, backward, recompute, optimizer, or empty if unknown
+    std::string stream;        // thread or stream; empty if several
+    std::string process = {};  // "rank 0"; empty if the trace is of one process
     std::uint64_t count = 0;
     Seconds seconds;  // summed over instances; callees' time is not included, except by `recency`
     std::optional<Energy> energy;  // none if its device has no meter
@@ -55,6 +56,7 @@ struct Module {
     std::string type;  // its class, "Conv2d"
     std::uint64_t calls = 0;
     std::uint64_t recomputed = 0;  // calls that the backward pass repeated
+    std::string process = {};      // "rank 0"; empty if the trace is of one process
 };
 
 struct Accounting {
@@ -62,10 +64,15 @@ struct Accounting {
     std::vector<Operation> operations;  // by energy, largest first
     std::vector<Device> devices;
     std::vector<Flow> edges;
-    std::vector<Module> modules;        // in the order of their first call; empty if the trace has none
+    std::vector<Module> modules;  // in the order of their first call; empty if the trace has none
+    // Names of the processes whose traces were accounted together ("rank 0"); empty if there was one trace.
+    std::vector<std::string> processes;
     std::vector<std::string> warnings;  // sentences
     std::uint64_t events = 0;           // of the trace
 };
+
+// Returns the energy of the operations of each of `accounting.processes`, in their order.
+[[nodiscard]] std::vector<Joules> joules_by_process(const Accounting& accounting);
 
 [[nodiscard]] Json to_json(const Accounting& accounting);
 // Returns the accounting that `json` holds. `name` stands for the file in errors. Errors: malformed, mismatch

@@ -29,6 +29,7 @@ if (footprint) {
       { title: 'interval', cell: (row) => `${energy(row.low)} to ${energy(row.high)}`, sort: (row) => row.high, number: true },
       { title: 'share', cell: (row) => percent(whole > 0 ? row.joules / whole : 0), sort: (row) => row.joules, number: true },
       ...used.map((part) => ({ title: part.replace('_', ' '), cell: (row) => energy(row[part]), sort: (row) => row[part], number: true })),
+      ...(result.processes || []).slice(0, 8).map((process, i) => ({ title: process.name, cell: (row) => energy(row.processes[i].joules), sort: (row) => row.processes[i].joules, number: true })),
       { title: 'time', cell: (row) => seconds(row.seconds), sort: (row) => row.seconds, number: true },
       { title: 'calls', cell: (row) => String(row.calls), sort: (row) => row.calls, number: true },
     ], footprint.rows, (row) => `${row.name} ${row.itself}`));

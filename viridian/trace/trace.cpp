@@ -24,6 +24,13 @@ LaneId Trace::lane(DeviceId on, std::int64_t process, std::int64_t thread) {
     return static_cast<LaneId>(found - lanes.begin());
 }
 
+std::uint32_t Trace::part(LaneId lane) const { return lane < lanes.size() ? lanes[lane].part : 0; }
+
+std::string Trace::process(LaneId lane) const {
+    const std::uint32_t index = part(lane);
+    return index < processes.size() ? processes[index] : "";
+}
+
 void Trace::take_origin(const Trace& from) {
     format = from.format;
     source = from.source;

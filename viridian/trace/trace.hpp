@@ -26,6 +26,7 @@ struct Lane {  // a thread of a processor or a stream of an accelerator
     std::int64_t process = 0;
     std::int64_t thread = 0;  // thread or stream number
     std::string name;         // as in the file; may be empty
+    std::uint32_t part = 0;   // index into Trace::processes, if several traces were merged
 };
 
 struct Edge {  // data flows from one named operator to another
@@ -47,8 +48,9 @@ struct Trace {
     Clock clock;
     Names names;
     Paths paths;
-    std::vector<std::string> devices;  // "cpu:0", "cuda:0", by DeviceId
-    std::vector<Lane> lanes;           // by LaneId
+    std::vector<std::string> devices;    // "cpu:0", "cuda:0", by DeviceId
+    std::vector<Lane> lanes;             // by LaneId
+    std::vector<std::string> processes;  // whose traces were merged (join/merge.hpp); empty if none were
     std::vector<Edge> edges;
     std::vector<Warning> warnings;
     std::uint64_t events = 0;       // handed out so far
@@ -61,6 +63,9 @@ struct Trace {
     // Return the number of a device or lane and add it if it is new.
     DeviceId device(std::string_view name);
     LaneId lane(DeviceId device, std::int64_t process, std::int64_t thread);
+    // Return the index of the process of a lane, and its name; 0 and "" if the trace is of one process.
+    [[nodiscard]] std::uint32_t part(LaneId lane) const;
+    [[nodiscard]] std::string process(LaneId lane) const;
     // Copies origin, clock and defects of `from`, the trace from which this one is made.
     void take_origin(const Trace& from);
     // Counts `count` defects of the kind `what`. `first` tells place or text, and is kept for the first only.

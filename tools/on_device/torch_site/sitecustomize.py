@@ -1,17 +1,25 @@
-"""Loaded by Python before a program that `viridian record --torch` starts: once the program imports torch, its profiler
-runs until the program ends, and the trace goes to the file that VIRIDIAN_TORCH_TRACE names, on the clock of the power
-log. Calls of modules are in it by their qualified names (module_scopes.py). The program itself stays as it is. VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py);
-VIRIDIAN_TORCH_ENDS: SIGTERM will end the program, and the trace is then written first."""
+"""Loaded by every Python that a program under `viridian record --torch` starts, the program itself included. Once one
+imports torch, its profiler runs until that process ends, and the trace goes into the folder VIRIDIAN_TORCH_FOLDER, on the
+clock of the power log, with the calls of modules by their qualified names (module_scopes.py). The program stays as it is.
+
+Each process has two files, `torch.PID.json.gz` and, from its `import torch` on, `torch.PID.about`: its number, its rank in
+a distributed training, and what its modules cost to time. `record` collects them. A process that runs no operator, such as
+a launcher, leaves neither, and nor does a DataLoader's worker.
+
+VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py); VIRIDIAN_TORCH_ENDS: SIGTERM will end the
+program, and the trace is then written first."""
 import atexit
+import functools
 import importlib
 import importlib.abc
+import json
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TARGET = os.environ.pop("VIRIDIAN_TORCH_TRACE", "")  # processes that the program starts are not traced
-EVENTS = os.environ.pop("VIRIDIAN_TORCH_EVENTS", "")
-ENDS = os.environ.pop("VIRIDIAN_TORCH_ENDS", "")
+FOLDER = os.environ.get("VIRIDIAN_TORCH_FOLDER", "")
+EVENTS = os.environ.get("VIRIDIAN_TORCH_EVENTS", "")
+ENDS = os.environ.get("VIRIDIAN_TORCH_ENDS", "")
 
 
 def timer_of_events():
@@ -27,19 +35,86 @@ def timer_of_events():
 
 
 def end_cleanly(finish):
-    """On SIGTERM: the trace first, then the program as if it had called sys.exit."""
+    """On SIGTERM: the trace first, then the program as if it had called sys.exit. One that is ending already ends alone."""
     import signal
 
     def end(_signal, _frame):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        finish()
-        raise SystemExit(128 + signal.SIGTERM)
+        if finish():
+            raise SystemExit(128 + signal.SIGTERM)
 
     try:
         if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, end)
     except ValueError:  # torch is imported by a thread: only the main one may
         pass
+
+
+class About:
+    """What `record` is told about this process."""
+
+    def __init__(self):
+        self.process = os.getpid()
+        self.trace = os.path.join(FOLDER, f"torch.{self.process}.json.gz")
+        self.path = os.path.join(FOLDER, f"torch.{self.process}.about")
+        self.facts = {"process": self.process}
+        for name in ("RANK", "LOCAL_RANK"):  # as torchrun and its like tell their workers
+            if os.environ.get(name, "").isdigit():
+                self.facts[name.lower()] = int(os.environ[name])
+        self.write()
+
+    def write(self):
+        try:
+            with open(self.path + ".new", "w", encoding="utf-8") as file:
+                json.dump(self.facts, file)
+            os.replace(self.path + ".new", self.path)
+        except OSError:  # the recording's folder is gone, and its program goes on
+            pass
+
+    def withdraw(self):
+        for path in (self.trace, self.path):
+            if os.path.exists(path):
+                os.remove(path)
+
+
+def learn_rank(torch, about):
+    """A process that multiprocessing started learns its rank from its own code."""
+    distributed = getattr(torch, "distributed", None)
+    original = getattr(distributed, "init_process_group", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def init_process_group(*arguments, **options):
+        result = original(*arguments, **options)
+        if os.getpid() == about.process:
+            about.facts["rank"] = distributed.get_rank()
+            about.write()
+        return result
+
+    distributed.init_process_group = init_process_group
+
+
+def at_end(finish):
+    """Also of a process that multiprocessing forks, which ends without the functions of atexit."""
+    atexit.register(finish)
+    from multiprocessing import util
+    util.Finalize(None, finish, exitpriority=-100)
+
+
+def leave_out_data_workers(torch, leave):
+    """A DataLoader's worker that is started anew imports torch and is told what it is afterwards."""
+    worker = getattr(getattr(torch.utils.data, "_utils", None), "worker", None)
+    original = getattr(worker, "_worker_loop", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def _worker_loop(*arguments, **options):
+        leave()
+        return original(*arguments, **options)
+
+    worker._worker_loop = _worker_loop
 
 
 def trace(torch):
@@ -54,20 +129,34 @@ def trace(torch):
     for name in ours:  # the program may have modules of these names
         sys.modules.pop(name, None)
     sys.modules.update(theirs)
-    recording, owner = torch_recording.TorchRecording(torch, kineto, module_scopes, TARGET, timer), os.getpid()
+    about = About()
+    recording = torch_recording.TorchRecording(torch, kineto, module_scopes, about.trace, timer)
+    running = [True]
+
+    def first_end():
+        return os.getpid() == about.process and bool(running) and running.pop()
 
     def finish():
-        if os.getpid() != owner:
-            return
-        atexit.unregister(finish)
-        about_modules = recording.stop()
-        if about_modules is not None:
-            import json
-            with open(TARGET + ".modules", "w", encoding="utf-8") as file:
-                json.dump(about_modules, file)
+        """Returns whether this call was the first."""
+        if not first_end():
+            return False
+        modules = recording.stop()
+        if recording.is_empty:
+            about.withdraw()
+        else:
+            about.facts["modules"] = modules
+            about.write()
+        return True
 
+    def leave():
+        if first_end():
+            recording.abandon()
+            about.withdraw()
+
+    learn_rank(torch, about)
+    leave_out_data_workers(torch, leave)
     recording.start()
-    atexit.register(finish)
+    at_end(finish)
     if ENDS:
         end_cleanly(finish)
 
@@ -91,7 +180,7 @@ class AfterTorch(importlib.abc.MetaPathFinder):
         return spec
 
 
-if TARGET:
+if FOLDER:
     import importlib.util
     sys.meta_path.insert(0, AfterTorch())
 

@@ -1,5 +1,6 @@
 #pragma once
-// Numbers the operations of one device of a trace, one per qualified name and pass, in order of appearance.
+// Numbers the operations of one device of a trace, one per process, qualified name and pass, in order of
+// appearance.
 #include <unordered_map>
 
 #include "viridian/account/attribute/leaf.hpp"
@@ -11,7 +12,8 @@ namespace viridian::account {
 class Operations {
   public:
     // Returns the number of the operation to which `event` belongs, a new one if it is the first.
-    OperationId of(const trace::Event& event);
+    // `about` is the trace.
+    OperationId of(const trace::Event& event, const trace::Trace& about);
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     // Returns names, kind, pass and stream of `operation`. Seconds, count and energy are left empty. `about`
     // is the trace and `device` the device's name.
@@ -28,9 +30,13 @@ class Operations {
         trace::LaneId lane = 0;
         bool several_lanes = false;
     };
+    // The numbers of one process of the trace.
+    struct Known {
+        std::vector<std::uint32_t> by_path;  // trace::pass_count per path; 0: none, else id + 1
+        std::unordered_map<std::uint64_t, OperationId> unqualified;
+    };
     std::vector<Identity> entries_;
-    std::vector<std::uint32_t> by_path_;  // trace::pass_count per path; 0: none, else id + 1
-    std::unordered_map<std::uint64_t, OperationId> unqualified_;
+    std::vector<Known> known_;  // by Lane::part
 };
 
 }  // namespace viridian::account

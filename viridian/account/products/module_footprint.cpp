@@ -17,7 +17,10 @@ std::string_view without_last(std::string_view path) {
 class ModuleTree {
   public:
     explicit ModuleTree(const Accounting& accounting) {
-        for (const Module& module : accounting.modules) modules_.emplace(module.name, &module);
+        for (const Module& module : accounting.modules) {
+            modules_.emplace(module.name, &module);
+            calls_[module.name] += module.calls + module.recomputed;
+        }
         std::map<std::string_view, bool> models;  // outermost modules that hold others
         for (const auto& [path, module] : modules_)
             if (const std::string_view above = holder(without_last(path)); !above.empty()) {
@@ -47,6 +50,8 @@ class ModuleTree {
         return depth;
     }
     [[nodiscard]] const Module& module(std::string_view path) const { return *modules_.find(path)->second; }
+    // Calls of the module in all processes, recomputed ones included.
+    [[nodiscard]] std::uint64_t calls(std::string_view path) const { return calls_.find(path)->second; }
     [[nodiscard]] bool holds_others(std::string_view path) const { return holds_.contains(path); }
     [[nodiscard]] std::string shown(std::string_view path) const {
         if (!only_model_.empty() && path.starts_with(only_model_) && path.size() > only_model_.size() &&
@@ -59,12 +64,16 @@ class ModuleTree {
 
   private:
     std::map<std::string_view, const Module*> modules_;
+    std::map<std::string_view, std::uint64_t> calls_;
     std::map<std::string_view, bool> holds_;
     std::string_view only_model_;
 };
 
-void add(GroupRow& row, const Operation& operation) {
+void add(GroupRow& row, const Operation& operation, const std::vector<std::string>& processes) {
     const Joules energy = operation.energy->value;
+    row.by_process.resize(processes.size());
+    if (const auto process = std::ranges::find(processes, operation.process); process != processes.end())
+        row.by_process[static_cast<std::size_t>(process - processes.begin())] += energy;
     row.energy += energy;
     row.low += operation.energy->low;
     row.high += operation.energy->high;
@@ -94,8 +103,6 @@ std::vector<GroupRow> sorted_rows(std::map<std::string, GroupRow>&& rows) {
     return out;
 }
 
-std::uint64_t calls_of(const Module& module) { return module.calls + module.recomputed; }
-
 }  // namespace
 
 std::optional<GroupBy> group_by_from(std::string_view name) {
@@ -118,13 +125,13 @@ std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
             GroupRow& row = rows[name];
             row.name = name;
             if (by == GroupBy::op) row.calls += operation.count;
-            add(row, operation);
+            add(row, operation, accounting.processes);
             continue;
         }
         if (by == GroupBy::type) {
             GroupRow& row = rows[tree.module(inner).type];
             row.name = row.type = tree.module(inner).type;
-            add(row, operation);
+            add(row, operation, accounting.processes);
             continue;
         }
         const std::string_view path = depth ? tree.at_depth(inner, *depth) : inner;
@@ -132,8 +139,8 @@ std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
         row.name = tree.shown(path);
         row.type = tree.module(path).type;
         row.own = tree.holds_others(path) && (!depth || tree.below_model(path) < *depth);
-        row.calls = calls_of(tree.module(path));
-        add(row, operation);
+        row.calls = tree.calls(path);
+        add(row, operation, accounting.processes);
     }
     if (by == GroupBy::module)  // a layer without work of its own, as Identity, is a layer too
         for (const Module& module : accounting.modules) {
@@ -143,12 +150,13 @@ std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
             GroupRow& row = rows[module.name];
             row.name = tree.shown(module.name);
             row.type = module.type;
-            row.calls = calls_of(module);
+            row.calls = tree.calls(module.name);
+            row.by_process.resize(accounting.processes.size());
         }
     if (by == GroupBy::type)
         for (const Module& module : accounting.modules)
             if (const auto found = rows.find(module.type); found != rows.end())
-                found->second.calls += calls_of(module);
+                found->second.calls += module.calls + module.recomputed;
     return sorted_rows(std::move(rows));
 }
 

@@ -27,12 +27,13 @@ struct GroupRow {
     std::uint64_t calls = 0;   // of modules, recomputed calls included; of operators
     Joules energy, low, high;  // `low` and `high` are the interval of `energy`
     Seconds seconds;
-    PassJoules passes;  // they add up to `energy`
+    PassJoules passes;                    // they add up to `energy`
+    std::vector<Joules> by_process = {};  // in the order of Accounting::processes; they add up to `energy`
 };
 
 // Returns the rows, largest energy first. A module that holds no others has a row even if it did no work.
 // With `depth`, a module farther than `depth` names below its model is part of the module above it that is
-// not; 0 gives one row for each model. Energies of several devices are added up.
+// not; 0 gives one row for each model. Energies of several devices and processes are added up.
 [[nodiscard]] std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
                                                      std::optional<std::size_t> depth = std::nullopt);
 

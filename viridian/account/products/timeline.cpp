@@ -33,24 +33,24 @@ std::function<double(const trace::Event&)> microjoules_of(const Accounting& resu
         double microjoules = 0.0;
         std::uint64_t count = 0;
     };
-    std::map<std::pair<std::string, std::string>, Sum> sums;  // by qualified name and pass
+    std::map<std::tuple<std::string, std::string, std::string>, Sum> sums;  // by process, name and pass
     for (const Operation& operation : result.operations) {
         if (!operation.energy) continue;
-        Sum& sum = sums[{operation.name, operation.pass}];
+        Sum& sum = sums[{operation.process, operation.name, operation.pass}];
         sum.microjoules += 1e6 * operation.energy->value.value;
         sum.count += operation.count;
     }
     const auto mean = [sums = std::move(sums), &about](const trace::Event& event) {
         const std::string name =
             event.path != 0 ? about.qualified(event.path) : std::string(about.names[event.name]);
-        const auto found = sums.find({name, std::string(name_of(event.pass))});
+        const auto found = sums.find({about.process(event.lane), name, std::string(name_of(event.pass))});
         if (found == sums.end() || found->second.count == 0) return -1.0;
         return found->second.microjoules / static_cast<double>(found->second.count);
     };
-    using Key = std::tuple<trace::PathId, trace::NameId, trace::Pass>;
-    return [mean, known = std::map<Key, double>()](const trace::Event& event) mutable {
+    using Key = std::tuple<std::uint32_t, trace::PathId, trace::NameId, trace::Pass>;
+    return [mean, &about, known = std::map<Key, double>()](const trace::Event& event) mutable {
         if (!trace::is_work(event.kind)) return -1.0;
-        const Key key(event.path, event.name, event.pass);
+        const Key key(about.part(event.lane), event.path, event.name, event.pass);
         const auto found = known.find(key);
         return found != known.end() ? found->second : known.emplace(key, mean(event)).first->second;
     };

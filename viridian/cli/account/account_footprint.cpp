@@ -17,9 +17,12 @@ constexpr std::array<PassColumn, 5> pass_columns = {{{"forward", &account::PassJ
                                                      {"optimizer", &account::PassJoules::optimizer},
                                                      {"no pass", &account::PassJoules::unknown}}};
 
-Json group_rows_json(const std::vector<account::GroupRow>& rows) {
+// More processes than this have no columns in the text.
+constexpr std::size_t most_process_columns = 8;
+
+Json group_rows_json(const std::vector<account::GroupRow>& rows, const std::vector<std::string>& processes) {
     Json out = Json::array();
-    for (const account::GroupRow& row : rows)
+    for (const account::GroupRow& row : rows) {
         out.push_back({{"name", row.name},
                        {"type", row.type},
                        {"itself", row.own},
@@ -33,11 +36,16 @@ Json group_rows_json(const std::vector<account::GroupRow>& rows) {
                        {"recompute", row.passes.recompute.value},
                        {"optimizer", row.passes.optimizer.value},
                        {"no_pass", row.passes.unknown.value}});
+        for (std::size_t i = 0; i < processes.size(); ++i)
+            out.back()["processes"].push_back({{"name", processes[i]}, {"joules", row.by_process[i].value}});
+    }
     return out;
 }
 
 // Only the passes that used energy in some row have a column.
-std::string group_table(const std::vector<account::GroupRow>& rows, account::GroupBy by, std::size_t top) {
+std::string group_table(const std::vector<account::GroupRow>& rows, account::GroupBy by, std::size_t top,
+                        std::vector<std::string> processes) {
+    if (processes.size() > most_process_columns) processes.clear();
     std::vector<PassColumn> columns;
     double total = 0.0;
     for (const PassColumn& column : pass_columns)
@@ -46,6 +54,7 @@ std::string group_table(const std::vector<account::GroupRow>& rows, account::Gro
     for (const account::GroupRow& row : rows) total += row.energy.value;
     std::string text = fmt::format("{:>10}  {:>23}  {:>7}", "joules", "[low, high]", "share");
     for (const PassColumn& column : columns) text += fmt::format("  {:>9}", column.name);
+    for (const std::string& process : processes) text += fmt::format("  {:>9}", process);
     text += fmt::format("  {:>9}  {}\n", "calls",
                         by == account::GroupBy::module ? "module (class)"
                         : by == account::GroupBy::type ? "class"
@@ -57,6 +66,9 @@ std::string group_table(const std::vector<account::GroupRow>& rows, account::Gro
                             total > 0.0 ? 100.0 * row.energy.value / total : 0.0);
         for (const PassColumn& column : columns)
             text += fmt::format("  {:>9.4g}", (row.passes.*column.of).value);
+        for (std::size_t k = 0; k < processes.size(); ++k)
+            text += fmt::format("  {:>{}.4g}", row.by_process[k].value,
+                                std::max<std::size_t>(processes[k].size(), 9));
         text += fmt::format("  {:>9}  {}{}{}\n", row.calls, row.name,
                             by == account::GroupBy::module && !row.type.empty() && row.type != row.name
                                 ? fmt::format(" ({})", row.type)
@@ -93,8 +105,10 @@ Result<Answer> footprint_answer(const account::Accounting& result, const Groupin
     std::optional<std::size_t> depth;
     if (grouping.depth && *by == account::GroupBy::module) depth = static_cast<std::size_t>(*grouping.depth);
     const std::vector<account::GroupRow> rows = account::module_footprint(result, *by, depth);
-    answer.text = group_table(rows, *by, grouping.top);
-    answer.json = {{"by", name}, {"depth", depth ? Json(*depth) : Json()}, {"rows", group_rows_json(rows)}};
+    answer.text = group_table(rows, *by, grouping.top, result.processes);
+    answer.json = {{"by", name},
+                   {"depth", depth ? Json(*depth) : Json()},
+                   {"rows", group_rows_json(rows, result.processes)}};
     return answer;
 }
 

@@ -14,7 +14,10 @@
 #include "viridian/cli/account/account.hpp"
 #include "viridian/cli/account/account_carbon.hpp"
 #include "viridian/cli/account/model_flows.hpp"
+#include "viridian/cli/natural_order.hpp"
 #include "viridian/cli/progress.hpp"
+#include "viridian/cli/record/torch_traces.hpp"
+#include "viridian/trace/join/merge.hpp"
 #include "viridian/trace/read.hpp"
 #include "viridian/trace/write/output_format.hpp"
 
@@ -22,11 +25,13 @@ namespace viridian::cli {
 namespace {
 
 struct AccountRunOptions {
-    std::string trace, power, method = "auto", output, spill, weights, model, carbon, timeline;
+    std::string power, method = "auto", output, spill, weights, model, carbon, timeline;
     double meter_shift_ms = 0.0, max_shift_ms = 50.0;
     std::int64_t offset_ns = 0;
     std::optional<std::int64_t> power_offset_ns;
-    std::string recording;  // a folder that `record` wrote
+    std::string recording;               // a folder that `record` wrote
+    std::vector<std::string> traces;     // one, or those of the processes of one program
+    std::vector<std::string> processes;  // their names, if there are several
     Grouping grouping;
     std::uint64_t most_leaves = account::Options{}.most_leaves;
     bool precision = false, forecast = false;
@@ -49,15 +54,30 @@ Result<std::vector<std::pair<std::string, std::uint32_t>>> read_weights(const st
 Result<std::unique_ptr<trace::Source>> open_trace(const AccountRunOptions& options) {
     trace::ReadOptions read;
     read.shift = options.offset_ns;
+    read.spill.budget /= options.traces.size();
     if (!options.spill.empty()) read.spill.folder = options.spill;
-    return trace::open(options.trace, read);
+    if (options.traces.size() == 1) return trace::open(options.traces[0], read);
+    std::vector<trace::Part> parts;
+    for (std::size_t i = 0; i < options.traces.size(); ++i) {
+        VIRIDIAN_TRY(std::unique_ptr<trace::Source> source, trace::open(options.traces[i], read));
+        parts.push_back({options.processes[i], std::move(source)});
+    }
+    return trace::merged(std::move(parts));
+}
+
+// Everything that is read.
+std::vector<Path> inputs(const AccountRunOptions& options) {
+    std::vector<Path> files(options.traces.begin(), options.traces.end());
+    for (const std::string* file : {&options.power, &options.model, &options.weights, &options.carbon})
+        files.emplace_back(*file);
+    return files;
 }
 
 Result<account::Accounting> attribute(const AccountRunOptions& options, const meter::PowerLog& log,
                                       const account::Options& how) {
     VIRIDIAN_TRY(const std::unique_ptr<trace::Source> source, open_trace(options));
     VIRIDIAN_TRY(account::Accounting result, account::account(*source, log, how));
-    result.trace = options.trace;
+    result.trace = fmt::format("{}", fmt::join(options.traces, ", "));
     result.power = options.power;
     return result;
 }
@@ -148,32 +168,54 @@ bool may_fit(const account::Forecast& needs, bool only_forecast, Json& forecasts
     return !only_forecast && needs.bytes < available;
 }
 
-// The trace and the power log of a recording, if the user gives its folder and no others.
+// The names of the processes of several traces: as a recording tells them, else the names of the files.
+std::vector<std::string> process_names(const std::vector<std::string>& traces, const Json& recorded) {
+    std::vector<std::string> names;
+    for (const std::string& trace : traces) {
+        const std::string file = Path(trace).filename().string();
+        names.push_back(file);
+        for (const Json& one : recorded)
+            if (one.is_object() && one.value("file", Json()) == file && one.contains("process"))
+                names.back() = process_label(one);
+    }
+    return names;
+}
+
+// What `record` says about the traces in `folder`; empty if it says nothing.
+Json recorded_traces(const Path& folder) {
+    const Result<std::string> text = read_file(folder / "record.json", 1 << 26);
+    const Result<Json> record = text.ok() ? parse_json(*text, "record.json") : Result<Json>(text.error());
+    return record.ok() && record->is_object() ? record->value("traces", Json::array()) : Json::array();
+}
+
+// The traces and the power log of a recording, if the user gives its folder and no others.
 Result<AccountRunOptions> with_recording(AccountRunOptions options) {
-    if (options.recording.empty()) return options;
     const Path folder = options.recording;
-    if (!std::filesystem::is_directory(folder))
+    if (!options.recording.empty() && !std::filesystem::is_directory(folder))
         return fail(ErrorCode::invalid_argument,
                     "give a folder that `viridian record` wrote, or --trace and --power",
                     "there is no folder `{}`", options.recording);
-    if (options.power.empty()) options.power = (folder / "power.csv").string();
-    if (!options.trace.empty()) return options;
-    std::vector<std::string> traces;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        const std::string name = entry.path().filename().string();
-        if (name == "torch.json.gz" || (name.starts_with("kernels.") && name.ends_with(".vtrace")))
-            traces.push_back(entry.path().string());
+    if (!options.recording.empty() && options.power.empty()) options.power = (folder / "power.csv").string();
+    if (!options.recording.empty() && options.traces.empty()) {
+        bool torch = false, cupti = false;
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            const std::string name = entry.path().filename().string();
+            const bool kernels = name.starts_with("kernels.") && name.ends_with(".vtrace");
+            if (!kernels && !is_torch_trace(name)) continue;
+            (kernels ? cupti : torch) = true;
+            options.traces.push_back(entry.path().string());
+        }
+        std::ranges::sort(options.traces, natural_less);
+        if (options.traces.empty())
+            return fail(ErrorCode::missing_entry, "record with --torch or --cupti, or give --trace",
+                        "the recording `{}` holds no trace", options.recording);
+        if (torch && cupti)
+            return fail(
+                ErrorCode::invalid_argument, "choose by --trace",
+                "the recording `{}` holds traces of PyTorch and of CUPTI, which show the same work: {}",
+                options.recording, fmt::join(options.traces, ", "));
     }
-    if (traces.empty())
-        return fail(ErrorCode::missing_entry, "record with --torch or --cupti, or give --trace",
-                    "the recording `{}` holds no trace", options.recording);
-    if (traces.size() > 1) {
-        std::ranges::sort(traces);
-        return fail(ErrorCode::invalid_argument, "choose one by --trace",
-                    "the recording `{}` holds several traces: {}", options.recording,
-                    fmt::join(traces, ", "));
-    }
-    options.trace = traces[0];
+    if (options.traces.size() > 1) options.processes = process_names(options.traces, recorded_traces(folder));
     return options;
 }
 
@@ -187,8 +229,7 @@ Result<void> check_timeline(const AccountRunOptions& options) {
     if (same_file(options.timeline, options.output) || same_file(options.timeline, options.output + ".json"))
         return fail(ErrorCode::invalid_argument, "choose two names",
                     "`{}` would be the timeline and the result", options.timeline);
-    return check_replaces_nothing({options.timeline},
-                                  {options.trace, options.power, options.model, options.weights});
+    return check_replaces_nothing({options.timeline}, inputs(options));
 }
 
 // Writes the timeline that `--timeline` asks for.
@@ -203,7 +244,7 @@ Result<void> keep_timeline(Answer& answer, const AccountRunOptions& options, con
 
 Result<Answer> run_account_run(const AccountRunOptions& given) {
     VIRIDIAN_TRY(const AccountRunOptions options, with_recording(given));
-    if (options.trace.empty() || options.power.empty())
+    if (options.traces.empty() || options.power.empty())
         return fail(ErrorCode::invalid_argument, "see `viridian account --help`",
                     "account needs the folder of a recording, or --trace and --power");
     VIRIDIAN_TRY(check_timeline(options));
@@ -240,8 +281,7 @@ Result<Answer> run_account_run(const AccountRunOptions& given) {
         VIRIDIAN_TRY(answer.json["precision"], sparsing(options, log, how, result));
     }
     VIRIDIAN_TRY(keep_timeline(answer, options, log, result));
-    VIRIDIAN_TRY(keep_answer(answer, options.output,
-                             {options.trace, options.power, options.model, options.weights, options.carbon}));
+    VIRIDIAN_TRY(keep_answer(answer, options.output, inputs(options)));
     return answer;
 }
 
@@ -253,6 +293,15 @@ std::string passes_text(const account::Passes& passes) {
     if (passes.recompute.value > 0) text += fmt::format(", recompute {:.6g} J", passes.recompute.value);
     if (passes.optimizer.value > 0) text += fmt::format(", optimizer {:.6g} J", passes.optimizer.value);
     return text + fmt::format(", neither {:.6g} J\n", passes.unknown.value);
+}
+
+// "rank 0 3.1 J, rank 1 3 J"
+std::string processes_text(const account::Accounting& result) {
+    const std::vector<Joules> joules = account::joules_by_process(result);
+    std::string text;
+    for (std::size_t i = 0; i < joules.size(); ++i)
+        text += fmt::format("{}{} {:.6g} J", i == 0 ? "" : ", ", result.processes[i], joules[i].value);
+    return text.empty() ? "" : text + "\n";
 }
 
 }  // namespace
@@ -274,6 +323,7 @@ Result<Answer> account_answer(const account::Accounting& result, const Grouping&
                                counted(result.events, "event"),
                                counted(result.operations.size(), "operation"), summary.size());
     answer.text += passes_text(passes);
+    answer.text += processes_text(result);
     VIRIDIAN_TRY(const Answer rows, footprint_answer(result, grouping));
     if (!rows.json.is_null()) answer.json["footprint"] = rows.json;
     answer.text += rows.text;
@@ -286,9 +336,11 @@ Result<Answer> account_answer(const account::Accounting& result, const Grouping&
 Action define_account_run(App app) {
     const auto options = std::make_shared<AccountRunOptions>();
     app.add_option("RECORDING", options->recording,
-                   "Folder that `viridian record` wrote: its trace and power log");
-    app.add_option("--trace", options->trace,
-                   "Trace of any known format: PyTorch, ONNX Runtime, TensorFlow, Chrome, Viridian's own");
+                   "Folder that `viridian record` wrote: its traces and power log");
+    app.add_option(
+        "--trace", options->traces,
+        "Trace of any known format: PyTorch, ONNX Runtime, TensorFlow, Chrome, Viridian's own; give "
+        "it again for each other process of the program");
     app.add_option(
         "--power", options->power,
         "Power log: of `viridian record`, nvidia-smi, dcgmi, perf stat, turbostat, ipmitool, Zeus, "

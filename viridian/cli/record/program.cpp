@@ -75,6 +75,10 @@ void end(pid_t program, const TimeLimit& limit) {
     std::vector<Process> others;
     add_descendants(program, others);
     ::kill(program, SIGTERM);
+    if (limit.with_it)
+        for (const pid_t id : limit.with_it())
+            for (const Process& one : others)
+                if (one.id == id && !one.born.empty() && born(id) == one.born) ::kill(id, SIGTERM);
     if (!wait_until(in(limit.grace), [&] { return ended(program); })) ::kill(program, SIGKILL);
     const auto any_left = [&](int signal) {
         bool any = false;

@@ -22,6 +22,8 @@ struct TimeLimit {
     Seconds after;                     // the program may run this long
     Seconds grace;                     // between SIGTERM and SIGKILL
     std::function<void()> before_end;  // is called once, before SIGTERM; may be empty
+    // Names processes that get SIGTERM together with the program, if the program started them; may be empty.
+    std::function<std::vector<pid_t>()> with_it;
 };
 
 // Waits until the program has ended, but does not reap it, so that its times can still be read. After `limit`

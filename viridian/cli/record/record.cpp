@@ -7,6 +7,7 @@
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/cli/record/program.hpp"
 #include "viridian/cli/record/record_traces.hpp"
+#include "viridian/cli/record/torch_traces.hpp"
 #include "viridian/meter/curve/power_curve.hpp"
 #include "viridian/meter/log/power_recording.hpp"
 #include "viridian/meter/meters/list.hpp"
@@ -32,7 +33,8 @@ std::optional<TimeLimit> time_limit(const RecordOptions& options) {
     if (options.seconds <= 0.0) return std::nullopt;
     // PyTorch's profiler may need minutes for what it recorded.
     return TimeLimit{Seconds(options.seconds), Seconds(options.tracing.torch ? 300.0 : 10.0),
-                     [&options] { end_traces(options.tracing, options.folder); }};
+                     [&options] { end_traces(options.tracing, options.folder); },
+                     [&options] { return torch_processes(options.folder); }};
 }
 
 Json sampler_json(const meter::SamplerStats& stats) {
@@ -123,22 +125,26 @@ void add_devices(const Path& path, Answer& answer) {
     }
 }
 
+// What the timing of the modules' calls of one process took.
+std::string cost_of_modules(const Json& trace, double run_seconds, bool several) {
+    const auto modules = trace.find("modules");
+    if (modules == trace.end() || modules->value("calls", 0.0) <= 0) return "";
+    const double calls = modules->value("calls", 0.0), each = modules->value("nanoseconds_each", 0.0);
+    const double seconds = 1e-9 * calls * each + modules->value("search_seconds", 0.0);
+    return fmt::format(
+        "{}{:.0f} calls of {:.0f} modules were timed: {:.2f} us each, with the search for their names "
+        "{:.2g} % of the run\n",
+        several ? process_label(trace) + ": " : "", calls, modules->value("names", 0.0), 1e-3 * each,
+        100 * seconds / std::max(run_seconds, 1e-9));
+}
+
 Result<void> add_traces(const RecordOptions& options, bool stopped, Answer& answer) {
     std::vector<std::string> warnings;
     VIRIDIAN_TRY(answer.json["traces"], collect_traces(options.tracing, options.folder, stopped, warnings));
     for (const std::string& warning : warnings) answer.text += "warning: " + warning + "\n";
     answer.json["warnings"] = warnings;
     for (const Json& trace : answer.json["traces"])
-        if (const auto modules = trace.find("modules");
-            modules != trace.end() && modules->value("calls", 0.0) > 0) {
-            const double calls = modules->value("calls", 0.0), each = modules->value("nanoseconds_each", 0.0);
-            answer.text += fmt::format(
-                "{:.0f} calls of {:.0f} modules were timed: {:.2f} us each, with the search for their names "
-                "{:.2g} % of the run\n",
-                calls, modules->value("names", 0.0), 1e-3 * each,
-                100 * (1e-9 * calls * each + modules->value("search_seconds", 0.0)) /
-                    std::max(answer.json["seconds"].get<double>(), 1e-9));
-        }
+        answer.text += cost_of_modules(trace, answer.json["seconds"], answer.json["traces"].size() > 1);
     for (const Json& trace : answer.json["traces"])
         answer.text += fmt::format("wrote {}\n", (Path(options.folder) / trace["file"]).string());
     return {};
@@ -211,7 +217,8 @@ Command record_command() {
                            "Stop the program after so long and keep what was recorded")
                 .check(positive_number());
             app.add_flag("--torch", options->tracing.torch,
-                         "Trace the program with PyTorch's profiler, on the same clock: torch.json.gz");
+                         "Trace the program and what it starts with PyTorch's profiler, on the same clock: "
+                         "torch.json.gz, or a file for each rank");
             app.add_flag("--events", options->tracing.events,
                          "With --torch: time a GPU's operators by events, where CUPTI may not trace")
                 .needs(app.get_option("--torch"));

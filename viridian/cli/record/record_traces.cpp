@@ -1,6 +1,7 @@
 #include "viridian/cli/record/record_traces.hpp"
 
 #include "viridian/base/json.hpp"
+#include "viridian/cli/record/torch_traces.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,8 +18,6 @@ namespace viridian::cli {
 namespace {
 
 constexpr const char* cupti_library = "libviridian_cupti.so";
-constexpr const char* torch_file = "torch.json.gz";
-constexpr const char* modules_file = "torch.json.gz.modules";  // what the program's modules cost to time
 constexpr const char* raw_prefix = "cupti.raw.";
 constexpr const char* stop_file = "cupti.stop";
 
@@ -73,19 +72,21 @@ Result<Json> pack(const Path& raw, const Path& target) {
                 {"lost", source->about().lost_events}};
 }
 
-// PyTorch's trace, and what torch_site said about the program's modules.
-Json torch_trace(const Path& folder, std::vector<std::string>& warnings) {
-    Json trace = {{"file", torch_file}};
-    std::error_code fault;
-    if (const Result<std::string> text = read_file(folder / modules_file, 1 << 16); text.ok())
-        if (Result<Json> modules = parse_json(*text, modules_file); modules.ok() && modules->is_object()) {
+Json torch_traces(const Path& folder, bool stopped, std::vector<std::string>& warnings) {
+    Json traces = collect_torch_traces(folder, warnings);
+    if (traces.empty())
+        warnings.emplace_back(
+            stopped
+                ? "the program left no trace of PyTorch: the time ended before it had imported torch and run "
+                  "an operator; give more --seconds"
+                : "the program left no trace of PyTorch: it never imported torch, ran no operator, or was "
+                  "killed");
+    for (const Json& trace : traces)
+        if (const auto modules = trace.find("modules"); modules != trace.end())
             if (const std::uint64_t unseen = modules->value("unseen", std::uint64_t{0}); unseen > 0)
                 warnings.push_back(fmt::format(
                     "{} calls of modules ran in threads that PyTorch's profiler does not see", unseen));
-            trace["modules"] = std::move(*modules);
-        }
-    std::filesystem::remove(folder / modules_file, fault);
-    return trace;
+    return traces;
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ Result<std::vector<std::string>> traced_environment(const Tracing& tracing, cons
         const char* known = std::getenv("PYTHONPATH");
         set(all, "PYTHONPATH",
             known != nullptr && *known != '\0' ? site.string() + ":" + known : site.string());
-        set(all, "VIRIDIAN_TORCH_TRACE", (absolute / torch_file).string());
+        set(all, "VIRIDIAN_TORCH_FOLDER", absolute.string());
         if (tracing.ends) set(all, "VIRIDIAN_TORCH_ENDS", "1");
         if (tracing.events) set(all, "VIRIDIAN_TORCH_EVENTS", "cuda");
     }
@@ -132,18 +133,8 @@ void end_traces(const Tracing& tracing, const Path& folder) {
 
 Result<Json> collect_traces(const Tracing& tracing, const Path& folder, bool stopped,
                             std::vector<std::string>& warnings) {
-    Json traces = Json::array();
+    Json traces = tracing.torch ? torch_traces(folder, stopped, warnings) : Json::array();
     std::error_code fault;
-    if (tracing.torch) {
-        if (std::filesystem::exists(folder / torch_file, fault))
-            traces.push_back(torch_trace(folder, warnings));
-        else
-            warnings.emplace_back(
-                stopped
-                    ? "the program left no trace of PyTorch: the time ended before it had imported torch; "
-                      "give more --seconds"
-                    : "the program left no trace of PyTorch: it never imported torch, or was killed");
-    }
     if (!tracing.cupti) return traces;
     const std::vector<Path> files = raw_files(folder);
     for (const Path& raw : files) {
@@ -152,6 +143,7 @@ Result<Json> collect_traces(const Tracing& tracing, const Path& folder, bool sto
             folder / (files.size() == 1 ? "kernels.vtrace" : "kernels." + process + ".vtrace");
         Result<Json> packed = pack(raw, target);
         if (!packed.ok()) return packed.error();
+        (*packed)["process"] = std::strtoll(process.c_str(), nullptr, 10);
         if ((*packed)["events"] == 0) {
             const std::string why = last_word(raw, "viridianError");
             warnings.push_back(fmt::format("process {} used CUDA, but CUPTI reported nothing{}", process,
@@ -175,11 +167,11 @@ void remove_traces(const Path& folder) {
     std::vector<Path> old = raw_files(folder);
     for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
         const std::string name = entry.path().filename().string();
-        if (name == torch_file || name == modules_file || name == stop_file ||
-            (name.starts_with("kernels.") && name.ends_with(".vtrace")))
+        if (name == stop_file || (name.starts_with("kernels.") && name.ends_with(".vtrace")))
             old.push_back(entry.path());
     }
     for (const Path& file : old) std::filesystem::remove(file, fault);
+    remove_torch_traces(folder);
 }
 
 }  // namespace viridian::cli

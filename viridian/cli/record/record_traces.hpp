@@ -25,11 +25,10 @@ struct Tracing {
 // Call it before the program is ended by a signal.
 void end_traces(const Tracing& tracing, const Path& folder);
 
-// Packs what CUPTI recorded in `folder` and removes the raw files; PyTorch's traces stay as they are. Returns
-// a list with `file` for each, `events` and `lost` for those of CUPTI, and `modules` for those of PyTorch:
-// how many calls of modules it holds and how many nanoseconds the timing of one call took. `stopped` means
-// that the program was ended because its time was up. Adds to `warnings` a sentence for each trace that is
-// missing or incomplete. Errors: those of reading and writing traces.
+// Packs what CUPTI recorded in `folder`, removes the raw files and names PyTorch's traces (torch_traces.hpp).
+// Returns a list with `file` for each, `events` and `lost` for those of CUPTI, and what torch_traces.hpp says
+// of those of PyTorch. `stopped` means that the program was ended because its time was up. Adds to `warnings`
+// a sentence for each trace that is missing or incomplete. Errors: those of reading and writing traces.
 [[nodiscard]] Result<Json> collect_traces(const Tracing& tracing, const Path& folder, bool stopped,
                                           std::vector<std::string>& warnings);
 
