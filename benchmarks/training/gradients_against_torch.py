@@ -13,7 +13,8 @@ before it. Gradients that do not agree are therefore compared once more on the s
 rectifier and maximum, the branches that the run in f32 took (branches_of_torch.py). PyTorch's own gradients in f32 are compared
 in the same two ways.
 
-Networks of torchvision get small images, because the reference kernels are slow. AlexNet and VGG average each channel
+Nine of the networks are one perceptron with nine activations, and three are one small network of convolutions with three
+normalisations; the Transformers are written here in the style of Hugging Face's. Networks of torchvision get small images, because the reference kernels are slow. AlexNet and VGG average each channel
 before their classifier, whose first matrix is made for that. Dropout is off. ONNX keeps attributes in f32, so PyTorch computes
 with the nearest f32 of an epsilon, of SELU's two numbers and of HardSigmoid's slope. With fewer values a channel than here,
 batch normalisation amplifies rounding (mobilenet_v2: 3e-5 with two values, 1e-10 with twelve). ResNets begin with small

@@ -160,6 +160,14 @@ void tell_surprises(const TrainOptions& options, const train::Task& task, const 
                         "inference; an export for training trains both",
                         fixed == 1 ? "1 batch normalisation keeps its statistics"
                                    : fmt::format("{} batch normalisations keep their statistics", fixed)));
+    const auto judged = gradient::loss_output_of(forward, run.step.loss);
+    const graph::Node* last = judged.ok() ? forward.producer(*judged) : nullptr;
+    if (run.step.loss.kind == gradient::LossKind::negative_log_likelihood && last != nullptr &&
+        last->op != graph::op::LogSoftmax && last->op != graph::op::Log)
+        listener.warning(
+            fmt::format("--loss nll wants logarithms of probabilities, and the output is that of a {}; "
+                        "--loss cross-entropy takes scores of any size",
+                        last->op.name()));
     const std::int64_t samples = run.batch * run.accumulate;
     const std::int64_t count = task.training.count();
     train::RunLength length;
