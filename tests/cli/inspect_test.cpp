@@ -97,5 +97,43 @@ TEST_F(Inspect, QuantisedWeightsAreParametersAndShapesAreNot) {
     EXPECT_EQ((*parse_json(run({"--json"}).second, "stdout"))["parameters"], 6 * 5);
 }
 
+// Each operator is there once with its words, and the times of all parts add up.
+TEST_F(Inspect, MeasuresEachOperator) {
+    const auto [code, out] =
+        run({"--dim", "N=2", "--fusion", "none", "--measured", "--threads", "1", "--json"});
+    ASSERT_EQ(code, 0);
+    const auto json = parse_json(out, "stdout");
+    ASSERT_TRUE(json.ok());
+    const Json& measured = (*json)["measured"];
+    EXPECT_EQ(measured["threads"], 1);
+    EXPECT_GE(measured["runs"], 5);
+    EXPECT_GT(measured["peak_flop_per_second"], 0);
+    EXPECT_GT(measured["peak_bytes_per_second"], 0);
+    ASSERT_EQ(measured["operators"].size(), 2U);
+    double seconds = 0, words = 0;
+    for (const Json& each : measured["operators"]) {
+        const double own = each["seconds"],
+                     moved = each["words_read"].get<double>() + each["words_written"].get<double>();
+        seconds += own;
+        words += moved;
+        EXPECT_GT(own, 0);
+        EXPECT_NEAR(each["mue"], 100 * 4 * moved / own / measured["peak_bytes_per_second"].get<double>(),
+                    1e-6);
+        EXPECT_NEAR(each["percent_of_peak"],
+                    100 * each["flop"].get<double>() / own / measured["peak_flop_per_second"].get<double>(),
+                    1e-6);
+        EXPECT_EQ(each["residency"], "L2");
+    }
+    const std::int64_t outputs = 2 * 4 * 8 * 8;
+    EXPECT_EQ(measured["operators"][0]["flop"], outputs * 27 * 2);
+    EXPECT_EQ(words, (*json)["fusion"]["words_read"].get<double>() +
+                         (*json)["fusion"]["words_written"].get<double>());
+    double shares = 0;
+    for (const Json& each : measured["classes"]) shares += each["seconds_share"].get<double>();
+    EXPECT_NEAR(shares, 100, 1e-6);
+    const double elsewhere = measured["classes"].back()["seconds"];
+    EXPECT_NEAR(seconds + elsewhere, measured["seconds"], 1e-9);
+}
+
 }  // namespace
 }  // namespace viridian::cli

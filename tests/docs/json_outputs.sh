@@ -9,10 +9,12 @@ told() {  # ARGUMENTS...: what `viridian ARGUMENTS --json` prints
 
 # Models.
 told doctor
+told doctor --peaks
 told zoo
 told zoo small_cnn -o net.onnx
 told inspect net.onnx --nodes --fusion published
 told inspect net.onnx --fusion none
+told inspect net.onnx --measured
 told inspect net.onnx
 told help
 told completion bash

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "viridian/base/file.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/system/limits.hpp"
 #include "viridian/base/system/machine.hpp"
 #include "viridian/cli/command.hpp"
 #include "viridian/cli/meter/doctor_check.hpp"
+#include "viridian/cli/meter/doctor_peaks.hpp"
 #include "viridian/cli/meter/meter_paths.hpp"
 #include "viridian/cli/model/residuals.hpp"
 #include "viridian/meter/meters/list.hpp"
@@ -38,7 +41,17 @@ Check check_kernels() {
                        parameters.ok() ? *parameters : "");
 }
 
-Result<Answer> doctor() {
+// Probes what this processor does at most, on one thread and on as many as kernels use by default.
+Result<void> add_peaks(Answer& answer) {
+    VIRIDIAN_TRY(const int threads, default_threads());
+    VIRIDIAN_TRY(const std::vector<execute::Peak> peaks, execute::probe_peaks(threads));
+    answer.json["peaks"] = Json::array();
+    for (const execute::Peak& peak : peaks) answer.json["peaks"].push_back(to_json(peak));
+    answer.text += peaks_text(peaks);
+    return {};
+}
+
+Result<Answer> doctor(bool peaks) {
     const Machine machine = this_machine();
     std::vector<Check> checks = check_processor(machine);
     check_meters(checks);
@@ -58,6 +71,7 @@ Result<Answer> doctor() {
         for (const std::string& detail : check.details) answer.text += fmt::format("{:17}{}\n", "", detail);
         if (!check.next_step.empty()) answer.text += fmt::format("{:17}{}\n", "", check.next_step);
     }
+    if (peaks) VIRIDIAN_TRY(add_peaks(answer));
     return answer;
 }
 
@@ -88,7 +102,13 @@ std::vector<Check> check_processor(const Machine& machine) {
 
 Command doctor_command() {
     return {"doctor", "What this machine can run and measure, and how to enable the rest", "viridian doctor",
-            [](App) { return [] { return doctor(); }; }};
+            [](App app) {
+                auto peaks = std::make_shared<bool>(false);
+                app.add_flag(
+                    "--peaks", *peaks,
+                    "Probe peak arithmetic and bandwidth too, for some seconds; other programs lower them");
+                return [peaks] { return doctor(*peaks); };
+            }};
 }
 
 }  // namespace viridian::cli

@@ -6,8 +6,10 @@
 #include "viridian/base/json.hpp"
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/command.hpp"
-#include "viridian/cli/model/inspect_fusion.hpp"
+#include "viridian/cli/inspect/inspect_fusion.hpp"
+#include "viridian/cli/inspect/inspect_measured.hpp"
 #include "viridian/cli/model/model_options.hpp"
+#include "viridian/cli/terminal_listener.hpp"
 #include "viridian/graph/data_flow.hpp"
 #include "viridian/onnx/onnx.hpp"
 
@@ -24,6 +26,8 @@ struct InspectOptions {
     bool nodes = false;
     std::string fusion;  // a fusion rule by name; empty: no regions are looked for
     std::int64_t fast_words = movement::usual_fast_words;
+    bool measured = false;
+    int threads = 0;  // 0: the default
 };
 
 // One line of a table: an operator, or a class.
@@ -246,6 +250,17 @@ Result<Answer> inspect(const InspectOptions& options) {
         answer.json["fusion"] = fusion.json;
         answer.text += fusion.text;
     }
+    if (options.measured) {
+        session::ModelOptions run;
+        run.model = options.model;
+        run.dimensions = options.dimensions;
+        run.batch = options.batch;
+        run.threads = options.threads;
+        TerminalListener listener;
+        VIRIDIAN_TRY(MeasuredAnswer measured, describe_measured(run, listener));
+        answer.json["measured"] = std::move(measured.json);
+        answer.text += measured.text;
+    }
     return answer;
 }
 
@@ -271,6 +286,12 @@ Command inspect_command() {
                                "computes itself, for --fusion free (262144 by default, 1 MiB of f32)")
                     .check(in_range(std::int64_t{1}, std::int64_t{1} << 40))
                     .needs("--fusion");
+                app.add_flag("--measured", options->measured,
+                             "Run the model and probe the processor: time, share of peak and memory usage "
+                             "efficiency of each operator");
+                app.add_option("--threads", options->threads, "Threads of --measured (all cores by default)")
+                    .check(in_range(1, 1024))
+                    .needs("--measured");
                 return [options] { return inspect(*options); };
             }};
 }

@@ -1,4 +1,4 @@
-#include "viridian/cli/model/inspect_fusion.hpp"
+#include "viridian/cli/inspect/inspect_fusion.hpp"
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/units_text.hpp"
