@@ -123,7 +123,12 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 	@tools/build release viridian
 	@python3 benchmarks/smaragdine/reproduce.py build/release/bin/viridian
 
+reproduce-substation: ## SUBSTATION's Tables I and III, fused operators and movement; page: PAGE=FILE.md
+	@tools/install_packages build test
+	@tools/build release viridian
+	@python3 benchmarks/substation/reproduce.py build/release/bin/viridian $(if $(PAGE),--page $(PAGE))
+
 clean: ## remove everything built
 	@rm -rf build
 
-.PHONY: bench-training bundle wheel debs packages-test reproduce-envpipe reproduce-eago reproduce-smaragdine help build demo examples-peers bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean
+.PHONY: bench-training bundle wheel debs packages-test reproduce-envpipe reproduce-eago reproduce-smaragdine reproduce-substation help build demo examples-peers bench-peers bench-disturbed bench-exports bench-prediction bench-ready bench-bf16 bench-chain test conformance peers check format clean

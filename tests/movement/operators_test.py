@@ -3,7 +3,6 @@
 other region: `operators_test.py VIRIDIAN`. The operators are the table benchmarks/substation/operators.json."""
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,9 +20,7 @@ def regions_of(viridian, folder, batch, sequence):
     subprocess.run([viridian, "gradient", layer, "--loss", "gradient", "--optimizer", "none", "--gradients", "--input-gradients",
                     "-o", step], check=True, stdout=subprocess.DEVNULL)
     told = subprocess.run([viridian, "inspect", step, "--fusion", "published", "--json"], check=True, capture_output=True)
-    # The sum of what arrives at the layer's input has no name of its own, only its operator's with a number.
-    return [frozenset(re.sub(r"^Sum_\d+$", "Sum", node) for node in region["nodes"])
-            for region in json.loads(told.stdout)["fusion"]["regions"] if region["loops"]]
+    return [frozenset(region["nodes"]) for region in json.loads(told.stdout)["fusion"]["regions"] if region["loops"]]
 
 
 def main():

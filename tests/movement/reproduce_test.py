@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""The page of `make reproduce-substation` can be made, here for a small layer: `reproduce_test.py VIRIDIAN`. Every operator
+belongs to one row of Table III, all fused operators are found, and Table III itself adds up to the readings of docs/movement.md."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "benchmarks/substation/reproduce.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import reproduce  # noqa: E402
+
+
+def main():
+    faults = []
+    percents = [round(percent) for percent in reproduce.readings_of_the_paper().values()]
+    if percents != [15, 21, 29]:
+        faults.append(f"Table III adds up to {percents} %, and docs/movement.md says 15, 21 and 29 %")
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "page.md"
+        done = subprocess.run([sys.executable, str(SCRIPT), sys.argv[1], "--page", str(page), "--batch", "2", "--sequence", "24"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+        text = page.read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    for row in reproduce.TABLE3["rows"]:
+        if not any(line.startswith(f"| {row['operator']}") for line in rows):
+            faults.append(f"no row `{row['operator']}`")
+    if "not found" in text:
+        faults.append("a fused operator was not found")
+    if "are no contractions: 0." not in text:
+        faults.append("the rules found other regions")
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+sys.exit(main())
