@@ -79,6 +79,7 @@ class Tensor {
 
   private:
     friend class Model;
+    friend class Binding;
     Element element_ = Element::f32;
     std::vector<std::int64_t> shape_;
     std::shared_ptr<const void> data_;
@@ -141,8 +142,27 @@ class Model {
 
   private:
     friend class Optimized;
+    friend class Binding;
     struct State;
     explicit Model(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+
+// A Binding runs a model on the same memory again and again, without allocating any for a run.
+class Binding {
+  public:
+    // One tensor per input, as Model::run takes them. Each run reads their memory anew, and it must live as
+    // long as the binding. The binding keeps the model. Errors: invalid_argument.
+    [[nodiscard]] static Result<Binding> of(const Model& model, std::span<const Tensor> inputs);
+    // One tensor per output, in the order of Model::outputs(). Each run writes them anew.
+    [[nodiscard]] const std::vector<Tensor>& outputs() const;
+    // May be called by one thread at a time; other bindings of the model may run meanwhile. Errors: those of
+    // Model::run.
+    [[nodiscard]] Result<Done> run();
+
+  private:
+    struct State;
+    explicit Binding(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
 

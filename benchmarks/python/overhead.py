@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """overhead.py --viridian BIN --work DIR [--python PYTHON] [--models a,b] [--rounds N] [--output FILE.md]: what a run costs
-when Python asks for it. The same plan runs in `viridian run --paced` and in InferenceSession, each in a process of its own,
-turn by turn in an order that changes every round. The table has the medians, and their ratio round by round."""
+when Python asks for it. The same plan runs in `viridian run --paced` and in InferenceSession, there by `run` and by
+`run_with_iobinding`, each in a process of its own, turn by turn in an order that changes every round. The table has the
+medians, and their ratio round by round."""
 import argparse
 import json
 import pathlib
@@ -9,6 +10,7 @@ import statistics
 import subprocess
 import sys
 
+LIMIT = 1.03
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 
@@ -43,18 +45,19 @@ def plan(options, name):
 
 def compare(options, name):
     file = plan(options, name)
-    ours = Paced(options.viridian, "run", file, "--paced"), Paced(options.python, HERE / "session_worker.py", file)
+    worker = (options.python, HERE / "session_worker.py", file)
+    ours = Paced(options.viridian, "run", file, "--paced"), Paced(*worker), Paced(*worker, "bound")
     rounds = []
     for turn in range(options.rounds + 1):
-        order = (0, 1) if turn % 2 == 0 else (1, 0)
-        found = {place: ours[place].median(options.seconds) for place in order}
-        rounds.append((found[0], found[1]))
+        found = {}
+        for place in (turn % 3, (turn + 1) % 3, (turn + 2) % 3) if turn % 2 == 0 else (turn % 3, (turn + 2) % 3, (turn + 1) % 3):
+            found[place] = ours[place].median(options.seconds)
+        rounds.append([found[place] for place in range(3)])
     for one in ours:
         one.end()
     rounds = rounds[1:]  # the first warms up
-    ratios = sorted(python / command for command, python in rounds)
-    command, python = (statistics.median(one[place] for one in rounds) for place in (0, 1))
-    return name, command, python, statistics.median(ratios), ratios[0], ratios[-1]
+    ratios = [sorted(one[place] / one[0] for one in rounds) for place in (1, 2)]
+    return [statistics.median(one[place] for one in rounds) for place in range(3)], ratios
 
 
 def main():
@@ -72,14 +75,23 @@ def main():
     version = subprocess.run([options.viridian, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     lines = ["# A plan run from Python", "",
              "Written by `benchmarks/python/overhead.py`. The same plan runs in `viridian run` and in",
-             "`viridian.InferenceSession`, each in a process of its own, turn by turn; Python's time is that of",
-             "`session.run(None, feed)`, outputs as NumPy arrays included. Ratios are medians over rounds, with their range.", "",
+             "`viridian.InferenceSession`, each in a process of its own, turn by turn. `run` is `session.run(None, feed)`: it checks",
+             "the inputs and makes NumPy arrays for the outputs. `bound` is `session.run_with_iobinding(binding)`, whose arrays stay.",
+             "Ratios are medians over rounds, with their range.", "",
              f"Machine: {machine()}. {version}. {options.rounds} rounds of {options.seconds:g} s.", "",
-             "| model | command line, ms | Python, ms | Python / command line |", "|---|---|---|---|"]
+             "| model | command line, ms | `run`, ms | `bound`, ms | `run` / command line | `bound` / command line |", "|---|---|---|---|---|---|"]
+    medians = {}
     for name in options.models.split(","):
-        name, command, python, ratio, least, most = compare(options, name)
-        lines.append(f"| {name} | {1e3 * command:.3f} | {1e3 * python:.3f} | {ratio:.3f} ({least:.3f} to {most:.3f}) |")
+        times, ratios = compare(options, name)
+        medians[name] = [statistics.median(one) for one in ratios]
+        cells = [f"{1e3 * one:.4f}" for one in times]
+        cells += [f"{statistics.median(one):.3f} ({one[0]:.3f} to {one[-1]:.3f})" for one in ratios]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)
+    lines.append("")
+    for place, way in enumerate(("run", "bound")):
+        missed = [f"{name} ({100 * (one[place] - 1):.1f} %)" for name, one in medians.items() if one[place] > LIMIT]
+        lines.append(f"- At most {100 * (LIMIT - 1):.0f} % slower by `{way}`: " + (f"**missed** by {', '.join(missed)}." if missed else "kept everywhere."))
     if options.output:
         options.output.write_text("\n".join(lines) + "\n")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""session_worker.py PLAN: the plan in viridian.InferenceSession, behind the protocol of `viridian run --paced`."""
+"""session_worker.py PLAN [bound]: the plan in viridian.InferenceSession, behind the protocol of `viridian run --paced`;
+`bound`: with its inputs and outputs bound once."""
 import pathlib
 import sys
 
@@ -15,7 +16,12 @@ def prepare():
     session = viridian.InferenceSession(sys.argv[1])
     kinds = [(one.name, one.shape, one.type[len("tensor("):-1]) for one in session.get_inputs()]
     feed = seeded_inputs([(name, shape, NUMPY.get(kind, kind)) for name, shape, kind in kinds], 2)
-    return lambda: session.run(None, feed)
+    if "bound" not in sys.argv:
+        return lambda: session.run(None, feed)
+    binding = session.io_binding()
+    for name, array in feed.items():
+        binding.bind_cpu_input(name, array)
+    return lambda: session.run_with_iobinding(binding)
 
 
 serve(prepare)

@@ -72,6 +72,37 @@ nb::list run(const v1::Model& model, const nb::sequence& given, bool bits) {
     return all;
 }
 
+// Inputs and outputs of a model that stay where they are from run to run.
+class Binding {
+  public:
+    Binding(const v1::Model& model, const nb::sequence& given)
+        : lent_(lend(given, model.inputs(), Sizes::of_port)),
+          binding_(value_or_throw(v1::Binding::of(model, lent_.tensors))) {
+        for (std::size_t i = 0; i < lent_.inputs.size(); ++i)
+            if (lent_.tensors[i].mutable_data() != nullptr)
+                throw Failure{{"invalid_argument",
+                               "the input `" + model.inputs()[i].name +
+                                   "` is not row-major, so that a run would read a copy of what it is now",
+                               "bind a row-major array, in NumPy `numpy.ascontiguousarray(x)`"}};
+    }
+    [[nodiscard]] nb::list outputs(bool bits) const {
+        nb::list all;
+        for (const v1::Tensor& tensor : binding_.outputs()) all.append(array_of(tensor, bits));
+        return all;
+    }
+    void run() {
+        auto done = [&] {
+            const nb::gil_scoped_release released;
+            return binding_.run();
+        }();
+        value_or_throw(std::move(done));
+    }
+
+  private:
+    Lent lent_;
+    v1::Binding binding_;
+};
+
 // A model on the reference kernels, which need not know its sizes beforehand.
 class Reference {
   public:
@@ -206,6 +237,10 @@ void add_models(nb::module_& module) {
         .def_prop_ro("outputs", [](const v1::Model& model) { return ports(model.outputs()); })
         .def_prop_ro("threads", &v1::Model::threads)
         .def("run", &run, nb::arg("inputs"), nb::arg("bits") = false);
+    nb::class_<Binding>(module, "Binding", "Inputs and outputs that stay where they are from run to run.")
+        .def(nb::init<const v1::Model&, const nb::sequence&>(), nb::arg("model"), nb::arg("inputs"))
+        .def("outputs", &Binding::outputs, nb::arg("bits") = false)
+        .def("run", &Binding::run);
     nb::class_<Reference>(module, "Reference", "A model on the reference kernels, of any sizes.")
         .def(nb::init<const std::string&>(), nb::arg("file"), nb::call_guard<nb::gil_scoped_release>())
         .def("run", &Reference::run, nb::arg("inputs"), nb::arg("bits") = false);

@@ -13,6 +13,7 @@ from ._core import version as _version
 from .accounting import Account, Rows, read
 from .comparing import Change, Difference, EnergyIncreased, diff
 from .errors import Error, EstimateWarning, InputError, InternalError, MachineError
+from .iobinding import IOBinding
 from .measuring import Energy, Measurement, measure
 from .network import Network
 from .optimizing import Optimized, OptimizedSizes, load, optimize
@@ -22,6 +23,7 @@ from .session import InferenceSession, NodeArg, SessionOptions
 from .sizes import Sizes
 
 __version__: str = _version()
-__all__ = ["Account", "Change", "Difference", "Energy", "EnergyIncreased", "Error", "EstimateWarning", "InferenceSession",
-           "InputError", "InternalError", "MachineError", "Measurement", "Network", "NodeArg", "Optimized", "OptimizedSizes",
-           "Recording", "Rows", "SessionOptions", "Sizes", "account", "diff", "load", "measure", "merge", "optimize", "read"]
+__all__ = ["Account", "Change", "Difference", "Energy", "EnergyIncreased", "Error", "EstimateWarning", "IOBinding",
+           "InferenceSession", "InputError", "InternalError", "MachineError", "Measurement", "Network", "NodeArg",
+           "Optimized", "OptimizedSizes", "Recording", "Rows", "SessionOptions", "Sizes", "account", "diff", "load",
+           "measure", "merge", "optimize", "read"]

@@ -11,6 +11,7 @@ from typing import Any, Mapping, Sequence, Tuple
 from . import _core
 from .arrays import lend, numpy_name, shape_of
 from .errors import InputError
+from .iobinding import IOBinding
 
 _TYPES = {"float32": "float", "float64": "double"}  # ONNX Runtime's names that are not NumPy's
 _Ports = Sequence[Tuple[str, str, Any]]  # (name, NumPy's name of the element type, dimensions)
@@ -158,8 +159,22 @@ class InferenceSession:
         outputs = self._run([lend(input_feed[name], element) for name, element in self._elements.items()])
         return outputs if wanted is None else [outputs[place] for place in wanted]
 
+    def io_binding(self) -> IOBinding:
+        """Inputs and outputs that stay where they are, for runs that must cost nothing but the model's time."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: Any = None) -> None:
+        """Runs on the arrays that `iobinding` binds, and leaves the outputs in it."""
+        (iobinding._bound or iobinding._bind()).run()
+
+    def _model_for(self, inputs: list[Any]) -> _core.Model:
+        return self._for_sizes_of(inputs) if self._free else self._ready[()]
+
     def _run(self, inputs: list[Any], bits: bool = False) -> list[Any]:
-        return (self._for_sizes_of(inputs) if self._free else self._ready[()]).run(inputs, bits)
+        return self._model_for(inputs).run(inputs, bits)
+
+    def _binding(self, inputs: list[Any]) -> _core.Binding:
+        return _core.Binding(self._model_for(inputs), inputs)
 
     def _places(self, names: Sequence[str] | None) -> list[int] | None:
         if not names:

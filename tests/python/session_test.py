@@ -97,6 +97,43 @@ class Session(InFolder):
             one.join()
         self.assertEqual(wrong, [])
 
+    def test_a_binding_runs_on_the_same_memory(self):
+        binding, x = self.session.io_binding(), self.feed.copy()
+        binding.bind_cpu_input(self.name, x)
+        shown, = binding.get_outputs()
+        for factor in (1, -1):
+            x[:] = factor * self.feed  # where it lies
+            self.session.run_with_iobinding(binding)
+            np.testing.assert_array_equal(shown, self.run_once(x))
+            self.assertTrue(np.shares_memory(shown, binding.get_outputs()[0]))
+        copy, = binding.copy_outputs_to_cpu()
+        self.assertFalse(np.shares_memory(shown, copy))
+        del binding
+        np.testing.assert_array_equal(shown, copy)  # outputs keep their memory
+        out, = self.session.get_outputs()
+        again = self.session.io_binding()
+        again.bind_cpu_input(self.name, -x)
+        again.bind_output(out.name)
+        self.session.run_with_iobinding(again)
+        self.assertEqual(len(again.get_outputs()), 1)
+        again.bind_cpu_input(self.name, x)  # another array in its place
+        self.session.run_with_iobinding(again)
+        np.testing.assert_array_equal(again.get_outputs()[0], copy)
+
+    def test_a_binding_refuses_what_it_cannot_read_in_place(self):
+        binding = self.session.io_binding()
+        for bind, message in ((lambda: binding.get_outputs(), "no array is bound to the input"),
+                              (lambda: binding.bind_cpu_input("wrong", self.feed), "there is no input `wrong`"),
+                              (lambda: binding.bind_output("nothing"), "there is no output `nothing`"),
+                              (lambda: binding.bind_output(self.session.get_outputs()[0].name, "cuda"), "cannot be on `cuda`")):
+            with self.assertRaisesRegex(viridian.InputError, message):
+                bind()
+        for array, message in ((self.feed.transpose(0, 1, 3, 2), "not row-major"), (self.feed[..., :7], "shape"),
+                               (self.feed.astype(np.float64), "is float64")):
+            binding.bind_cpu_input(self.name, array)
+            with self.assertRaisesRegex(viridian.InputError, message):
+                self.session.run_with_iobinding(binding)
+
     def test_other_threads_run_meanwhile(self):
         """The interpreter's lock is free while the library computes: a thread that counts goes on counting. The interpreter
         takes the lock from nobody here, because its switch interval is longer than the test."""

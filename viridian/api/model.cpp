@@ -87,6 +87,40 @@ const std::vector<Port>& Model::inputs() const { return state_->inputs; }
 const std::vector<Port>& Model::outputs() const { return state_->outputs; }
 int Model::threads() const { return state_->threads; }
 
+struct Binding::State {
+    Model model;
+    std::vector<graph::Tensor> inputs;
+    std::shared_ptr<std::vector<graph::Tensor>>
+        outputs;                // no tensor here is shared: runs write where it lies
+    std::vector<Tensor> shown;  // views of `outputs`, which they keep alive
+};
+
+Result<Binding> Binding::of(const Model& model, std::span<const Tensor> inputs) {
+    return api::answer([&]() -> viridian::Result<Binding> {
+        const auto outputs = std::make_shared<std::vector<graph::Tensor>>();
+        const auto state = std::make_shared<State>(State{model, {}, outputs, {}});
+        for (const Tensor& input : inputs) {
+            VIRIDIAN_TRY(graph::Tensor tensor, borrowed(input));
+            state->inputs.push_back(std::move(tensor));
+        }
+        for (const Port& port : model.outputs()) {
+            const graph::Tensor& made = outputs->emplace_back(api::from_public(port.element), port.shape);
+            state->shown.push_back(Tensor::view(port.element, made.bytes(), port.shape));
+            state->shown.back().data_ = std::shared_ptr<const void>(outputs, made.bytes());
+        }
+        return Binding(state);
+    });
+}
+
+const std::vector<Tensor>& Binding::outputs() const { return state_->shown; }
+
+Result<Done> Binding::run() {
+    return api::answer([&]() -> viridian::Result<Done> {
+        VIRIDIAN_TRY(state_->model.state_->executable->run(state_->inputs, *state_->outputs));
+        return Done{};
+    });
+}
+
 Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) const {
     return api::answer([&]() -> viridian::Result<std::vector<Tensor>> {
         std::vector<graph::Tensor> given(inputs.size()), made;
