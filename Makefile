@@ -7,8 +7,8 @@ help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 build: ## install what is missing, build build/release/bin/viridian
-	@tools/install_packages build test
-	@tools/build release
+	@tools/install_packages build python
+	@tools/build --program-only release viridian
 
 demo: ## install what is missing, build, optimise a real network on this CPU: build/demo/report.html
 	@tools/install_packages build
