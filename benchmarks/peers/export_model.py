@@ -8,6 +8,7 @@ import warnings
 import torch
 import torchvision
 
+import torch_attention
 import torch_blocks
 import torch_tasks
 
@@ -19,7 +20,7 @@ regnet_y_400mf regnet_y_1_6gf convnext_tiny convnext_small vit_b_16 vit_b_32 swi
 SEGMENTATION = ["lraspp_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50"]
 DETECTION = ["retinanet_resnet50_fpn", "ssdlite320_mobilenet_v3_large"]
 VIDEO = ["r3d_18", "mc3_18", "r2plus1d_18", "s3d", "swin3d_t"]  # clips of 16 frames, of 64 x 64 pixels where the network can
-BLOCKS = torch_blocks.BLOCKS | torch_tasks.TASKS
+BLOCKS = torch_blocks.BLOCKS | torch_tasks.TASKS | torch_attention.NETWORKS
 
 
 def randomise(model):

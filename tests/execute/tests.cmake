@@ -5,5 +5,5 @@ target_link_libraries(${target} PRIVATE ${OpenMP_CXX_LIBRARIES})
 # Kernels that change have another version; those whose comments change have not.
 add_test(NAME execute.code_hash COMMAND "${CMAKE_COMMAND}" -P "${folder}/code_hash.cmake")
 set_tests_properties(execute.code_hash PROPERTIES LABELS execute)
-file(GLOB timing_sources CONFIGURE_DEPENDS "${folder}/timing/*_test.cpp")
-target_sources(${target} PRIVATE ${timing_sources})
+file(GLOB sub_sources CONFIGURE_DEPENDS "${folder}/product/*_test.cpp" "${folder}/timing/*_test.cpp")
+target_sources(${target} PRIVATE ${sub_sources})

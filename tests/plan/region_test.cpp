@@ -71,6 +71,33 @@ TEST(Gate, ReadElsewhereIsNone) {
                 without);
 }
 
+// Names as `chains` gives them. `read_elsewhere`: the probabilities are an output, too.
+std::vector<std::string> chains_of_attention(bool masked, bool read_elsewhere, bool as_values) {
+    Net net;
+    Graph& graph = net.graph;
+    const auto input = [&](const char* name) {
+        return graph.add_input(name, {graph::ElementType::f32, graph::shape_of({2, 5, 5})});
+    };
+    ValueId scores = graph.add("MatMul", {input("q"), input("k")}, {}, "scores");
+    if (masked)
+        scores = graph.add("Add", {input("m"), graph.add("Mul", {scores, net.constant(2)}, {}, "scale")}, {},
+                           "mask");
+    const ValueId weights = graph.add("Softmax", {scores}, {}, "softmax");
+    const ValueId v = input("v");
+    const ValueId y = as_values ? graph.add("MatMul", {v, weights}, {}, "product")
+                                : graph.add("MatMul", {weights, v}, {}, "product");
+    return net.chains(read_elsewhere ? std::vector{y, weights} : std::vector{y});
+}
+
+TEST(Attention, IsOneCandidate) {
+    EXPECT_THAT(chains_of_attention(false, false, false), testing::Contains("scores softmax product"));
+    EXPECT_THAT(chains_of_attention(true, false, false),
+                testing::Contains("scores scale mask softmax product"));
+    const auto none = testing::Not(testing::Contains(testing::EndsWith("product")));
+    EXPECT_THAT(chains_of_attention(true, true, false), none);
+    EXPECT_THAT(chains_of_attention(true, false, true), none);
+}
+
 TEST(Gate, OtherProductsAreNone) {
     Net net;
     const ValueId gate = net.graph.add("Sigmoid", {net.convolved}, {}, "gate");

@@ -103,6 +103,24 @@ std::vector<NodeId> continuation(const Graph& graph, const Uses& uses, NodeId id
     return gate(graph, uses, id);
 }
 
+// Attention that begins with the product `head`: element-wise steps, a Softmax, and the product of its result
+// with the values, each the only reader of the node before. Empty if there is none.
+std::vector<NodeId> attention(const Graph& graph, const Uses& uses, NodeId head) {
+    if (graph.node(head).op != graph::op::MatMul) return {};
+    std::vector<NodeId> chain = {head};
+    while (const auto next = only_reader(graph, uses, chain.back())) {
+        const Node &node = graph.node(*next), &before = graph.node(chain.back());
+        chain.push_back(*next);
+        if (before.op == graph::op::Softmax)
+            return node.op == graph::op::MatMul && node.inputs[0] == before.outputs[0] &&
+                           node.inputs[1] != before.outputs[0]
+                       ? chain
+                       : std::vector<NodeId>();
+        if (node.op != graph::op::Softmax && class_of(graph, *next) != OperatorClass::elementwise) break;
+    }
+    return {};
+}
+
 }  // namespace
 
 Region make_region(const Graph& graph, const Uses& uses, std::vector<NodeId> nodes) {
@@ -138,6 +156,8 @@ Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t lo
 
     for (std::size_t length = 2; length <= longest; ++length)
         for (const NodeId head : order) {
+            if (std::vector<NodeId> whole = attention(graph, uses, head); whole.size() == length)
+                regions.push_back(make_region(graph, uses, std::move(whole)));
             std::vector<NodeId> chain = {head};
             const OperatorClass head_class = class_of(graph, head);
             int others = head_class == OperatorClass::elementwise ? 0 : 1;

@@ -21,10 +21,10 @@ struct Region {
 [[nodiscard]] Region make_region(const graph::Graph& graph, const graph::Uses& uses,
                                  std::vector<graph::NodeId> nodes);
 
-// Returns all candidates for regions: every single node in topological order, followed by chains of growing
-// length. In a chain of at most `longest` nodes, each node is the only reader of the node before it, and at
-// most one node is not element-wise; element-wise nodes may precede that node only if it is a normalisation.
-// A link of a chain may also be a gate x·f(x), if no other node reads x. Errors: malformed (a cycle).
+// Returns all candidates for regions: every node in topological order, then chains of growing length, up to
+// `longest` nodes. Each node is the only reader of the one before; at most one is not element-wise, and it
+// follows others only if it is a normalisation. A link may be a gate x·f(x), if no other node reads x.
+// Attention is a chain too: product, element-wise nodes, Softmax, product. Errors: malformed (a cycle).
 [[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph,
                                                             std::size_t longest = 8);
 

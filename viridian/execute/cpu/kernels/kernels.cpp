@@ -30,6 +30,7 @@ Family simd_bf16_matmul_family();
 Family simd_tile_convolution_family();
 Family simd_tile_matmul_family();
 Family dnnl_matmul_family();
+Family simd_attention_family();
 Family simd_rows_family();
 Family dnnl_softmax_family();
 Family simd_elementwise_family();
@@ -62,6 +63,7 @@ std::span<const Family> families() {
         simd_tile_convolution_family(),
         simd_tile_matmul_family(),
         dnnl_matmul_family(),
+        simd_attention_family(),
         simd_rows_family(),
         dnnl_softmax_family(),
         simd_elementwise_family(),

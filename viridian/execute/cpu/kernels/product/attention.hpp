@@ -1,0 +1,31 @@
+#pragma once
+// Reads a region as attention, Softmax(q·k·scale + masks)·v over any number of heads.
+#include <optional>
+
+#include "viridian/execute/cpu/kernel.hpp"
+
+namespace viridian::execute::cpu {
+
+// An AttentionRegion is this product. `heads` below are the positions of all leading dimensions of the
+// result.
+struct AttentionRegion {
+    // An operand with its extents, seen as [leading dimensions of the result…, rows, columns]; leading
+    // extents of 1 are repeated.
+    struct Operand {
+        graph::ValueId value = graph::ValueId::none;
+        graph::Dims dims;
+    };
+    Operand q, k, v;              // [heads, rows, size], [heads, size, keys], [heads, keys, columns]
+    std::vector<Operand> masks;   // added to the scores, at most two
+    std::vector<Operand> scales;  // of the scores, a number for each head
+    double scale = 1;
+    graph::Dims leading;
+    std::int64_t rows = 0, keys = 0, size = 0, columns = 0;
+    [[nodiscard]] std::int64_t heads() const;
+};
+
+// Returns the attention that the region computes, or nothing. The region is the chain that
+// plan::candidate_regions finds: a product, element-wise steps, a Softmax along the last axis, a product.
+[[nodiscard]] std::optional<AttentionRegion> attention_region(const Task& task);
+
+}  // namespace viridian::execute::cpu
