@@ -6,11 +6,11 @@
 // timed one by one (docs/profile.md). What the best plan rests on is timed again first, as `optimize` does.
 // The prediction is the sum of stored prices, times what earlier residuals of the database say of such sums,
 // made before any plan runs. The residuals of the best plans are stored for later predictions only after the
-// last network has run, so that no run of a set is in the correction of another network of it. If the probes
-// say after the runs that the machine changed meanwhile, predictions and runs are repeated. Prints its error
-// for the best plan, Kendall's tau over the pairs of plans whose medians differ by more than 5 %, and one
-// line per plan. The sum of the kernels timed beside the runs stands at the end of each line; it is no
-// prediction.
+// last network has run, so that no run of a set is in the correction of another network of it. Runs count at
+// the core-to-core latency for which they were predicted. If there are too few of them, or the probes say
+// after the runs that the machine changed meanwhile, predictions and runs are repeated. Prints a line of JSON
+// per network, the fastest plan by prediction first, which prediction.py judges. `kernels` are the sums of
+// kernels timed beside the runs; they are no prediction.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -108,39 +108,46 @@ std::vector<Draft> spread(std::vector<Draft> drafts, std::size_t wanted) {
     return chosen;
 }
 
-// Prices every plan as it is just before the first of them runs, and runs them in turn. If the probes tell
-// another state of the machine after the runs, nothing can be said of either: both are repeated, a few times
-// at most.
+Json to_json(const cost::ProbeTimes& probes, Seconds latency) {
+    return {{"product", probes.arithmetic.value},
+            {"conversion", probes.memory.value},
+            {"core_to_core", latency.value}};
+}
+
+// Prices every plan as it is just before the first of them runs, and runs them in turn. If runs or probes
+// tell another state of the machine, nothing can be said of either: both are repeated, a few times at most.
+// Puts what probes and runs told into `attempts`.
 Result<std::vector<profile::InterleavedResult>> run_in_one_state(
     const graph::Graph& graph, execute::Device& device, optimize::MeasuredCosts& costs,
-    std::vector<Candidate>& candidates, std::vector<profile::InterleavedPlan>& plans) {
+    std::vector<Candidate>& candidates, std::vector<profile::InterleavedPlan>& plans, Json& attempts) {
     constexpr int most_attempts = 4;
     constexpr double other_state = 0.15;
     profile::InterleavedProtocol protocol;
-    protocol.runs.rounds = 11;
+    const bool one_run_a_slice = candidates.front().draft.predicted > protocol.runs.per_slice.value;
+    protocol.runs.rounds = one_run_a_slice ? 25 : 11;
     const cost::PriceSource source = costs.source();
     for (int attempt = 1;; ++attempt) {
         VIRIDIAN_TRY(costs.calibrate());
+        VIRIDIAN_TRY(const profile::Drift before, costs.drift());
+        protocol.latency = before.latency;
         for (Candidate& candidate : candidates) {
             VIRIDIAN_TRY(candidate.draft.predicted, price(graph, candidate.draft.plan, source));
         }
         VIRIDIAN_TRY(auto measured, profile::measure_interleaved(device, plans, protocol));
         VIRIDIAN_TRY(const profile::Drift drift, costs.drift());
-        const bool same = profile::alike(drift.then, drift.now, other_state);
-        const bool last = attempt == most_attempts;
-        fmt::print(
-            "  probes before and after the runs: product {:.1f} and {:.1f} us, conversion {:.1f} and {:.1f} "
-            "us{}\n",
-            1e6 * drift.then.arithmetic.value, 1e6 * drift.now.arithmetic.value,
-            1e6 * drift.then.memory.value, 1e6 * drift.now.memory.value,
-            same   ? ""
-            : last ? ": the machine did not keep one state"
-                   : ": repeated");
-        if (same || last) return measured;
+        const double ran_at = measured.front().latency.value, predicted_at = before.latency.value;
+        const bool same = profile::alike(drift.then, drift.now, other_state) && ran_at <= 2 * predicted_at &&
+                          predicted_at <= 2 * ran_at;
+        attempts.push_back({{"before", to_json(drift.then, before.latency)},
+                            {"after", to_json(drift.now, drift.latency)},
+                            {"runs_core_to_core", ran_at},
+                            {"one_state", same}});
+        if (same || attempt == most_attempts) return measured;
     }
 }
 
-// Prints how well the plans of one network were predicted, and returns the residual of the best.
+// Prints what the plans of one network were predicted and what they ran, and returns the residual of the
+// best.
 Result<cost::Residual> benchmark(const ModelOptions& options, std::size_t wanted) {
     VIRIDIAN_TRY(const graph::Graph graph, session::load_model(options));
     VIRIDIAN_TRY(const auto device, session::open_device(options));
@@ -171,34 +178,26 @@ Result<cost::Residual> benchmark(const ModelOptions& options, std::size_t wanted
         plans.push_back(
             {&graph, &candidate.draft.plan, {candidate.executable.get(), inputs, std::move(outputs)}});
     }
-    fmt::print("  correction by earlier runs {:.3f}\n", costs->correction(device->threads()));
-    VIRIDIAN_TRY(const auto measured, run_in_one_state(graph, *device, *costs, candidates, plans));
+    Json attempts = Json::array(), told = Json::array();
+    VIRIDIAN_TRY(const auto measured, run_in_one_state(graph, *device, *costs, candidates, plans, attempts));
     for (std::size_t i = 0; i < measured.size(); ++i) {
         candidates[i].kernels = measured[i].kernels().value;
-        candidates[i].ran = measured[i].ran;
+        const Summary& ran = candidates[i].ran = measured[i].ran;
+        told.push_back({{"predicted", candidates[i].draft.predicted},
+                        {"ran", {{"median", ran.median}, {"low", ran.low}, {"high", ran.high}}},
+                        {"runs", ran.count},
+                        {"lost", measured[i].lost},
+                        {"kernels", candidates[i].kernels}});
     }
-
-    int concordant = 0;
-    int pairs = 0;
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j) {
-            const Summary& a = candidates[i].ran;
-            const Summary& b = candidates[j].ran;
-            if (std::max(a.median, b.median) <= 1.05 * std::min(a.median, b.median)) continue;
-            ++pairs;
-            const bool faster = candidates[i].draft.predicted < candidates[j].draft.predicted;
-            concordant += faster == (a.median < b.median) ? 1 : 0;
-        }
-    const auto off = [](double expected, const Summary& ran) { return 100 * (expected / ran.median - 1); };
-    for (const auto& [draft, executable, kernels, ran] : candidates)
-        fmt::print(
-            "  predicted {:8.3f} ms ({:+.1f} %)  ran {:8.3f} ms ({:.3f} to {:.3f})  kernels alone {:8.3f} ms "
-            "({:+.1f} %)\n",
-            1e3 * draft.predicted, off(draft.predicted, ran), 1e3 * ran.median, 1e3 * ran.low, 1e3 * ran.high,
-            1e3 * kernels, off(kernels, ran));
-    fmt::print("{}: {} plans, best plan predicted {:+.1f} %, Kendall tau {:.3f} over {} pairs\n",
-               options.model, candidates.size(), off(candidates[0].draft.predicted, candidates[0].ran),
-               pairs == 0 ? 1.0 : 2.0 * concordant / pairs - 1, pairs);
+    fmt::print("{}\n", Json{{"model", options.model},
+                            {"library", device->library()},
+                            {"threads", device->threads()},
+                            {"correction", costs->correction(device->threads())},
+                            {"timed_again", costs->counts().again},
+                            {"attempts", std::move(attempts)},
+                            {"plans", std::move(told)}}
+                           .dump());
+    std::fflush(stdout);
     const Candidate& best = candidates[0];
     return cost::Residual{options.model,
                           "",

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "viridian/base/random.hpp"
+#include "viridian/base/system/disturbance.hpp"
 #include "viridian/base/system/machine.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -244,6 +245,9 @@ TEST(Pool, RunsAloneForAWhileAfterAStall) {
             EXPECT_EQ(begun, 2);
         }
         EXPECT_TRUE(rested);
+        const Disturbance disturbance;  // tells that the caller did the worker's part
+        parallel(2, [](int) { std::this_thread::sleep_for(milliseconds(2)); });
+        EXPECT_FALSE(disturbance.none(4e-3));
         seat().crew->end_rest();
         EXPECT_FALSE(seat().crew->rests());
     });

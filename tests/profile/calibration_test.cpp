@@ -52,12 +52,14 @@ struct Bench {
     UnsteadyDevice device;
     cost::Database database = *cost::Database::temporary();
     EnergyPricer energy = *EnergyPricer::open({.meter = "model"}, device);
+    Seconds patience{0};
     Graph graph = network();
     plan::Region region = plan::make_region(graph, graph::uses(graph), {graph.nodes().front()});
 
     OnDemand costs() {
         OnDemandOptions options;
         options.probe_every = Seconds(0);
+        options.patience = patience;
         return {device, database, energy, options};
     }
     Seconds price(OnDemand& costs) {
@@ -197,6 +199,49 @@ TEST(Calibration, APriceWhoseOccasionsDisagreeIsReplacedOnce) {
     OnDemand again = bench.costs();
     EXPECT_EQ(*again.confirm(bench.graph, doubtful), 1U);
     EXPECT_EQ(*again.confirm(bench.graph, doubtful), 0U);
+}
+
+TEST(Calibration, APriceOfAFasterStateStays) {
+    Bench bench;
+    OnDemand costs = bench.costs();
+    const Seconds usual = bench.price(costs);
+    const auto priced = costs.source().choices(bench.graph, bench.region);
+    const std::vector<plan::AssignedRegion> doubtful = {{bench.region, priced->front().choice}};
+    bench.device.slow = 3;
+    EXPECT_EQ(*costs.confirm(bench.graph, doubtful), 1U) << "timed on one occasion";
+    EXPECT_EQ(*costs.confirm(bench.graph, doubtful), 0U);
+    bench.device.slow = 1;
+    EXPECT_EQ(*costs.confirm(bench.graph, doubtful), 0U);
+    ASSERT_TRUE(costs.calibrate().ok());
+    EXPECT_NEAR(bench.price(costs).value, usual.value, 1e-9 * usual.value);
+}
+
+TEST(Calibration, WaitsForASlowSpellToEndBeforeItTimesPrices) {
+    Bench bench;
+    bench.patience = Seconds(10);
+    OnDemand costs = bench.costs();
+    const Seconds usual = bench.price(costs);
+    const auto priced = costs.source().choices(bench.graph, bench.region);
+    const std::vector<plan::AssignedRegion> doubtful = {{bench.region, priced->front().choice}};
+    bench.device.slow = 3;
+    bench.device.later = 1;
+    bench.device.until = 8;  // the spell ends while somebody waits
+    OnDemand later = bench.costs();
+    EXPECT_EQ(*later.confirm(bench.graph, doubtful), 1U);
+    EXPECT_LT(bench.device.until, 0);
+    bench.patience = Seconds(0.05);
+    bench.device.slow = 3;
+    OnDemand impatient = bench.costs();
+    ASSERT_TRUE(impatient.calibrate().ok());
+    EXPECT_NEAR(bench.price(impatient).value, 3 * usual.value, 1e-9 * usual.value)
+        << "all occasions were fast";
+}
+
+TEST(Calibration, SlowerIsWhatTakesLonger) {
+    EXPECT_TRUE(slower(probes(1, 2), probes(1, 1), 0.25));
+    EXPECT_FALSE(slower(probes(1, 1), probes(1, 2), 0.25));
+    EXPECT_FALSE(slower(probes(1.2, 1.2), probes(1, 1), 0.25));
+    EXPECT_FALSE(slower({}, probes(1, 1), 0.25));
 }
 
 TEST(Calibration, APriceOfAnotherStateIsReplacedWhenItIsConfirmed) {

@@ -12,7 +12,7 @@
 namespace viridian::profile {
 namespace {
 
-constexpr Seconds far_apart{2e-7}, unknown{0};
+constexpr Seconds near_by{5e-8}, far_apart{2e-7}, unknown{0};
 
 // The processor, whose threads are said to be apart during some looks, which then see `latency`; every step
 // takes ten times as long meanwhile.
@@ -28,7 +28,7 @@ class Wandering final : public execute::ForwardingDevice {
                                             const execute::TimingProtocol&) override {
         return timing();
     }
-    Seconds core_to_core_latency() override { return apart_(looks++) ? latency_ : Seconds(5e-8); }
+    Seconds core_to_core_latency() override { return apart_(looks++) ? latency_ : near_by; }
 
     int looks = 0;
 
@@ -46,9 +46,10 @@ struct Told {
     std::vector<Seconds> steps;
     int looks = 0;
     Summary ran;
+    Seconds latency;
 };
 
-Told told_by(const std::function<bool(int)>& apart, Seconds latency = far_apart) {
+Told told_by(const std::function<bool(int)>& apart, Seconds latency = far_apart, Seconds wanted = {}) {
     auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
     EXPECT_TRUE(real.ok());
     Wandering device(*std::move(real), apart, latency);
@@ -70,11 +71,12 @@ Told told_by(const std::function<bool(int)>& apart, Seconds latency = far_apart)
         {&graph, &*plan, {executable->get(), *inputs, *std::move(outputs)}}};
     InterleavedProtocol protocol;
     protocol.runs = {.warm_up = 1, .rounds = 6, .per_slice = Seconds(0)};
+    protocol.latency = wanted;
     const auto results = measure_interleaved(device, plans, protocol);
     EXPECT_TRUE(results.ok()) << (results.ok() ? "" : results.error().text());
     EXPECT_EQ(results->size(), 1U);
     EXPECT_EQ((*results)[0].steps.size(), plan->steps.size());
-    return {(*results)[0].steps, device.looks, (*results)[0].ran};
+    return {(*results)[0].steps, device.looks, (*results)[0].ran, (*results)[0].latency};
 }
 
 void expect_all(const Told& told, double seconds) {
@@ -87,6 +89,19 @@ TEST(Interleaved, PricesAreThoseOfTheUsualLatency) {
     expect_all(told_by([](int) { return true; }), 1e-2);
     expect_all(told_by([](int look) { return look < 5; }), 1e-3);
     expect_all(told_by([](int look) { return look >= 4; }), 1e-2);
+}
+
+// Runs are predicted for one state of the machine, and another one may last longer.
+TEST(Interleaved, RunsCountAtTheLatencyForWhichTheyWerePredicted) {
+    const auto mostly_near = [](int look) { return look >= 8; };
+    const Told usual = told_by(mostly_near), wanted = told_by(mostly_near, far_apart, far_apart);
+    expect_all(usual, 1e-3);
+    EXPECT_EQ(usual.latency, near_by);
+    expect_all(wanted, 1e-2);
+    EXPECT_EQ(wanted.latency, far_apart);
+    const Told never_met = told_by([](int) { return false; }, far_apart, far_apart);
+    expect_all(never_met, 1e-3);
+    EXPECT_EQ(never_met.latency, near_by) << "says of which state these are";
 }
 
 // A busy machine hides the latency. What was timed then is left out, even if it is the most.

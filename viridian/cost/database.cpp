@@ -300,6 +300,17 @@ Result<std::vector<Residual>> Database::residuals(const std::string& device) con
     }
 }
 
+Result<ProbeTimes> Database::fastest_probes(const std::string& device, int threads) const {
+    VIRIDIAN_TRY(Statement find,
+                 Statement::prepare(handle_.get(),
+                                    "select min(arithmetic), min(memory) from entry where device = ? and "
+                                    "threads = ? and arithmetic > 0 and memory > 0"));
+    find.bind(device).bind(threads);
+    VIRIDIAN_TRY(const bool found, find.step());
+    if (!found) return ProbeTimes{};
+    return ProbeTimes{Seconds(find.number(0)), Seconds(find.number(1))};
+}
+
 Result<std::int64_t> Database::entry_count() const {
     VIRIDIAN_TRY(Statement count, Statement::prepare(handle_.get(), "select count(*) from entry"));
     VIRIDIAN_TRY(count.step());

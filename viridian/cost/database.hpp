@@ -65,6 +65,9 @@ class Database {
     // These add a residual, and return those of `device` in the order in which they were added.
     [[nodiscard]] Result<void> put_residual(const Residual& residual);
     [[nodiscard]] Result<std::vector<Residual>> residuals(const std::string& device) const;
+    // Returns the least time of each probe beside any price that was timed on so many threads of `device`;
+    // zeros if there is none.
+    [[nodiscard]] Result<ProbeTimes> fastest_probes(const std::string& device, int threads) const;
     [[nodiscard]] Result<std::int64_t> entry_count() const;
 
   private:

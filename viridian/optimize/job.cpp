@@ -233,7 +233,8 @@ Result<void> Job::measure() {
         planned.push_back(&side->planned);
     }
     const std::vector<graph::Tensor>& inputs = task_->inputs[0];
-    VIRIDIAN_TRY(std::vector<Measurement> measured, measure_interleaved(*device_, planned, inputs));
+    VIRIDIAN_TRY(std::vector<Measurement> measured,
+                 measure_interleaved(*device_, planned, inputs, out_.drift.latency));
     const profile::EnergyPricer* energy = costs_.energy();
     for (std::size_t i = 0; i < sides.size(); ++i) {
         sides[i]->measured = std::move(measured[i]);

@@ -220,7 +220,8 @@ cost::Price total(const std::vector<cost::Price>& prices) {
 
 Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
                                                      const std::vector<const PlannedModel*>& planned,
-                                                     const std::vector<graph::Tensor>& inputs) {
+                                                     const std::vector<graph::Tensor>& inputs,
+                                                     Seconds latency) {
     std::vector<profile::InterleavedPlan> plans;
     for (const PlannedModel* one : planned) {
         VIRIDIAN_TRY(auto outputs, execute::output_tensors(one->graph));
@@ -228,6 +229,7 @@ Result<std::vector<Measurement>> measure_interleaved(execute::Device& device,
     }
     profile::InterleavedProtocol protocol;
     protocol.steps_every = 2;
+    protocol.latency = latency;
     VIRIDIAN_TRY(const auto measured, profile::measure_interleaved(device, plans, protocol));
     std::vector<Measurement> ran;
     for (std::size_t i = 0; i < measured.size(); ++i) {

@@ -68,11 +68,12 @@ struct Measurement {
     [[nodiscard]] Seconds kernels() const;
 };
 
-// Runs the plans in turn, with their steps one by one, and returns `seconds` and `alone` of each. Errors:
+// Runs the plans in turn, with their steps one by one, and returns `seconds` and `alone` of each. `latency`
+// is the core-to-core latency for which the plans were predicted (profile::InterleavedProtocol). Errors:
 // those of running and timing.
 [[nodiscard]] Result<std::vector<Measurement>> measure_interleaved(
     execute::Device& device, const std::vector<const PlannedModel*>& planned,
-    const std::vector<graph::Tensor>& inputs);
+    const std::vector<graph::Tensor>& inputs, Seconds latency);
 
 // Sets the joules of one run of `planned`, whose `seconds` are known. A meter measures while the plan runs on
 // `inputs`. Errors: those of the meter and of running.

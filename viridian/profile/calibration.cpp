@@ -16,7 +16,7 @@ const graph::Dims probe_tensor = {1, 64, 56, 56};
 constexpr double probe_bytes = 2.0 * 4 * 64 * 56 * 56;
 // How often a byte that a kernel reads or writes passes between the cores, relative to the conversion: both
 // read the same inputs, and some kernels have intermediate results. Fitted to the kernels of four networks in
-// two states of one machine (benchmarks/results/prediction.md).
+// two states of one machine (benchmarks/results/earlier/prediction.md).
 constexpr double passes = 2;
 
 // No constants: the weights of kernels come from main memory when they are timed.
@@ -73,12 +73,15 @@ Result<void> Calibration::look() {
 Result<void> Calibration::settle() {
     constexpr std::size_t least_looks = 5, most_looks = 20;
     constexpr double agreement = 0.04, enough = 0.75;
-    std::vector<double> arithmetic, memory;
+    std::vector<double> arithmetic, memory, latencies;
+    latency_ = {};
     while (arithmetic.size() < most_looks) {
         VIRIDIAN_TRY(look());
         if (!last_.known()) return {};
         arithmetic.push_back(last_.arithmetic.value);
         memory.push_back(last_.memory.value);
+        if (const Seconds latency = device_.core_to_core_latency(); latency.value > 0)
+            latencies.push_back(latency.value);
         last_ = {Seconds(summarize(arithmetic).median), Seconds(summarize(memory).median)};
         double agree = 0;
         for (std::size_t i = 0; i < arithmetic.size(); ++i)
@@ -86,6 +89,7 @@ Result<void> Calibration::settle() {
         const auto looks = static_cast<double>(arithmetic.size());
         if (arithmetic.size() >= least_looks && agree >= enough * looks) break;
     }
+    if (!latencies.empty()) latency_ = Seconds(summarize(std::move(latencies)).median);
     return {};
 }
 
@@ -109,6 +113,11 @@ bool alike(const cost::ProbeTimes& a, const cost::ProbeTimes& b, double share) {
     if (!a.known() || !b.known()) return true;
     const auto near = [&](Seconds x, Seconds y) { return std::abs(std::log(x / y)) <= std::log1p(share); };
     return near(a.arithmetic, b.arithmetic) && near(a.memory, b.memory);
+}
+
+bool slower(const cost::ProbeTimes& a, const cost::ProbeTimes& b, double share) {
+    if (!a.known() || !b.known()) return false;
+    return a.arithmetic > b.arithmetic * (1 + share) || a.memory > b.memory * (1 + share);
 }
 
 }  // namespace viridian::profile

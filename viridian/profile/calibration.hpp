@@ -25,6 +25,7 @@ struct Work {
 // A Drift says how the machine changed between two times.
 struct Drift {
     cost::ProbeTimes then, now;
+    Seconds latency{};  // core to core, now; zero if it is not known
 
     // Returns by how much a kernel that does `work` takes longer now than then: the change of each probe,
     // weighted by how long the kernel's arithmetic and its traffic would take at the speed of the probes.
@@ -48,6 +49,9 @@ class Calibration {
     Result<void> settle();
     // Returns what was found last; zeros before.
     [[nodiscard]] const cost::ProbeTimes& last() const { return last_; }
+    // Returns the median of the core-to-core latencies that settle() met last; zero if none is known. It
+    // tells states of the machine apart in a tenth of a millisecond.
+    [[nodiscard]] Seconds latency() const { return latency_; }
 
   private:
     struct Arithmetic {
@@ -59,6 +63,7 @@ class Calibration {
     execute::Device& device_;
     std::optional<Arithmetic> arithmetic_;
     cost::ProbeTimes last_;
+    Seconds latency_;
 };
 
 // Returns the middle of two probe times, in proportion; the other one if one is not known.
@@ -67,5 +72,12 @@ class Calibration {
 // Returns whether the machine was about as fast at both probe times: neither probe changed by more than
 // `share` of itself. Unknown times are like any.
 [[nodiscard]] bool alike(const cost::ProbeTimes& a, const cost::ProbeTimes& b, double share);
+
+// A probe that takes longer by more than this share of its time is of a slow spell.
+constexpr double slow_spell = 0.25;
+
+// Returns whether the machine was slower at `a` than at `b`: one of the probes took longer by more than
+// `share` of its time at `b`. Unknown times are no slower than any.
+[[nodiscard]] bool slower(const cost::ProbeTimes& a, const cost::ProbeTimes& b, double share);
 
 }  // namespace viridian::profile

@@ -9,8 +9,7 @@ namespace {
 constexpr int rounds = 4;
 constexpr double share_of_budget = 1.0 / 6;  // of one choice, in each round
 constexpr std::int64_t at_least = 3;         // timings of one choice, in each round
-constexpr double other_spell = 0.25;         // change of a probe, beyond which a price is timed anew
-constexpr double apart = 1.5;                // occasions of a price; farther ones are timed anew, once
+constexpr double apart = 1.25;               // occasions of a price; farther ones are timed anew, once
 
 // What one choice took on several occasions. The middle one is the estimate, and all of them span its
 // interval, so that an occasion that something else disturbed moves neither far.
@@ -53,22 +52,23 @@ Result<std::size_t> OnDemand::confirm(const graph::Graph& graph,
         std::string subject;
         Work work;
         cost::Entry entry;
+        cost::ProbeTimes probes;  // to which all occasions are brought
         Occasions occasions;
     };
-    VIRIDIAN_TRY(look());
-    const cost::ProbeTimes state = calibration_.last();  // that all occasions are brought to
+    VIRIDIAN_TRY(await_fast_state());
+    const cost::ProbeTimes state = calibration_.last();
     std::vector<Doubtful> list;
     for (const plan::AssignedRegion& contender : contenders) {
         const std::string subject = plan::signature(graph, contender.region);
         VIRIDIAN_TRY(auto entry, database_.get(key(subject, contender.choice.key())));
         if (!entry || !is_complete(*entry)) continue;
         const bool agree = entry->looks != rounds + 1 || entry->high <= apart * entry->low;
-        const bool of_this_state = agree && alike(entry->probes, state, other_spell);
-        if (of_this_state && entry->looks > 1 && (!energy_.meter || entry->energy_looks > 1)) continue;
+        const bool stays = agree && !slower(entry->probes, state, slow_spell);
+        if (stays && entry->looks > 1 && (!energy_.meter || entry->energy_looks > 1)) continue;
         const Work work = Work::of(graph, contender.region);
-        list.push_back({&contender, subject, work, *std::move(entry), {}});
-        Doubtful& last = list.back();
-        if (of_this_state) last.occasions.add(last.entry, Drift{last.entry.probes, state}.factor(work));
+        const cost::ProbeTimes probes = stays && entry->probes.known() ? entry->probes : state;
+        list.push_back({&contender, subject, work, *std::move(entry), probes, {}});
+        if (stays) list.back().occasions.add(list.back().entry, 1);
     }
     const execute::TimingProtocol protocol = {options_.protocol.precision,
                                               options_.protocol.budget * share_of_budget, at_least,
@@ -83,14 +83,14 @@ Result<std::size_t> OnDemand::confirm(const graph::Graph& graph,
             if (energy_.meter) {
                 VIRIDIAN_TRY(now.energy, metered(graph, contender.region, contender.choice, now));
             }
-            doubtful.occasions.add(now, Drift{now.probes, state}.factor(doubtful.work));
+            doubtful.occasions.add(now, Drift{now.probes, doubtful.probes}.factor(doubtful.work));
             if (progress)
                 progress(fmt::format("close choices again, {} of {}", round * list.size() + i + 1,
                                      rounds * list.size()));
         }
     for (Doubtful& doubtful : list) {
         doubtful.occasions.merge_into(doubtful.entry);
-        doubtful.entry.probes = state;
+        doubtful.entry.probes = doubtful.probes;
         VIRIDIAN_TRY(database_.put(key(doubtful.subject, doubtful.contender->choice.key()), doubtful.entry));
         known_.erase(doubtful.subject);
     }

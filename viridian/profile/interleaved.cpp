@@ -54,6 +54,7 @@ class Interleaving {
                 VIRIDIAN_TRY(run_on(*plan.subject.executable, plan.subject.inputs, plan.subject.outputs));
         latency_ = measure_latency();
         const int rounds = protocol_.runs.rounds;
+        usual_ = protocol_.latency.value;
         for (int round = 0; round < rounds || (round < 3 * rounds && !enough(rounds)); ++round)
             for (std::size_t p = 0; p < plans_.size(); ++p) {
                 const Seconds per_slice = protocol_.runs.per_slice;
@@ -63,6 +64,7 @@ class Interleaving {
                 VIRIDIAN_TRY(std::vector<execute::TimedRun> timed_runs, time_steps(*timers[p]));
                 note(steps_[p], std::move(timed_runs));
             }
+        if (!enough(rounds)) usual_ = 0;
         return {};
     }
 
@@ -77,7 +79,7 @@ class Interleaving {
             std::vector<execute::TimedRun> all;
             for (auto& some : usual(steps_[results.size()])) std::ranges::move(some, std::back_inserter(all));
             const double lost = slices[results.size()].lost_share();
-            results.push_back({ran, lost, middle_steps(std::move(all))});
+            results.push_back({ran, lost, middle_steps(std::move(all)), Seconds(usual_latency())});
         }
         return results;
     }
@@ -114,9 +116,13 @@ class Interleaving {
     // Between core complexes of one socket it takes about four times as long as inside one. Zero is unusual
     // if the device can tell the latency at all: other processes then held a thread up for milliseconds.
     [[nodiscard]] bool is_usual(double latency) const {
-        if (latencies_.empty()) return true;
-        const double middle = summarize(latencies_).median;
-        return middle <= 2 * latency && latency <= 2 * middle;
+        const double usual = usual_latency();
+        return usual == 0 || (usual <= 2 * latency && latency <= 2 * usual);
+    }
+
+    [[nodiscard]] double usual_latency() const {
+        if (usual_ > 0) return usual_;
+        return latencies_.empty() ? 0 : summarize(latencies_).median;
     }
 
     // Everything, if nothing was timed at the usual latency.
@@ -147,6 +153,7 @@ class Interleaving {
     std::vector<std::vector<Observed<TimeSlice>>> slices_;  // of each plan
     std::vector<std::vector<Observed<std::vector<execute::TimedRun>>>> steps_;
     std::vector<double> latencies_;  // those that are known
+    double usual_ = 0;               // the one that is asked for; zero: the median of those
     double latency_ = 0;
 };
 

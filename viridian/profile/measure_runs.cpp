@@ -4,7 +4,7 @@
 #include <chrono>
 #include <numeric>
 
-#include "viridian/base/system/preemptions.hpp"
+#include "viridian/base/system/disturbance.hpp"
 
 namespace viridian::profile {
 namespace {
@@ -41,11 +41,11 @@ double TimeSlice::lost_share() const {
 
 Result<TimeSlice> time_slice(Subject& subject, Seconds at_least, Seconds alone) {
     const auto run_into = [&](TimeSlice& slice) -> Result<double> {
-        const std::int64_t before = preemptions();
+        const Disturbance disturbance;
         const auto start = Clock::now();
         VIRIDIAN_TRY(run_on(*subject.executable, subject.inputs, subject.outputs));
         const double seconds = seconds_since(start);
-        (preemptions() == before ? slice.undisturbed : slice.disturbed).push_back(seconds);
+        (disturbance.none(seconds) ? slice.undisturbed : slice.disturbed).push_back(seconds);
         return seconds;
     };
     TimeSlice first;

@@ -81,7 +81,7 @@ Result<void> OnDemand::calibrate() {
 Result<Drift> OnDemand::drift() {
     VIRIDIAN_TRY(calibration_.settle());
     looked_ = std::chrono::steady_clock::now();
-    return Drift{present_, calibration_.last()};
+    return Drift{present_, calibration_.last(), calibration_.latency()};
 }
 
 cost::PriceSource OnDemand::source() {

@@ -26,6 +26,9 @@ struct OnDemandOptions {
     // The probes are timed before and after each price, and each batch of prices, unless they were this short
     // a time ago.
     Seconds probe_every{0.1};
+    // How long a process may wait in all for the machine to be as fast as it was when other prices were
+    // taken. Spells in which it is slower last seconds.
+    Seconds patience{5};
     bool measure = true;    // if false, nothing is timed, and a missing price is the error missing_entry
     double correction = 1;  // seconds are given this many times as long as timed (cost::correction_of)
 };
@@ -74,8 +77,8 @@ class OnDemand {
     [[nodiscard]] cost::PriceSource counting(Survey& survey);
     // Times those of `contenders` again that were timed on one occasion only, all of them in each of
     // several rounds, so that a disturbance meets all of them. The price becomes the median of all
-    // occasions. A price that was confirmed before on a machine about as fast as now, or is not stored, stays
-    // as it is; one that was timed on a slower or faster machine is replaced. Returns how many were timed.
+    // occasions. A price that was confirmed before on a machine as fast as now or faster, or is not stored,
+    // stays as it is; one that was timed on a slower machine is replaced. Returns how many were timed.
     // Errors: those of timing and of the database; cancelled.
     Result<std::size_t> confirm(const graph::Graph& graph,
                                 const std::vector<plan::AssignedRegion>& contenders);
@@ -141,6 +144,9 @@ class OnDemand {
     // changed, count if the next one says the same: one that something disturbed would change every price
     // after it.
     Result<void> look();
+    // Waits, as long as `patience` allows, while a probe is more than a quarter slower than it ever was.
+    // Errors: those of timing and of the database; cancelled.
+    Result<void> await_fast_state();
     // Calls `time`, which times a batch of prices. Calls it again if the machine became faster or slower
     // meanwhile, so that all of them are of one state; a few times at most. Returns the probe times in the
     // middle between those before and those after the last call.
@@ -161,6 +167,8 @@ class OnDemand {
     OnDemandCounts counts_;
     Calibration calibration_;
     std::chrono::steady_clock::time_point looked_;  // when the probes were timed last
+    std::optional<cost::ProbeTimes> fastest_;       // as far as is known; nothing: the database was not asked
+    Seconds waited_;
     cost::ProbeTimes present_;  // prices are given as they are at these times; zeros: as they were timed
     std::map<std::string, std::vector<cost::PricedChoice>> known_;       // by subject: prices met so far
     std::map<std::string, std::vector<cost::PricedChoice>> references_;  // by subject: the reference kernel

@@ -1,5 +1,6 @@
 // How missing prices are timed and metered.
 #include <algorithm>
+#include <thread>
 
 #include "viridian/profile/on_demand.hpp"
 
@@ -8,6 +9,7 @@ namespace {
 
 // Prices are timed again if a probe changed by more than this share meanwhile.
 constexpr double other_state = 0.15;
+constexpr std::chrono::milliseconds pause{50};
 
 cost::Entry to_entry(const execute::Timing& timing) {
     cost::Entry entry;
@@ -42,10 +44,32 @@ Result<void> OnDemand::look() {
     return {};
 }
 
+Result<void> OnDemand::await_fast_state() {
+    VIRIDIAN_TRY(look());
+    if (!fastest_) {
+        VIRIDIAN_TRY(fastest_, database_.fastest_probes(device_.fingerprint(), device_.threads()));
+    }
+    if (!fastest_->known()) fastest_ = calibration_.last();
+    const auto start = std::chrono::steady_clock::now();
+    const Seconds before = waited_;
+    while (slower(calibration_.last(), *fastest_, slow_spell) && waited_ < options_.patience) {
+        VIRIDIAN_TRY(check_cancelled());
+        if (progress) progress("waiting while the machine is slower than when other prices were taken");
+        std::this_thread::sleep_for(pause);
+        looked_ = {};
+        VIRIDIAN_TRY(look());
+        waited_ =
+            before + Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    fastest_ = {std::min(fastest_->arithmetic, calibration_.last().arithmetic),
+                std::min(fastest_->memory, calibration_.last().memory)};
+    return {};
+}
+
 Result<cost::ProbeTimes> OnDemand::in_one_state(const std::function<Result<void>()>& time) {
     constexpr int most_attempts = 3;
     for (int attempt = 1;; ++attempt) {
-        VIRIDIAN_TRY(look());
+        VIRIDIAN_TRY(await_fast_state());
         const cost::ProbeTimes before = calibration_.last();
         VIRIDIAN_TRY(time());
         VIRIDIAN_TRY(look());

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "viridian/base/system/disturbance.hpp"
 #include "viridian/base/system/machine.hpp"
 
 namespace viridian::execute::cpu {
@@ -125,7 +126,9 @@ void Crew::run(int parts, Part f, void* data, Waits waits) {
     std::uint32_t ran = 1;
     for (int part = 1; part < parts; ++part)
         if (take(part, number)) {
+            const auto begin = std::chrono::steady_clock::now();
             run_part(part, parts, f, data);
+            if (!alone_) add_stand_in(std::chrono::steady_clock::now() - begin);
             ++ran;
         }
     seat() = before;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
-#include "viridian/base/system/preemptions.hpp"
+#include "viridian/base/system/disturbance.hpp"
 #include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
 #include "viridian/execute/cpu/threads.hpp"
+#include "viridian/execute/cpu/timing/muster.hpp"
 #include "viridian/execute/cpu/timing/ports.hpp"
 
 namespace viridian::execute::cpu {
@@ -58,15 +60,17 @@ class CpuStepTimer final : public StepTimer {
     Result<TimedRun> run() override {
         return with_crew(*context_.pool, [&]() -> Result<TimedRun> {
             TimedRun run;
-            const std::int64_t before = preemptions();
+            const Disturbance disturbance;
             for (const TimedStep& timed : steps_) {
                 seat().crew->end_rest();
                 write_inputs(timed);
+                run.undisturbed = muster(context_.threads) && run.undisturbed;
                 const auto start = StepTimerClock::now();
                 timed.step.run();
                 run.steps.push_back(std::chrono::duration<double>(StepTimerClock::now() - start).count());
             }
-            run.undisturbed = preemptions() == before;
+            run.undisturbed =
+                run.undisturbed && disturbance.none(std::accumulate(run.steps.begin(), run.steps.end(), 0.0));
             return run;
         });
     }

@@ -5,13 +5,14 @@
 #include <cstring>
 
 #include "viridian/base/statistics.hpp"
+#include "viridian/base/system/disturbance.hpp"
 #include "viridian/base/system/machine.hpp"
-#include "viridian/base/system/preemptions.hpp"
 #include "viridian/execute/cpu/bound_step.hpp"
 #include "viridian/execute/cpu/kernels/movement/conversion.hpp"
 #include "viridian/execute/cpu/pool/pool.hpp"
 #include "viridian/execute/cpu/primitive_cache.hpp"
 #include "viridian/execute/cpu/threads.hpp"
+#include "viridian/execute/cpu/timing/muster.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -142,8 +143,8 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
                 touch(places.inputs[i], ports.inputs[i], ports.numbers[i], thread, context_.threads);
         });
     };
-    // A kernel whose thread lost its processor took a time slice longer: such runs count only where others
-    // are too few.
+    // A kernel whose thread lost its processor took a time slice longer, and one whose workers had none ran
+    // on fewer threads: such runs count only where others are too few.
     std::vector<double> seconds, disturbed;
     std::int64_t runs = 0;
     const auto begin = TimingClock::now();
@@ -153,20 +154,22 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
         stand.turn_weights();
         seat().crew->end_rest();
         if (runs == 0 || !protocol.inputs_stay) write_activations();
-        const std::int64_t before = preemptions();
+        const bool all_there = muster(context_.threads);
+        const Disturbance disturbance;
         const auto start = TimingClock::now();
         stand.run();
-        const auto end = TimingClock::now();
-        const bool undisturbed = preemptions() == before;
+        const double took = std::chrono::duration<double>(TimingClock::now() - start).count();
+        const bool undisturbed = all_there && disturbance.none(took);
         if (++runs == 1) continue;  // it pays for cold code
-        (undisturbed ? seconds : disturbed).push_back(std::chrono::duration<double>(end - start).count());
+        (undisturbed ? seconds : disturbed).push_back(took);
         const auto count = static_cast<std::int64_t>(seconds.size());
         if (undisturbed && count >= next_look) {
             timing = to_timing(summarize(seconds));
             next_look = count + count / 4 + 1;
             if (sure(timing, protocol.precision)) break;
         }
-        const double spent = std::chrono::duration<double>(end - begin).count() / protocol.budget.value;
+        const double spent =
+            std::chrono::duration<double>(TimingClock::now() - begin).count() / protocol.budget.value;
         if (count >= std::max<std::int64_t>(1, protocol.at_least) && spent > 1) {
             timing = to_timing(summarize(std::move(seconds)));
             break;
