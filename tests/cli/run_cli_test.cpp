@@ -3,6 +3,7 @@
 #include "tests/cli/run_cli_support.hpp"
 #include "viridian/cli/arguments.hpp"
 #include "viridian/cli/command.hpp"
+#include "viridian/execute/cpu/version.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -60,6 +61,8 @@ TEST(RunCli, HelpAndVersionAreCommandsToo) {
               "viridian: there is no command `docter`. did you mean `viridian doctor`?\n");
     EXPECT_EQ(run({"version"}).out, run({"--version"}).out);
     EXPECT_TRUE(run({"version"}).out.starts_with("viridian 0."));
+    EXPECT_NE(run({"version"}).out.find(fmt::format("kernels {}", execute::cpu::kernels_version())),
+              std::string::npos);
     EXPECT_EQ(run({"version"}).code, 0);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the documents promise, held against the program: commands, flags, make targets, links and the headings they name; a page
-for each room; what is written into documents, held against its origin (origins.py); and the tests and files that documents
-name (named.py).
+for each room; what is written into documents, held against its origin (origins.py); the tests and files that documents name
+(named.py); and that the kernels of every commit that a table names are listed.
 
 check_docs.py ROOT VIRIDIAN [--write]: with --write, what is written into the documents is written again. run_pages.py runs the
 blocks of the guides."""
@@ -15,6 +15,7 @@ import origins
 
 ROOT, VIRIDIAN = pathlib.Path(sys.argv[1]), sys.argv[2]
 DESIGN = {"architecture.md", "method.md"}  # say what is to come as well
+COMMIT = re.compile(r"(?<![.\w])[0-9a-f]{7}(?!\w)")
 
 
 def help_of(*words):
@@ -86,9 +87,17 @@ def rooms_without_page():
             yield f"docs/{room}.md: the room `{room}` has no page"
 
 
+def commits_without_version():
+    """Commits that a page of benchmarks/ names, and benchmarks/results/kernels_versions.md does not."""
+    known = set(COMMIT.findall((ROOT / "benchmarks" / "results" / "kernels_versions.md").read_text()))
+    for page in sorted(ROOT.glob("benchmarks/**/*.md")):
+        for commit in sorted(set(COMMIT.findall(page.read_text())) - known):
+            yield f"{page.relative_to(ROOT)}: the kernels of commit {commit} are not listed; benchmarks/kernels_version.py --write"
+
+
 def main():
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(), re.M))
-    faults, calls, tests = [*rooms_without_page()], 0, 0
+    faults, calls, tests = [*rooms_without_page(), *commits_without_version()], 0, 0
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md"), *ROOT.glob("tools/**/*.md"),
              *ROOT.glob("examples/**/*.md"), *ROOT.glob("python/**/*.md")]
     for page in sorted(pages):

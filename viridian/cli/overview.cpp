@@ -2,6 +2,7 @@
 
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/machine.hpp"
+#include "viridian/execute/cpu/version.hpp"
 
 namespace viridian::cli {
 
@@ -36,8 +37,8 @@ std::string version_number() { return VIRIDIAN_VERSION; }
 
 std::string version_text() {
     const Machine machine = this_machine();
-    return fmt::format("viridian {}\n{}: {}", VIRIDIAN_VERSION, machine.cpu_model,
-                       fmt::join(machine.instruction_sets, " "));
+    return fmt::format("viridian {}, kernels {}\n{}: {}", VIRIDIAN_VERSION, execute::cpu::kernels_version(),
+                       machine.cpu_model, fmt::join(machine.instruction_sets, " "));
 }
 
 }  // namespace viridian::cli
