@@ -167,14 +167,14 @@ def page(layer, options):
     operators, others = part_operators(fusions["published"])
     rows, agree, count = part_three(measured)
     full = (options.batch, options.sequence) == (8, 512)
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    version = subprocess.run([options.viridian, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     return f"""# SUBSTATION on this machine
 
 `make reproduce-substation` wrote this page, and nobody edited it. It sets Ivanov et al., "Data Movement Is All You Need"
 (MLSys 2021), beside what Viridian counts and measures on the paper's running example: BERT-large's encoder layer, batch
 {options.batch}, {options.sequence} tokens, dropout 0.1, forward and backward. [movement.md](../../../docs/movement.md) explains the terms.
 
-- Machine: {about['cpu']}, {measured['threads']} threads, {time.strftime('%d %B %Y').lstrip('0')}, commit {commit}.
+- Machine: {about['cpu']}, {measured['threads']} threads, {time.strftime('%d %B %Y').lstrip('0')}, {version}.
 - The paper's times are those of a V100 in 16-bit floating point; ours are of this processor in f32. They are not compared.
   Systems that need its GPUs are marked "not run here".
 - Times here are medians of {measured['runs']} runs in which each operator has a kernel of its own: {measured['seconds']:.2f} s in kernels.
