@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::int64_t most_nodes = 400;
 constexpr std::size_t most_run_nodes = 60;
-constexpr double most_flop = 1e6, most_moved = 4e6;  // with sanitizers, a quarter of a second on reference kernels
+constexpr double most_flop = 1e6,
+                 most_moved = 4e6;  // with sanitizers, a quarter of a second on reference kernels
 constexpr int threads = 2;
 
 rewrite::Options verified() {

@@ -33,7 +33,8 @@ std::string step_text(const StepJoules& joules) {
                                    books.all.provenance.text(), counted(joules.steps, "step"));
     made += row("forward", joules.each.forward) + row("backward", joules.each.backward) +
             row("update", joules.each.update) + row("conversions", joules.each.other) +
-            row("idle", books.idle) + row("unattributed", books.unattributed) + row("residual", books.residual);
+            row("idle", books.idle) + row("unattributed", books.unattributed) +
+            row("residual", books.residual);
     return made + row("other processes", books.others);
 }
 
