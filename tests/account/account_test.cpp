@@ -219,6 +219,27 @@ TEST(Account, OtherProcessesAreTakenOffFirst) {
     EXPECT_NEAR(got->devices[0].others.value, 70.0, 1e-6);
 }
 
+// Ticks are 10 ms: a short trace beside busy processes may have none of its own.
+TEST(Account, OtherProcessesMayHaveAllOfTheEnergy) {
+    meter::PowerLog log = steady();
+    log.series.push_back({{"process", "cpu:0", meter::Scope::process, meter::Kind::busy_ticks, 0}, {}});
+    log.series.push_back({{"process", "cpu:0", meter::Scope::package, meter::Kind::busy_ticks, 0}, {}});
+    for (int i = 0; i <= 10; ++i) {
+        log.series[1].readings.push_back({origin + i * 100'000'000LL, 0, 0});
+        log.series[2].readings.push_back({origin + i * 100'000'000LL, i * 10, 0});
+    }
+    Maker maker;
+    maker.add("a", 1, 0, 1000);
+    const auto got = maker.run(log, {.method = Method::overlap});
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    EXPECT_EQ(energy_of(*got, "a"), 0);
+    EXPECT_THAT(got->warnings,
+                testing::Contains(testing::HasSubstr("other processes had all of the energy")));
+    Maker later;
+    later.add("a", 1, 5000, 6000);
+    EXPECT_EQ(later.run(log, {.method = Method::overlap}).error().code, ErrorCode::mismatch);
+}
+
 TEST(Account, ThreadsThatMigrateAreChargedWhereTheyRan) {
     meter::PowerLog log = steady();
     log.series.push_back(steady("cpu:1").series[0]);

@@ -22,14 +22,20 @@ std::string moment(std::int64_t time_ns, bool since_1970) {
                        date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec, time_ns / 1'000'000 % 1000);
 }
 
-// When trace and log were recorded, and by how much they miss each other.
-std::string spans(const trace::Trace& about, const meter::PowerLog& log) {
+// The times of the first and of the last reading of power; the first is later if there is none.
+std::pair<std::int64_t, std::int64_t> span_of(const meter::PowerLog& log) {
     std::int64_t begin = INT64_MAX, end = INT64_MIN;
     for (const meter::Series& series : log.series)
         if (!series.readings.empty() && series.channel.is_power()) {
             begin = std::min(begin, series.readings.front().time_ns);
             end = std::max(end, series.readings.back().time_ns);
         }
+    return {begin, end};
+}
+
+// When trace and log were recorded, and by how much they miss each other.
+std::string spans(const trace::Trace& about, const meter::PowerLog& log) {
+    const auto [begin, end] = span_of(log);
     const bool dated = about.clock.zero == trace::Clock::Zero::unix_epoch;
     std::string text =
         fmt::format("the trace runs from {} to {}", moment(about.begin, dated), moment(about.end, dated));
@@ -118,7 +124,16 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
     const bool any = std::any_of(
         out.operations.begin(), out.operations.end(),
         [](const Operation& operation) { return operation.energy && operation.energy->value.value > 0; });
-    if (!any)
+    const auto [begin, end] = span_of(log);
+    const bool all_of_others =
+        begin <= about.end && about.begin <= end &&
+        std::ranges::any_of(out.devices, [](const Device& device) { return device.others > Joules(0); });
+    if (!any && all_of_others)
+        out.warnings.emplace_back(
+            "other processes had all of the energy, by the processor time that the system counts in ticks of "
+            "10 "
+            "ms; record more steps");
+    else if (!any)
         return fail(ErrorCode::mismatch,
                     about.clock.zero == trace::Clock::Zero::unknown
                         ? "this trace's clock has no epoch: give --offset NS, the Unix time of its zero"
