@@ -49,6 +49,29 @@ std::string spans(const trace::Trace& about, const meter::PowerLog& log) {
            (earlier ? "before" : "after");
 }
 
+// Operations without any energy are an error, unless other processes had all of it, which is a warning.
+Result<void> check_energy(const trace::Trace& about, const meter::PowerLog& log, Accounting& out) {
+    const bool any = std::any_of(
+        out.operations.begin(), out.operations.end(),
+        [](const Operation& operation) { return operation.energy && operation.energy->value.value > 0; });
+    const auto [begin, end] = span_of(log);
+    const bool all_of_others =
+        begin <= about.end && about.begin <= end &&
+        std::ranges::any_of(out.devices, [](const Device& device) { return device.others > Joules(0); });
+    if (!any && all_of_others)
+        out.warnings.emplace_back(
+            "other processes had all of the energy, by the processor time that the system counts in ticks of "
+            "10 "
+            "ms; record more steps");
+    else if (!any)
+        return fail(ErrorCode::mismatch,
+                    about.clock.zero == trace::Clock::Zero::unknown
+                        ? "this trace's clock has no epoch: give --offset NS, the Unix time of its zero"
+                        : "record both at the same time; check the clocks",
+                    "the trace and the power log share no time: {}", spans(about, log));
+    return {};
+}
+
 }  // namespace
 
 std::optional<Method> method_from(std::string_view name) {
@@ -121,24 +144,7 @@ Result<Accounting> account(trace::Source& source, const meter::PowerLog& log, co
     out.modules = modules.describe(about);
     out.processes = about.processes;
     for (const auto& ledger : ledgers) ledger->write(about, out);
-    const bool any = std::any_of(
-        out.operations.begin(), out.operations.end(),
-        [](const Operation& operation) { return operation.energy && operation.energy->value.value > 0; });
-    const auto [begin, end] = span_of(log);
-    const bool all_of_others =
-        begin <= about.end && about.begin <= end &&
-        std::ranges::any_of(out.devices, [](const Device& device) { return device.others > Joules(0); });
-    if (!any && all_of_others)
-        out.warnings.emplace_back(
-            "other processes had all of the energy, by the processor time that the system counts in ticks of "
-            "10 "
-            "ms; record more steps");
-    else if (!any)
-        return fail(ErrorCode::mismatch,
-                    about.clock.zero == trace::Clock::Zero::unknown
-                        ? "this trace's clock has no epoch: give --offset NS, the Unix time of its zero"
-                        : "record both at the same time; check the clocks",
-                    "the trace and the power log share no time: {}", spans(about, log));
+    VIRIDIAN_TRY(check_energy(about, log, out));
     for (const trace::Edge& edge : about.edges)
         out.edges.push_back({about.qualified(edge.from), about.qualified(edge.to), edge.count});
     std::stable_sort(
