@@ -133,9 +133,20 @@ class System:
         return seen
 
     def warm_up(self, seconds):
-        """A turn that does not count. Returns for each thread that worked in it on how many processors it was allowed to run
-        meanwhile, None if it was not seen running: OpenVINO pins its caller only during a run."""
+        """A turn that does not count, and more of them while a thread that works was not seen running, up to ten. Returns for
+        each thread that worked on how many processors it was allowed to run meanwhile, None if it was never seen running:
+        OpenVINO pins its caller only during a run."""
         before, allowed = self.seconds_of_threads(), {}
+        for _ in range(10):
+            self.look_during_turn(seconds, allowed)
+            spent = {thread: now - before.get(thread, 0) for thread, now in self.seconds_of_threads().items()}
+            working = [thread for thread in spent if spent[thread] > WORKING * sum(spent.values())]
+            if all(thread in allowed for thread in working):
+                break
+        return [allowed.get(thread) for thread in working]
+
+    def look_during_turn(self, seconds, allowed):
+        """Runs a turn that does not count, and notes in `allowed` on how few processors each thread was seen running."""
         done = threading.Event()
 
         def look():
@@ -150,8 +161,6 @@ class System:
         self.turn(seconds, counted=False)
         done.set()
         watch.join()
-        spent = {thread: now - before.get(thread, 0) for thread, now in self.seconds_of_threads().items()}
-        return [allowed.get(thread) for thread in spent if spent[thread] > WORKING * sum(spent.values())]
 
     def priority(self):
         """As the kernel says."""

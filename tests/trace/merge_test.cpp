@@ -39,7 +39,8 @@ std::unique_ptr<Source> source(std::uint64_t seed) {
     return from_memory(std::move(made.about), std::move(made.events));
 }
 
-// What is left of an event when the numbering is taken off.
+// Describes an event by its times and names, without the numbers that a trace gives to names, threads and
+// types.
 std::string text(const Event& event, const Trace& about, const std::string& parent) {
     return fmt::format("{} {} {} {} thread {} in {}", event.start, event.end, about.qualified(event.path),
                        about.names[event.type], about.lanes[event.lane].thread, parent);
