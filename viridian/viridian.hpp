@@ -152,7 +152,8 @@ class Model {
 class Binding {
   public:
     // One tensor per input, as Model::run takes them. Each run reads their memory anew, and it must live as
-    // long as the binding. The binding keeps the model. Errors: invalid_argument.
+    // long as the binding. The binding keeps the model. Errors: mismatch if they are not what the model
+    // takes.
     [[nodiscard]] static Result<Binding> of(const Model& model, std::span<const Tensor> inputs);
     // One tensor per output, in the order of Model::outputs(). Each run writes them anew.
     [[nodiscard]] const std::vector<Tensor>& outputs() const;

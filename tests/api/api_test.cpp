@@ -1,6 +1,7 @@
 // The public interface, as a program that links the library sees it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -15,6 +16,7 @@ namespace viridian {
 namespace {
 
 using graph::Dims;
+using testing::Eq;
 using testing::HasSubstr;
 
 constexpr std::int64_t channels = 16, extent = 12;
@@ -84,7 +86,63 @@ TEST_F(Api, SaysWhatIsWrongAndWhatToDo) {
     ASSERT_TRUE(model.ok());
     const auto wrong = model->run({{v1::Tensor(v1::Element::f32, {1, 2})}});
     ASSERT_FALSE(wrong.ok());
-    EXPECT_THAT(wrong.error().message, HasSubstr("the plan expects"));
+    EXPECT_THAT(wrong.error().message, Eq("the input `x` is f32[1,2], and the model takes f32[1,16,12,12]"));
+}
+
+TEST_F(Api, BindsMemoryThatEachRunReadsAndWritesAnew) {
+    const auto model = v1::Model::open(at("net.onnx"));
+    ASSERT_TRUE(model.ok()) << model.error().text();
+    std::vector<float> bound(input(1).size());
+    const std::vector<float> other = input(2);
+    auto first = v1::Binding::of(*model, {{view(bound)}});
+    auto second = v1::Binding::of(*model, {{view(other)}});
+    ASSERT_TRUE(first.ok() && second.ok());
+    const auto written = [](const v1::Binding& binding) {
+        const auto span = binding.outputs()[0].values<float>();
+        return std::vector<float>(span.begin(), span.end());
+    };
+    const void* memory = first->outputs()[0].data();
+    EXPECT_EQ(first->outputs()[0].shape(), model->outputs()[0].shape);
+    for (const int seed : {1, 3, 4}) {
+        std::ranges::copy(input(seed), bound.begin());  // into the memory that is bound
+        ASSERT_TRUE(first->run().ok() && second->run().ok());
+        EXPECT_EQ(written(*first), run(*model, input(seed))) << seed;
+    }
+    EXPECT_EQ(written(*second), run(*model, other));
+    EXPECT_NE(written(*first), written(*second));
+    EXPECT_EQ(first->outputs()[0].data(), memory);
+}
+
+TEST_F(Api, ABindingKeepsItsModelAndItsOutputsOutliveIt) {
+    const std::vector<float> values = input(5);
+    auto binding = [&] {
+        const auto model = v1::Model::open(at("net.onnx"));
+        return v1::Binding::of(*model, {{view(values)}});
+    }();
+    ASSERT_TRUE(binding.ok() && binding->run().ok());
+    const v1::Tensor output = binding->outputs()[0];
+    binding = v1::Binding::of(*v1::Model::open(at("net.onnx")), {{view(values)}});
+    const auto expected = run(*v1::Model::open(at("net.onnx")), values);
+    EXPECT_THAT(output.values<float>(), testing::ElementsAreArray(expected));
+}
+
+TEST_F(Api, ABindingRefusesWhatTheModelDoesNotTake) {
+    const auto model = v1::Model::open(at("net.onnx"));
+    ASSERT_TRUE(model.ok()) << model.error().text();
+    const v1::Tensor good(v1::Element::f32, {1, channels, extent, extent});
+    const auto refusal = [&](std::span<const v1::Tensor> inputs) {
+        const auto binding = v1::Binding::of(*model, inputs);
+        return binding.ok() ? "nothing" : binding.error().code + ": " + binding.error().message;
+    };
+    EXPECT_EQ(refusal({{good}}), "nothing");
+    EXPECT_EQ(refusal({}), "mismatch: the model takes 1 input, and the call gives 0 tensors");
+    EXPECT_EQ(refusal({{good, good}}), "mismatch: the model takes 1 input, and the call gives 2 tensors");
+    EXPECT_EQ(refusal({{v1::Tensor(v1::Element::f32, {2, channels, extent, extent})}}),
+              "mismatch: the input `x` is f32[2,16,12,12], and the model takes f32[1,16,12,12]");
+    EXPECT_EQ(refusal({{v1::Tensor(v1::Element::f64, {1, channels, extent, extent})}}),
+              "mismatch: the input `x` is f64[1,16,12,12], and the model takes f32[1,16,12,12]");
+    EXPECT_THAT(refusal({{v1::Tensor::view(nullptr, {1, channels, extent, extent})}}),
+                HasSubstr("has no data"));
 }
 
 TEST_F(Api, AModelThatNeedsMoreMemoryThanAllowedIsRefused) {

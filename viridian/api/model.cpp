@@ -1,5 +1,6 @@
 // Opening and running models through the public interface.
 #include "viridian/api/state.hpp"
+#include "viridian/base/units_text.hpp"
 
 namespace viridian::v1 {
 namespace {
@@ -24,6 +25,28 @@ viridian::Result<graph::Tensor> borrowed(const Tensor& tensor) {
                     "an input tensor has no data or an impossible shape");
     return graph::Tensor(api::from_public(tensor.element()), tensor.shape(),
                          {std::make_shared<Tensor>(tensor), static_cast<const std::byte*>(tensor.data())});
+}
+
+// One tensor per input of a model, each kept alive by its copy. Errors: mismatch if they are not what the
+// model takes, invalid_argument as above.
+viridian::Result<std::vector<graph::Tensor>> borrowed(std::span<const Tensor> given,
+                                                      const std::vector<Port>& inputs) {
+    if (given.size() != inputs.size())
+        return fail(ErrorCode::mismatch, "give one tensor per input, in the order of inputs()",
+                    "the model takes {}, and the call gives {}", counted(inputs.size(), "input"),
+                    counted(given.size(), "tensor"));
+    std::vector<graph::Tensor> tensors;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        VIRIDIAN_TRY(graph::Tensor tensor, borrowed(given[i]));
+        const graph::ElementType element = api::from_public(inputs[i].element);
+        if (tensor.type() != element || tensor.dims() != inputs[i].shape)
+            return fail(ErrorCode::mismatch, "give a tensor of that type, or open the model for other sizes",
+                        "the input `{}` is {}, and the model takes {}", inputs[i].name,
+                        graph::text(tensor.tensor_type()),
+                        graph::text(graph::TensorType{element, graph::shape_of(inputs[i].shape)}));
+        tensors.push_back(std::move(tensor));
+    }
+    return tensors;
 }
 
 }  // namespace
@@ -98,11 +121,8 @@ struct Binding::State {
 Result<Binding> Binding::of(const Model& model, std::span<const Tensor> inputs) {
     return api::answer([&]() -> viridian::Result<Binding> {
         const auto outputs = std::make_shared<std::vector<graph::Tensor>>();
-        const auto state = std::make_shared<State>(State{model, {}, outputs, {}});
-        for (const Tensor& input : inputs) {
-            VIRIDIAN_TRY(graph::Tensor tensor, borrowed(input));
-            state->inputs.push_back(std::move(tensor));
-        }
+        VIRIDIAN_TRY(std::vector<graph::Tensor> given, borrowed(inputs, model.inputs()));
+        const auto state = std::make_shared<State>(State{model, std::move(given), outputs, {}});
         for (const Port& port : model.outputs()) {
             const graph::Tensor& made = outputs->emplace_back(api::from_public(port.element), port.shape);
             state->shown.push_back(Tensor::view(port.element, made.bytes(), port.shape));
@@ -123,10 +143,8 @@ Result<Done> Binding::run() {
 
 Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) const {
     return api::answer([&]() -> viridian::Result<std::vector<Tensor>> {
-        std::vector<graph::Tensor> given(inputs.size()), made;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            VIRIDIAN_TRY(given[i], borrowed(inputs[i]));
-        }
+        VIRIDIAN_TRY(const std::vector<graph::Tensor> given, borrowed(inputs, state_->inputs));
+        std::vector<graph::Tensor> made;
         for (const Port& port : state_->outputs)
             made.emplace_back(api::from_public(port.element), port.shape);
         VIRIDIAN_TRY(state_->executable->run(given, made));
