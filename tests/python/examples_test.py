@@ -1,4 +1,4 @@
-"""The examples run, and none is longer than 30 lines."""
+"""The examples in Python run, and every example has fewer than 30 lines. Those in C++ and C run in tests/api/installed.sh."""
 import ast
 import importlib.util
 import json
@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from support import ROOT, InFolder, zoo
+from support import ROOT, VIRIDIAN, InFolder, zoo
 
 EXAMPLES = ROOT / "examples" / "python"
 
@@ -23,7 +23,7 @@ class Examples(InFolder):
 
     def skip_without(self, text):
         needed = re.findall(r"import (torch|transformers|lightning)$", text, re.M)
-        for package in needed + ["accelerate"] * ("transformers" in needed):
+        for package in needed + ["accelerate"] * ("transformers" in needed) + ["grpc"] * ("viridian.monitor" in text):
             if importlib.util.find_spec(package) is None:
                 self.skipTest(f"{package} is not installed")
 
@@ -31,9 +31,10 @@ class Examples(InFolder):
         return dict(os.environ, XDG_CACHE_HOME=str(self.folder), PYTHONWARNINGS="ignore")
 
     def test_they_are_short(self):
-        for example in EXAMPLES.glob("*.py"):
-            self.assertLessEqual(len(example.read_text(encoding="utf-8").splitlines()), 30, example.name)
-            self.assertTrue(example.stem.startswith("_") or hasattr(self, "test_" + example.stem), f"{example.name} has no test")
+        for example in [file for file in EXAMPLES.parent.rglob("*") if file.suffix in (".py", ".cpp", ".c")]:
+            self.assertLess(len(example.read_text(encoding="utf-8").splitlines()), 30, example.name)
+            tested = example.suffix != ".py" or example.stem.startswith("_") or hasattr(self, "test_" + example.stem)
+            self.assertTrue(tested, f"{example.name} has no test")
 
     def test_measure(self):
         self.assertIn("all: ", self.said("measure.py"))
@@ -80,6 +81,20 @@ class Examples(InFolder):
         self.assertIn("'energy/joules_per_step': '", said)
         self.assertIn(module, said)
         self.assertIn("energy.rank0.json", said)
+
+    def test_monitored_training(self):
+        self.skip_without((EXAMPLES / "monitored_training.py").read_text(encoding="utf-8"))
+        socket = f"unix:{self.folder}/monitor.sock"
+        with subprocess.Popen([VIRIDIAN, "serve", "--listen", socket], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as server:
+            try:
+                self.assertIn("monitor.sock", server.stderr.readline())
+                said = self.said("monitored_training.py", socket)
+            finally:
+                server.terminate()
+                server.communicate()
+        self.assertRegex(said, r"epoch 2: loss \d\.\d{4}, \d+\.\d{3} J in \d+\.\d{3} s \(\w+:")
+        self.assertRegex(said, r"training: \d+\.\d{3} J")
 
     def test_notebook(self):
         """The cells run in their order. What a cell's last line gives is shown as Jupyter does: by its page."""
