@@ -21,18 +21,19 @@ class ViridianRep(BackendRep):
     """A model that is ready to run."""
 
     def __init__(self, model: Any, options: dict[str, Any]) -> None:
-        with ModelFile(model) as path:
-            inputs, outputs = described(path)
-            self._names = [name for name, _, _ in outputs]
-            self._bf16 = [element == "bfloat16" for _, element, _ in outputs]
-            self._elements = [element for _, element, _ in inputs]
-            self._session: InferenceSession | None = None
-            self._reference = _core.Reference(path)
+        self._file = ModelFile(model)
+        inputs, outputs = described(self._file.path)
+        self._names = [name for name, _, _ in outputs]
+        self._bf16 = [element == "bfloat16" for _, element, _ in outputs]
+        self._elements = [element for _, element, _ in inputs]
+        self._session: InferenceSession | None = None
+        self._reference: _core.Reference | None = None
         try:
-            self._session = InferenceSession(model, **options)
+            self._session = InferenceSession(self._file.path, **options)
         except Error as error:
             if error.code not in ("unsupported", "missing_entry"):
                 raise
+            self._reference = _core.Reference(self._file.path)
 
     def run(self, inputs: Any, **_: Any) -> Any:
         lent = [lend(value, element) for value, element in zip(_listed(inputs), self._elements)]
@@ -44,11 +45,18 @@ class ViridianRep(BackendRep):
                 if error.code != "unsupported":
                     raise
         if outputs is None:
-            outputs = self._reference.run(lent, bits=True)
+            outputs = self._on_reference(lent)
         if any(self._bf16):
             import ml_dtypes  # onnx brings it
             outputs = [value.view(ml_dtypes.bfloat16) if bits else value for value, bits in zip(outputs, self._bf16)]
         return namedtupledict("Outputs", self._names)(*outputs)
+
+    def _on_reference(self, inputs: list[Any]) -> list[Any]:
+        if self._reference is None:
+            assert self._session is not None
+            self._session._refuse_a_changed_file()
+            self._reference = _core.Reference(self._file.path)
+        return self._reference.run(inputs, bits=True)
 
 
 def _listed(inputs: Any) -> Sequence[Any]:

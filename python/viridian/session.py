@@ -4,8 +4,10 @@ from __future__ import annotations
 import collections
 import dataclasses
 import os
+import shutil
 import tempfile
 import threading
+import weakref
 from typing import Any, Mapping, Sequence, Tuple
 
 from . import _core
@@ -37,10 +39,10 @@ class SessionOptions:
 
 class ModelFile:
     """The path of a model that is given as a path, as bytes, or as an onnx.ModelProto. Bytes get a file of their own,
-    which `with` removes."""
+    which is removed at the end of `with`, or with this object."""
 
     def __init__(self, model: Any) -> None:
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self._remove: weakref.finalize[..., Any] | None = None
         if isinstance(model, (str, os.PathLike)):
             self.path = os.path.abspath(os.fspath(model))
             return
@@ -49,8 +51,9 @@ class ModelFile:
         if not isinstance(model, (bytes, bytearray, memoryview)):
             raise InputError("invalid_argument", f"a `{type(model).__name__}` is no model",
                              "give the path of an .onnx or .plan.json file, its bytes, or an onnx.ModelProto")
-        self.folder = tempfile.TemporaryDirectory(prefix="viridian.")
-        self.path = os.path.join(self.folder.name, "model.onnx")
+        folder = tempfile.mkdtemp(prefix="viridian.")
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = os.path.join(folder, "model.onnx")
         with open(self.path, "wb") as file:
             file.write(model)
 
@@ -58,8 +61,8 @@ class ModelFile:
         return self.path
 
     def __exit__(self, *_: object) -> None:
-        if self.folder is not None:
-            self.folder.cleanup()
+        if self._remove is not None:
+            self._remove()
 
 
 def described(path: str) -> tuple[_Ports, _Ports]:
