@@ -224,7 +224,8 @@ def main():
             one.mkdir()
         (root / "proc").symlink_to("/proc")
         (programs / "viridian").symlink_to(viridian)
-        (folder / "tests").symlink_to(ROOT / "tests")
+        for one in ("tests", "benchmarks"):
+            (folder / one).symlink_to(ROOT / one)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("VIRIDIAN_", "XDG_", "OMP_"))}
         environment = kept | {"HOME": str(folder), "LC_ALL": "C.UTF-8", "TZ": "UTC", "VIRIDIAN_NVML": "/none",
                               "VIRIDIAN_AMDSMI": "/none", "VIRIDIAN_ROOT": str(root), "XDG_RUNTIME_DIR": work,
@@ -235,7 +236,7 @@ def main():
             print(done.stdout, done.stderr, "json_outputs.sh fails", sep="\n")
             return 1
         for file in sorted(folder.rglob("*.json*")):
-            for one in objects(file.read_text()) if file.is_file() and "tests" not in file.parts else ():
+            for one in objects(file.read_text()) if file.is_file() and not {"tests", "benchmarks"} & set(file.parts) else ():
                 if isinstance(one, dict) and str(one.get("schema", "")).startswith("viridian."):
                     reference.example(one["schema"], one)
                     seen += 1

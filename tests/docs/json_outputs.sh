@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2086
-# Writes examples of every JSON object that the program prints, for check_json.py: in a scratch folder with a link to `tests`.
+# Writes examples of every JSON object that the program prints, for check_json.py: in a scratch folder with links to `tests` and `benchmarks`.
 # The files need only end in .json or .jsonl; an object is recognised by its schema.
 said=0
 told() {  # ARGUMENTS...: what `viridian ARGUMENTS --json` prints
@@ -24,6 +24,9 @@ told optimize net.onnx -o net.opt.onnx --db cost.db --budget 20,1s --objective e
 told optimize net.onnx -o low.opt.onnx --db cost.db --budget 5,1s --allow bf16 --max-error 0.05
 told optimize net.onnx -o recorded.opt.onnx --recorded prices.json --budget 5,1s
 told check net.onnx net.opt.certificate.json
+# Measured prices may find no rewrite that pays; with these prices there are always some.
+told zoo squeezenet1_1 -o rewritten.onnx
+told optimize rewritten.onnx -o rewritten.opt.onnx --recorded benchmarks/eago/processor.json --budget 30
 told run net.onnx --db cost.db --rounds 0
 told run net.opt.plan.json --db cost.db --rounds 2 -o outputs --account net.joules.json
 told profile net.onnx --db cost.db
