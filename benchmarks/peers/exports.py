@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """exports.py --viridian BIN --work DIR --torch PYTHON [--exporters torchscript,dynamo] [--opsets 13,17] [--models a,b] [--run-only] [--keep]
-[--kept-plans] [--real-time] [--pin all|none]: networks that we did not make, as PyTorch exports them. Each is optimised; what the
-plan computes and what ONNX Runtime computes from the optimised .onnx is held against ONNX Runtime on the original, and both
+[--kept-plans] [--real-time] [--pin all|none] [--peers onnxruntime,openvino]: networks that we did not make, as PyTorch
+exports them. Each is optimised; what the plan computes and what ONNX Runtime computes from the optimised .onnx is held against ONNX Runtime on the original, and both
 are timed, turn by turn in an order that changes every round. Prints a table; exit code 1 when one failed. Runs in .venv (ONNX
 Runtime); PYTHON is one with torch and torchvision: Debian's /usr/bin/python3, or a venv."""
 import argparse
@@ -77,7 +77,7 @@ class Case:
     def time(self):
         options = self.options
         settings = Settings(options.viridian, pathlib.Path(options.work), options.threads, options.pin, 0, options.real_time)
-        systems = [System(settings, "viridian", self.bound, self.plan), System(settings, "onnxruntime", self.bound)]
+        systems = [System(settings, "viridian", self.bound, self.plan)] + [System(settings, peer, self.bound) for peer in options.peers]
         rows = orders(len(systems))
         for turn in range(options.rounds):
             for place in rows[turn % len(rows)]:
@@ -85,7 +85,7 @@ class Case:
         medians = [1e3 * statistics.median(t for turn in system.times for t in turn) for system in systems]
         for system in systems:
             system.close()
-        return medians, ratio_of_rounds(systems[1].times, systems[0].times)
+        return medians, [ratio_of_rounds(peer.times, systems[0].times) for peer in systems[1:]]
 
     def row(self):
         cells = [self.name, f"{self.exporter} {self.opset or ''}".strip()]
@@ -102,10 +102,11 @@ class Case:
             exported = self.optimise()
             planned = self.error_of_run(self.plan)
             good = bool(max(plain, exported) <= ALLOWED and planned <= self.allowed)
-            (ours, peer), (ratio, low, high) = self.time()
+            medians, ratios = self.time()
             return cells + ["ok" if good else "WRONG", f"{planned:.1e}", f"{exported:.1e}", "kept" if self.rewrites is None else str(self.rewrites),
                             "kept" if self.elapsed is None else f"{self.elapsed:.0f}",
-                            f"{ours:.2f}", f"{peer:.2f}", f"{ratio:.2f} ({low:.2f} to {high:.2f})"], good, ratio
+                            *(f"{median:.2f}" for median in medians),
+                            *(f"{ratio:.2f} ({low:.2f} to {high:.2f})" for ratio, low, high in ratios)], good, [ratio for ratio, *_ in ratios]
         except Exception as error:
             return cells + [f"FAILED: {error}"], False, None
 
@@ -133,7 +134,9 @@ def main():
     parser.add_argument("--kept-plans", action="store_true", help="optimise only what an earlier run with --keep did not")
     parser.add_argument("--real-time", action="store_true", help="time both sides with `chrt -f 10`")
     parser.add_argument("--pin", default="all", choices=["all", "none"], help="each thread on a processor of its own on both sides, or none")
+    parser.add_argument("--peers", default="onnxruntime", help="comma-separated: onnxruntime, openvino")
     options = parser.parse_args()
+    options.peers = options.peers.split(",")
     options.viridian = str(pathlib.Path(options.viridian).resolve())
     options.work = str(pathlib.Path(options.work).resolve())
     options.db = options.db or str(pathlib.Path(options.work) / "cost.db")
@@ -142,8 +145,9 @@ def main():
     if options.run_only:
         print("\n| model | exporter | outputs | plan against ONNX Runtime |\n|---|---|---|---|")
     else:
-        print("\n| model | exporter | outputs | plan, relative L2 | optimised .onnx in ONNX Runtime | rewrites | optimize s | "
-              "viridian ms | onnxruntime ms | onnxruntime / viridian |\n|---|---|---|---|---|---|---|---|---|---|")
+        heads = ["model", "exporter", "outputs", "plan, relative L2", "optimised .onnx in ONNX Runtime", "rewrites", "optimize s",
+                 *(f"{system} ms" for system in ["viridian", *options.peers]), *(f"{peer} / viridian" for peer in options.peers)]
+        print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     good, bad, skipped, ratios = 0, 0, 0, []
     names = options.models or call([options.torch, "export_model.py"], 120)
     for name in names.replace(",", "\n").split():
@@ -156,9 +160,8 @@ def main():
                 good, bad, skipped = good + (passed is True), bad + (passed is False), skipped + (passed is None)
                 ratios += [ratio] if ratio else []
     print(f"\n{good} passed, {bad} failed, {skipped} skipped (PyTorch does not export them, or ONNX Runtime does not run them)")
-    if ratios:
-        print(f"geometric mean of onnxruntime / viridian over {len(ratios)}: {geometric_mean(ratios):.3f}; "
-              f"below 1: {sum(r < 1 for r in ratios)}")
+    for peer, of_peer in zip(options.peers, zip(*ratios)):
+        print(f"geometric mean of {peer} / viridian over {len(of_peer)}: {geometric_mean(of_peer):.3f}; below 1: {sum(r < 1 for r in of_peer)}")
     sys.exit(bad != 0)
 
 

@@ -136,6 +136,21 @@ TEST(Typed, EveryOperationOnEveryType) {
         }
 }
 
+// ONNX has scalars there; networks also have tensors of one element, which may have more dims than x.
+TEST(Typed, ClipsByBoundsOfHigherRank) {
+    Random random(2);
+    const auto device = test_device(2);
+    for (const Dims& dims : {Dims{}, Dims{3}, Dims{2, 3}})
+        for (const Dims& bound : {Dims{1}, Dims{1, 1, 1}}) {
+            Built built;
+            const ElementType element = ElementType::f32;
+            std::vector<ValueId> inputs{built.add(random, element, dims)};
+            for (int i = 0; i < 2; ++i) inputs.push_back(built.add(random, element, bound));
+            built.graph.set_outputs({built.graph.add("Clip", inputs)});
+            expect_equal(*device, built, "Clip", tolerance_of(element));
+        }
+}
+
 TEST(Typed, CastsBetweenAllTypes) {
     Random random(2);
     const auto device = test_device();

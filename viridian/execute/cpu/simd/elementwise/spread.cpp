@@ -27,6 +27,8 @@ std::vector<MemoryLoop> memory_loops(const plan::Layout& layout, const Dims& dim
 }  // namespace
 
 std::optional<Spread> Spread::make(Dims own, const Dims& dims, const plan::Layout& layout) {
+    while (own.size() > dims.size() && own.front() == 1) own.erase(own.begin());  // Clip's bounds may be [1]
+    if (own.size() > dims.size()) return std::nullopt;
     own.insert(own.begin(), dims.size() - own.size(), 1);
     for (const auto& block : layout.blocks)
         if (own[block.dimension] != 1 && own[block.dimension] % block.size != 0) return std::nullopt;

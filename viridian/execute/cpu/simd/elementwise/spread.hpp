@@ -10,8 +10,9 @@ namespace viridian::execute::cpu::simd {
 
 class Spread {
   public:
-    // Spreads a row-major operand of dims `own` over a result of `dims` in a dense `layout`. Returns nothing
-    // if blocks of the result would read beyond the operand's end.
+    // Spreads a row-major operand of dims `own` over a result of `dims` in a dense `layout`. `own` may begin
+    // with extents of one that `dims` lacks. Returns nothing if `own` has more dims else, or if blocks of the
+    // result would read beyond the operand's end.
     static std::optional<Spread> make(graph::Dims own, const graph::Dims& dims, const plan::Layout& layout);
 
     // Returns elements [first, first + n) of the result's memory: where they lie, or copied into `scratch`.
