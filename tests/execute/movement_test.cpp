@@ -63,6 +63,53 @@ TEST(Movement, EveryOperatorMovesAsTheReferenceDoes) {
         }
 }
 
+// Every offered view, with the conversions that its layouts need, against the reference.
+void check_reshape(Device& device, Random& random, const Dims& from, const Dims& to) {
+    Graph graph;
+    const auto rank = static_cast<std::int64_t>(to.size());
+    const ValueId x = graph.add_input("x", f32(from));
+    graph.set_outputs({graph.add("Reshape", {x, graph.add_constant("shape", Tensor::i64({rank}, to))})});
+    EXPECT_THAT(check_region(device, graph, random, 0), testing::Contains("view"));
+}
+
+TEST(Movement, ReshapesAreViewsInEveryLayoutThatTheyOffer) {
+    Random random(7);
+    const auto device = test_device();
+    const std::vector<std::pair<Dims, Dims>> cases = {
+        {{2, 6, 20}, {2, 6, 4, 5}},    {{2, 6, 4, 5}, {2, 6, 20}}, {{1, 6, 4, 5}, {6, 20}},
+        {{2, 6, 4, 5}, {2, 3, 2, 20}}, {{2, 32, 1, 1}, {2, 32}},   {{1, 1, 6, 20}, {6, 4, 5, 1, 1}},
+        {{2, 6, 4, 5}, {12, 4, 5}},    {{2, 6, 4, 5}, {3, 80}},    {{1, 1, 1}, {1, 1, 1, 1}}};
+    for (const auto& [from, to] : cases) check_reshape(*device, random, from, to);
+    for (int i = 0; i < 100; ++i) {  // factors, multiplied differently on both sides
+        Dims sides[2] = {{1}, {1}};
+        for (int factor = 0; factor < 5; ++factor) {
+            const std::int64_t extent = random.between(1, 3);
+            for (Dims& side : sides)
+                if (random.chance(0.6))
+                    side.push_back(extent);
+                else
+                    side.back() *= extent;
+        }
+        check_reshape(*device, random, sides[0], sides[1]);
+    }
+}
+
+// The memory of tokens, [n, h·w, c], is that of an image with its channels last.
+TEST(Movement, TokensAreAnImageWithChannelsLast) {
+    const auto device = test_device();
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({2, 6, 20}));
+    graph.set_outputs(
+        {graph.add("Reshape", {x, graph.add_constant("shape", Tensor::i64({4}, Dims{2, 6, 4, 5}))})});
+    EXPECT_TRUE(infer_types(graph).ok());
+    const auto choices = device->choices(graph, plan::make_region(graph, graph::uses(graph), graph.nodes()));
+    ASSERT_TRUE(choices.ok());
+    EXPECT_TRUE(std::ranges::any_of(*choices, [](const plan::Choice& choice) {
+        return choice.aliasing == plan::Aliasing::view && choice.inputs[0].layout == plan::channels_last(3) &&
+               choice.outputs[0].layout == plan::channels_last(4);
+    }));
+}
+
 TEST(Movement, AConstantIsConcatenatedOnEitherSide) {
     Random random(4);
     const auto device = test_device(2);

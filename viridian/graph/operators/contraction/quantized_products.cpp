@@ -78,6 +78,16 @@ Result<double> one_number(const CallType& call, int i, double otherwise) {
     return array->floating() ? static_cast<double>(array->real[0]) : static_cast<double>(array->integer[0]);
 }
 
+// A zero point of the whole tensor; 0 without one.
+template <class CallType>
+Result<std::int64_t> one_integer(const CallType& call, int i) {
+    const auto* array = place(call, i);
+    if (array == nullptr) return std::int64_t{0};
+    if (array->count() != 1)
+        return wrong_shape("input {} of node `{}` must be one number", i, call.node.name);
+    return array->integer[0];
+}
+
 template <const InputIndices& places, class CallType>
 Result<void> multiply(CallType& call) {
     VIRIDIAN_TRY(prepare(call));
@@ -93,7 +103,7 @@ Result<void> multiply(CallType& call) {
     VIRIDIAN_TRY(const auto a_scale, per_line(place(call, places.a_scale), m, a_count, 1.0));
     VIRIDIAN_TRY(const auto b_scale, per_line(place(call, places.b_scale), n, b_count, 1.0));
     VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1));
-    VIRIDIAN_TRY(const double y_zero, one_number(call, places.y_zero, 0));
+    VIRIDIAN_TRY(const std::int64_t y_zero, one_integer(call, places.y_zero));
     std::size_t next = 0;
     for (std::size_t matrix = 0; matrix < from_a.size(); ++matrix)
         for (std::int64_t i = 0; i < m; ++i)
@@ -109,8 +119,7 @@ Result<void> multiply(CallType& call) {
                               minus(b.integer[static_cast<std::size_t>((from_b[matrix] * k + p) * n + j)],
                                     b_zero[column])));
                 const double level = static_cast<double>(sum) * a_scale[row] * b_scale[column] / y_scale;
-                y.integer[next++] =
-                    places.y_scale < 0 ? sum : saturated(y.type, level, static_cast<std::int64_t>(y_zero));
+                y.integer[next++] = places.y_scale < 0 ? sum : saturated(y.type, level, y_zero);
             }
     return {};
 }
@@ -156,13 +165,12 @@ Result<void> convolve_integers(CallType& call) {
     const std::int64_t filters = w.dims[0];
     const std::int64_t channels = w.dims[1];
     const std::int64_t per_group = filters / call.node.integer("group", 1);
-    VIRIDIAN_TRY(const double x_zero, one_number(call, places.a_zero, 0));
+    VIRIDIAN_TRY(const std::int64_t zero, one_integer(call, places.a_zero));
     VIRIDIAN_TRY(const double x_scale, one_number(call, places.a_scale, 1));
     VIRIDIAN_TRY(const auto w_zero, per_line(place(call, places.b_zero), filters, 1, std::int64_t{0}));
     VIRIDIAN_TRY(const auto w_scale, per_line(place(call, places.b_scale), filters, 1, 1.0));
     VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1));
-    VIRIDIAN_TRY(const double y_zero, one_number(call, places.y_zero, 0));
-    const auto zero = static_cast<std::int64_t>(x_zero);
+    VIRIDIAN_TRY(const std::int64_t y_zero, one_integer(call, places.y_zero));
     std::size_t next = 0;
     for (std::int64_t n = 0; n < x.dims[0]; ++n)
         for (std::int64_t m = 0; m < filters; ++m)
@@ -174,13 +182,14 @@ Result<void> convolve_integers(CallType& call) {
                         const std::int64_t cell = cells[static_cast<std::size_t>(o * kernel.count + k)];
                         if (cell < 0) continue;  // padded with the zero point
                         const std::int64_t plane = n * x.dims[1] + m / per_group * channels + c;
-                        sum += (x.integer[static_cast<std::size_t>(plane * from.count + cell)] - zero) *
-                               (w.integer[static_cast<std::size_t>((m * channels + c) * kernel.count + k)] -
-                                w_zero[filter]);
+                        const auto weight = static_cast<std::size_t>((m * channels + c) * kernel.count + k);
+                        sum = plus(
+                            sum,
+                            times(minus(x.integer[static_cast<std::size_t>(plane * from.count + cell)], zero),
+                                  minus(w.integer[weight], w_zero[filter])));
                     }
                 const double level = static_cast<double>(sum) * x_scale * w_scale[filter] / y_scale;
-                y.integer[next++] =
-                    places.y_scale < 0 ? sum : saturated(y.type, level, static_cast<std::int64_t>(y_zero));
+                y.integer[next++] = places.y_scale < 0 ? sum : saturated(y.type, level, y_zero);
             }
     return {};
 }

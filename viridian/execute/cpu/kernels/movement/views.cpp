@@ -33,19 +33,80 @@ plan::Choice view(const Task& task, const Layout& from, const std::vector<Layout
     return choice;
 }
 
-// Same order of elements, other dims: row-major on both sides. Blocked or channels-last images are row-major
-// too where every spatial extent is 1 (and blocks are full).
+// Axes that a Reshape splits, merges or keeps together: the first axes of `from` and of `to` that are left,
+// with equally many elements.
+struct AxisGroup {
+    std::vector<std::uint8_t> from, to;
+};
+
+// The finest groups, in order; none if an extent is 0.
+std::vector<AxisGroup> axis_groups(const Dims& from, const Dims& to) {
+    if (std::ranges::count(from, 0) > 0) return {};
+    std::vector<AxisGroup> groups;
+    std::size_t i = 0, o = 0;
+    const auto take = [](const Dims& dims, std::size_t& axis, std::vector<std::uint8_t>& axes) {
+        axes.push_back(static_cast<std::uint8_t>(axis));
+        return dims[axis++];
+    };
+    while (i < from.size() && o < to.size()) {
+        AxisGroup group;
+        std::int64_t read = take(from, i, group.from), written = take(to, o, group.to);
+        while (read != written) {
+            const bool reads = read < written;
+            if (reads ? i == from.size() : o == to.size()) return {};
+            (reads ? read : written) *= reads ? take(from, i, group.from) : take(to, o, group.to);
+        }
+        groups.push_back(std::move(group));
+    }
+    if (groups.empty()) return groups;
+    while (i < from.size()) take(from, i, groups.back().from);  // extents of 1
+    while (o < to.size()) take(to, o, groups.back().to);
+    return groups;
+}
+
+// The layouts of both sides of a Reshape whose memory has `layout` on one side, given as an order of axes.
+// Nothing if axes of one group lie apart in memory.
+std::optional<std::pair<Layout, Layout>> both_layouts(const std::vector<AxisGroup>& groups,
+                                                      const Layout& layout, bool is_from) {
+    std::vector<std::uint8_t> orders[2];
+    for (std::size_t place = 0; place < layout.order.size();) {
+        const auto group = std::ranges::find_if(groups, [&](const AxisGroup& one) {
+            return (is_from ? one.from : one.to).front() == layout.order[place];
+        });
+        if (group == groups.end()) return std::nullopt;
+        for (const std::uint8_t axis : is_from ? group->from : group->to)
+            if (place == layout.order.size() || layout.order[place++] != axis) return std::nullopt;
+        orders[0].insert(orders[0].end(), group->from.begin(), group->from.end());
+        orders[1].insert(orders[1].end(), group->to.begin(), group->to.end());
+    }
+    return std::pair{plan::permuted(orders[0]), plan::permuted(orders[1])};
+}
+
+// Same order of elements, other dims: row-major on both sides, or channels last on one of them, if no axis is
+// split or merged that lies apart in memory ([n, c, h·w] is [n, c, h, w]). Blocked images are row-major too
+// where every spatial extent is 1 (and blocks are full).
 std::vector<plan::Choice> reshapes(const Task& task) {
     const Dims from = task.dims(task.region.inputs[0]);
     const Dims to = task.dims(task.region.outputs[0]);
-    std::vector<Layout> same = {plan::plain(from.size())};
+    std::vector<plan::Choice> choices = {view(task, plan::plain(from.size()), {plan::plain(to.size())})};
+    const auto add = [&](const Layout& before, const Layout& after) {
+        const bool known = std::ranges::any_of(choices, [&](const plan::Choice& one) {
+            return one.inputs[0].layout == before && one.outputs[0].layout == after;
+        });
+        if (!known) choices.push_back(view(task, before, {after}));
+    };
     if (from.size() > 2 && std::all_of(from.begin() + 2, from.end(), [](auto d) { return d == 1; })) {
-        same.push_back(plan::channels_last(from.size()));
+        add(plan::channels_last(from.size()), plan::plain(to.size()));
         for (const std::int64_t block : {16, 8})
-            if (from[1] % block == 0) same.push_back(plan::channels_blocked(from.size(), block));
+            if (from[1] % block == 0) add(plan::channels_blocked(from.size(), block), plan::plain(to.size()));
     }
-    std::vector<plan::Choice> choices;
-    for (const Layout& layout : same) choices.push_back(view(task, layout, {plan::plain(to.size())}));
+    const auto groups = axis_groups(from, to);
+    for (const bool is_from : {true, false}) {
+        const std::size_t rank = (is_from ? from : to).size();
+        if (rank < 3) continue;
+        if (const auto both = both_layouts(groups, plan::channels_last(rank), is_from))
+            add(both->first, both->second);
+    }
     return choices;
 }
 
