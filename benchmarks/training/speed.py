@@ -8,7 +8,7 @@ processor of its own, and the first step of a turn does not count (benchmarks/me
 eager or compiled, in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
 holds weights, gradients, moments, activations and what else a step needs.
 `--kept` adds to the rows of earlier runs; those of the same step are replaced.
-`--prepare` starts every system once and times nothing: compiled code is then in FOLDER for the real run.
+`--prepare` starts PyTorch's modes once and times nothing: compiled code is then in FOLDER for the real run.
 """
 import argparse
 import json
@@ -29,6 +29,7 @@ from systems import Settings, System, torch_of  # noqa: E402
 from turns import geometric_mean, orders, ratio_of_rounds  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+OURS = ["viridian", "viridian:tuned"]  # the first kernels that fit, as `viridian train` takes, and those of `viridian train --tune`
 
 
 class Step:
@@ -76,7 +77,8 @@ class Comparison:
         theirs = int(Step.call(options.torch, HERE / "worker_training.py", "--parameters", name))
         if theirs != step.parameters:
             sys.exit(f"{name}: Viridian trains {step.parameters} elements, PyTorch {theirs}")
-        systems = [System(self.settings, system, step) for system in ["viridian", *(f"torch:{mode}" for mode in options.modes.split(","))]]
+        ours = [] if options.prepare else OURS  # prices are measured when nothing else runs
+        systems = [System(self.settings, system, step) for system in [*ours, *(f"torch:{mode}" for mode in options.modes.split(","))]]
         if not options.prepare:
             self.measure(name, systems)
         for system in systems:
@@ -95,7 +97,8 @@ class Comparison:
             every = [seconds for turn in system.times for seconds in turn]
             medians = [statistics.median(turn) for turn in system.times]
             self.rows.append({"task": name, "system": system.name, "median": statistics.median(every), "minimum": min(every),
-                              "low": min(medians), "high": max(medians), "ratio": ratio_of_rounds(systems[0].times, system.times),
+                              "low": min(medians), "high": max(medians),
+                              "ratios": {ours.name: ratio_of_rounds(ours.times, system.times) for ours in systems[:len(OURS)]},
                               "memory": system.growth(), "runs": len(every), "when": time.strftime("%H:%M on %-d %B %Y", time.gmtime())})
             print(f"{name:<26} {system.name:<20} {1e3 * self.rows[-1]['median']:10.2f} ms {self.rows[-1]['memory']:8.0f} MiB", flush=True)
         self.rows.sort(key=lambda row: list(TASKS).index(row["task"]))
@@ -115,23 +118,28 @@ class Comparison:
     def times(self):
         rows = []
         for row in self.rows:
-            ratio = "" if row["system"] == "viridian" else "{:.2f} ({:.2f} to {:.2f})".format(*row["ratio"])
+            ratios = ["" if row["system"] == ours else "{:.2f} ({:.2f} to {:.2f})".format(*row["ratios"][ours]) for ours in OURS]
             rows.append([row["task"], row["system"], f"{1e3 * row['median']:.2f}", f"{1e3 * row['low']:.2f} to {1e3 * row['high']:.2f}",
-                         f"{1e3 * row['minimum']:.2f}", ratio, f"{row['memory']:.0f}", row["runs"]])
-        return page.table(["step", "system", "median ms", "medians of turns", "minimum", "viridian's time / its", "memory MiB", "steps timed"], rows)
+                         f"{1e3 * row['minimum']:.2f}", *ratios, f"{row['memory']:.0f}", row["runs"]])
+        return page.table(["step", "system", "median ms", "medians of turns", "minimum", *(f"{ours}'s time / its" for ours in OURS), "memory MiB",
+                           "steps timed"], rows)
 
     def summary(self):
-        rows, ratios = [], []
+        rows, ratios = [], {ours: [] for ours in OURS}
         for name in dict.fromkeys(row["task"] for row in self.rows):
             of = self.of(name)
             exact = {system: row for system, row in of.items() if system.startswith("torch") and not system.endswith(".bf16")}
             best = min(exact, key=lambda system: exact[system]["median"])
             small = min(exact, key=lambda system: exact[system]["memory"])
-            ratios.append(exact[best]["ratio"][0])
-            rows.append([name, best, f"{ratios[-1]:.2f}", f"{of['viridian']['memory'] / exact[small]['memory']:.2f} ({small})"])
-        return page.table(["step", "PyTorch's fastest in f32", "viridian's time / its", "viridian's memory / PyTorch's least in f32"], rows) + (
-            f"\n\nViridian's time is {geometric_mean(ratios):.2f} times that of PyTorch's fastest mode in f32, in geometric mean over "
-            f"{len(ratios)} steps.")
+            for ours in OURS:
+                ratios[ours].append(exact[best]["ratios"][ours][0])
+            rows.append([name, best, *(f"{ratios[ours][-1]:.2f}" for ours in OURS),
+                         *(f"{of[ours]['memory'] / exact[small]['memory']:.2f} ({small})" for ours in OURS)])
+        heads = ["step", "PyTorch's fastest in f32", *(f"{ours}'s time / its" for ours in OURS),
+                 *(f"{ours}'s memory / PyTorch's least in f32" for ours in OURS)]
+        means = " and ".join(f"{geometric_mean(ratios[ours]):.2f} ({ours})" for ours in OURS)
+        return page.table(heads, rows) + (f"\n\nViridian's time is {means} times that of PyTorch's fastest mode in f32, in geometric mean over "
+                                          f"{len(rows)} steps.")
 
 
 def parsed():
@@ -164,7 +172,8 @@ def write(options, comparison):
         ("measured", comparison.measured()), ("meanwhile", comparison.meanwhile.text() + ", in the last run")])
     page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
                "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
-               "Viridian runs the step file with the first kernels that it offers, as `viridian train` does.",
+               "Viridian runs the step file with the first kernels that it offers, as `viridian train` does, and with those that "
+               "`viridian train --tune` chooses by their measured prices.",
                comparison.summary(), comparison.times(), settings)
 
 

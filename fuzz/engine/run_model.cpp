@@ -142,8 +142,8 @@ Result<void> take_alternative(graph::Graph& graph, Random& random) {
 
 Result<plan::Plan> make_plan(const graph::Graph& graph, Random& random) {
     search::AssignOptions options;
-    options.exact.most_entries = 1e5;
-    options.exact.time_limit = Seconds(0.2);
+    options.exact.most_entries = 1e4;
+    options.exact.time_limit = Seconds(0.02);
     VIRIDIAN_TRY(const search::Instance instance,
                  search::Instance::of(graph, made_up_prices(random.next()), options));
     search::Objective objective;

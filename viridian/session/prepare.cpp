@@ -140,6 +140,10 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
                                        allowances_text(options), optimize::weighs_joules(tuning.objective)));
     costs->price_for(model.graph);
     VIRIDIAN_TRY(costs->calibrate());
+    VIRIDIAN_TRY(const auto forecast, costs->forecast({model.graph}));
+    if (forecast && forecast->missing() > 0)
+        listener.note(fmt::format("{}; Ctrl-C keeps what was measured", forecast->text()));
+    costs->report_to(&listener, forecast ? &*forecast : nullptr);
     session.tuning = tuning;
     if (tuning.bf16 || request.max_error) {
         VIRIDIAN_TRY(session.planned,

@@ -8,12 +8,15 @@
 namespace viridian::cli {
 namespace {
 
-// Makes a graph ready on the processor, with the first kernels that it offers.
-Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options) {
+// Makes a graph ready on the processor: with the kernels that measure fastest if `listener` is given, else
+// with the first ones that it offers.
+Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options, Listener* listener) {
     VIRIDIAN_TRY(rewrite::simplify(graph));
     session::LoadedModel model;
     model.graph = std::move(graph);
-    VIRIDIAN_TRY(session::Session made, session::prepare(std::move(model), options));
+    VIRIDIAN_TRY(session::Session made, listener != nullptr
+                                            ? session::retune(std::move(model), options, 1, *listener)
+                                            : session::prepare(std::move(model), options));
     const auto owner = std::make_shared<session::Session>(std::move(made));
     return train::Ready{owner->planned.graph, {owner, owner->planned.executable.get()}};
 }
@@ -79,7 +82,7 @@ Result<train::NewHead> begun(const TrainOptions& options, graph::Graph model, co
     return made;
 }
 
-Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> start) {
+Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> start, Listener& listener) {
     VIRIDIAN_TRY(const FixedSizes sizes, fixed_sizes(options));
     const std::optional<std::int64_t> fixed = sizes.batch;
     if (!options.step.given("--context"))
@@ -116,7 +119,10 @@ Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> 
         VIRIDIAN_TRY(train::NewHead made, begun(options, std::move(model), *start));
         return std::move(made.network);
     };
-    task.prepare = [model = options.model](graph::Graph graph) { return ready(std::move(graph), model); };
+    task.prepare = [model = options.model, tune = options.tune, &listener](graph::Graph graph,
+                                                                           train::Runs runs) {
+        return ready(std::move(graph), model, tune && runs == train::Runs::often ? &listener : nullptr);
+    };
     return task;
 }
 

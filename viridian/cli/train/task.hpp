@@ -20,10 +20,12 @@ struct Start {
                                            const Start& start);
 
 // Opens the samples, and says how the network is read and made ready. The task reads `start` whenever it
-// makes the network. Sets options.model.batch if it is not given. Errors: those of data::open and of reading
+// makes the network, and tells `listener`, which must outlive it, of the kernels that --tune measures. Sets
+// options.model.batch if it is not given. Errors: those of data::open and of reading
 // the model; mismatch (a --batch that the model does not take; an evaluation file whose classes are not those
 // of training).
-[[nodiscard]] Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> start);
+[[nodiscard]] Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> start,
+                                          Listener& listener);
 
 // Says how the run trains, evaluates, and begins: fills `start`. `listener` hears which weights could not be
 // drawn. Errors: invalid_argument (options that do not fit together), those of batch_options(),

@@ -219,7 +219,7 @@ Result<Answer> run_train(TrainOptions options) {
     VIRIDIAN_TRY(check_options(options));
     const auto start = std::make_shared<Start>();
     TerminalListener listener;
-    VIRIDIAN_TRY(const train::Task task, task_of(options, start));
+    VIRIDIAN_TRY(const train::Task task, task_of(options, start, listener));
     VIRIDIAN_TRY(check_data_options_used(options, task));
     VIRIDIAN_TRY(train::RunOptions run, run_options(options, task, *start, listener));
     if (options.rate_finder) return run_rate_finder(options, task, run, listener);

@@ -101,6 +101,7 @@ std::map<std::string, std::string> written(const TrainOptions& o, bool follows_l
             {"--schedule", o.schedule},
             {"--epochs, which the rates of --schedule follow,", follows_length ? number(o.epochs) : ""},
             {"--seed", number(o.seed)},
+            {"--tune", number(o.tune)},
             {"--in-order", number(o.in_order)},
             {"--accumulate", number(o.accumulate)},
             {"--initialise", o.initialise ? number(*o.initialise) : ""},
@@ -138,6 +139,12 @@ void add_train_options(App app, TrainOptions& options) {
         .capture_default_str();
     app.add_option("--metric", options.metrics,
                    "What evaluations print: top-1, top-5, accuracy, f1:macro, perplexity, mse, …");
+    app.add_flag("--tune", options.tune,
+                 "Measure the step's kernels first and run those that make it fastest together, instead of "
+                 "the first ones that fit");
+    app.add_option("--db", options.model.database,
+                   "Cost database that keeps what --tune measures (default: ~/.cache/viridian/cost.db)")
+        .needs("--tune");
     add_first_weights(app, options);
     add_ends(app, options);
     app.add_option("--checkpoints", options.checkpoints, "Folder for checkpoints");

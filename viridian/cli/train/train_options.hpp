@@ -26,6 +26,7 @@ struct TrainOptions {
     std::optional<std::int64_t> initialise;  // the seed
     std::string initialise_as = "pytorch";
     std::int64_t head = 0;  // classes of a new last layer; 0: the model's own
+    bool tune = false;      // choose the kernels of the step by their measured times
     // What the run keeps, and when it ends.
     std::optional<double> average;  // decay of the moving average of weights
     int patience = 0;               // evaluations; 0: no early stop

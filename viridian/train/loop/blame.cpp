@@ -33,7 +33,7 @@ Result<std::optional<Blame>> first_in_forward(const Task& task, const RunOptions
         VIRIDIAN_TRY(const graph::Graph forward,
                      task.network(static_cast<std::int64_t>(part.draw.samples.size())));
         VIRIDIAN_TRY(graph::Graph watched, watched_forward(forward, options));
-        VIRIDIAN_TRY(Ready ready, task.prepare(std::move(watched)));
+        VIRIDIAN_TRY(Ready ready, task.prepare(std::move(watched), Runs::seldom));
         VIRIDIAN_TRY(Runner runner, Runner::make(std::move(ready)));
         VIRIDIAN_TRY(runner.set_states(states));
         const StepNumbers numbers{.seed = options.seed, .first_sample = part.draw.first};

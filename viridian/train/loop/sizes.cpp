@@ -6,7 +6,7 @@ Result<Runner> Sizes::ready(std::int64_t batch) {
     VIRIDIAN_TRY(graph::Graph graph, make_(batch));
     if (latest_ != nullptr)  // it has the states
         for (const graph::State& state : graph.states()) graph.set_first_value(state.before, graph::Tensor());
-    VIRIDIAN_TRY(Ready made, prepare_(std::move(graph)));
+    VIRIDIAN_TRY(Ready made, prepare_(std::move(graph), runners_.empty() ? Runs::often : Runs::seldom));
     return Runner::make(std::move(made));
 }
 

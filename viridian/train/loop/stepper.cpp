@@ -34,7 +34,7 @@ Result<graph::Graph> Stepper::make(std::int64_t batch) {
     }
     VIRIDIAN_TRY(gradient::AccumulatedStep made, gradient::accumulated_step(forward, options_.step));
     if (!apply_) {  // it is the same for every size of batch
-        VIRIDIAN_TRY(Ready ready, task_.prepare(std::move(made.apply)));
+        VIRIDIAN_TRY(Ready ready, task_.prepare(std::move(made.apply), Runs::often));
         VIRIDIAN_TRY(apply_, Runner::make(std::move(ready)));
     }
     step_ = std::move(made.accumulate);

@@ -23,6 +23,10 @@ struct Ready {
     std::shared_ptr<execute::Executable> executable;
 };
 
+// How often a graph will run: in most steps or samples, or for the last batch of an epoch and to find a
+// fault.
+enum class Runs : std::uint8_t { often, seldom };
+
 // A Task is what is trained, on what, and where.
 struct Task {
     // Returns the network for batches of this size. The first axis of each input is the batch.
@@ -30,7 +34,7 @@ struct Task {
     // The network takes no other batch than RunOptions::batch. The last, smaller batch of an epoch is then
     // left out, and that of an evaluation is filled up with samples that do not count.
     bool fixed_batch = false;
-    std::function<Result<Ready>(graph::Graph graph)> prepare;
+    std::function<Result<Ready>(graph::Graph graph, Runs runs)> prepare;
     data::Dataset samples;
     data::Subset training, evaluation;  // of the samples, unless evaluation has a dataset of its own
     std::optional<data::Dataset> evaluation_samples;
