@@ -140,7 +140,7 @@ void add_train_options(App app, TrainOptions& options) {
     app.add_option("--metric", options.metrics,
                    "What evaluations print: top-1, top-5, accuracy, f1:macro, perplexity, mse, …");
     app.add_flag("--tune", options.tune,
-                 "Measure the step's kernels first and run those that make it fastest together, instead of "
+                 "Measure the step's kernels first and run those that together take least time, instead of "
                  "the first ones that fit");
     app.add_option("--db", options.model.database,
                    "Cost database that keeps what --tune measures (default: ~/.cache/viridian/cost.db)")

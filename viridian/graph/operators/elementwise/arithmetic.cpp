@@ -105,12 +105,20 @@ constexpr auto power = [](auto& call) -> Result<void> {
     return {};
 };
 
-// Numbers of any kind, but no booleans: what their sum should be, ONNX does not say.
+// Numbers of one kind, but for Pow's exponent, and no booleans: what their sum should be, ONNX does not say.
 Result<void> infer_arithmetic(Inference& inference) {
-    for (std::size_t i = 0; i < inference.input_count(); ++i)
-        if (inference.has_input(i) && inference.element(i) == ElementType::boolean)
+    const ElementType first = inference.element(0);
+    for (std::size_t i = 0; i < inference.input_count(); ++i) {
+        if (!inference.has_input(i)) continue;
+        const ElementType own = inference.element(i);
+        if (own == ElementType::boolean)
             return fail(ErrorCode::mismatch, "add a Cast", "{} is given {}", inference.node().op,
                         text(inference.input(i)));
+        const bool known = own != ElementType::undefined && first != ElementType::undefined;
+        if (known && own != first && inference.node().op != op::Pow)
+            return fail(ErrorCode::mismatch, "add a Cast", "operands of types {} and {}", name_of(first),
+                        name_of(own));
+    }
     return infer_broadcast(inference);
 }
 
