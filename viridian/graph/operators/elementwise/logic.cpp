@@ -8,7 +8,22 @@
 namespace viridian::graph {
 namespace {
 
+bool takes_booleans(const Operator& op) {
+    return op == op::And || op == op::Or || op == op::Xor || op == op::Not;
+}
+
+Result<void> check_operands(const Inference& inference) {
+    if (!takes_booleans(inference.node().op)) return {};
+    for (std::size_t i = 0; i < inference.input_count(); ++i)
+        if (const ElementType own = inference.element(i);
+            own != ElementType::undefined && own != ElementType::boolean)
+            return fail(ErrorCode::mismatch, "add a Cast", "{} is given {}", inference.node().op,
+                        text(inference.input(i)));
+    return {};
+}
+
 Result<void> infer_comparison(Inference& inference) {
+    VIRIDIAN_TRY(check_operands(inference));
     VIRIDIAN_TRY(infer_broadcast(inference));
     inference.set(0, ElementType::boolean, inference.outputs()[0].shape);
     return {};
@@ -23,6 +38,7 @@ constexpr OperatorRow comparison(std::string_view name, const Precision& precisi
 }
 
 Result<void> infer_predicate(Inference& inference) {
+    VIRIDIAN_TRY(check_operands(inference));
     inference.set(0, ElementType::boolean, inference.shape(0));
     return {};
 }
