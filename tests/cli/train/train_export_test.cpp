@@ -176,7 +176,7 @@ TEST_F(TrainExport, AnEvaluationThatIsStoppedIsMadeUpFor) {
         options.checkpoints = folder_ + points;
         options.resume = true;
         const auto start = std::make_shared<Start>();
-        auto task = task_of(options, start);
+        auto task = task_of(options, start, listener);
         EXPECT_TRUE(task.ok()) << task.error().text();
         auto run = run_options(options, *task, *start, listener);
         EXPECT_TRUE(run.ok()) << run.error().text();

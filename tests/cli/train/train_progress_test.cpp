@@ -18,7 +18,7 @@ TEST_F(TrainProgress, EveryBatchOfAnEvaluationIsHeard) {
     options.epochs = 2;
     const auto start = std::make_shared<Start>();
     Hearing listener;
-    const auto task = task_of(options, start);
+    const auto task = task_of(options, start, listener);
     ASSERT_TRUE(task.ok()) << task.error().text();
     const auto run = run_options(options, *task, *start, listener);
     ASSERT_TRUE(run.ok()) << run.error().text();
