@@ -74,8 +74,10 @@ std::optional<std::pair<Layout, Layout>> both_layouts(const std::vector<AxisGrou
             return (is_from ? one.from : one.to).front() == layout.order[place];
         });
         if (group == groups.end()) return std::nullopt;
-        for (const std::uint8_t axis : is_from ? group->from : group->to)
-            if (place == layout.order.size() || layout.order[place++] != axis) return std::nullopt;
+        for (const std::uint8_t axis : is_from ? group->from : group->to) {
+            if (place == layout.order.size() || layout.order[place] != axis) return std::nullopt;
+            ++place;
+        }
         orders[0].insert(orders[0].end(), group->from.begin(), group->from.end());
         orders[1].insert(orders[1].end(), group->to.begin(), group->to.end());
     }
