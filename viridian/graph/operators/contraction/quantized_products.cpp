@@ -69,23 +69,14 @@ const auto* place(const CallType& call, int i) {
     return call.input(i < 0 ? 1000 : static_cast<std::size_t>(i));
 }
 
-template <class CallType>
-Result<double> one_number(const CallType& call, int i, double otherwise) {
+// A scale or a zero point of the whole tensor.
+template <class Number, class CallType>
+Result<Number> one_number(const CallType& call, int i, Number otherwise) {
     const auto* array = place(call, i);
     if (array == nullptr) return otherwise;
     if (array->count() != 1)
         return wrong_shape("input {} of node `{}` must be one number", i, call.node.name);
-    return array->floating() ? static_cast<double>(array->real[0]) : static_cast<double>(array->integer[0]);
-}
-
-// A zero point of the whole tensor; 0 without one.
-template <class CallType>
-Result<std::int64_t> one_integer(const CallType& call, int i) {
-    const auto* array = place(call, i);
-    if (array == nullptr) return std::int64_t{0};
-    if (array->count() != 1)
-        return wrong_shape("input {} of node `{}` must be one number", i, call.node.name);
-    return array->integer[0];
+    return array->floating() ? static_cast<Number>(array->real[0]) : static_cast<Number>(array->integer[0]);
 }
 
 template <const InputIndices& places, class CallType>
@@ -102,8 +93,8 @@ Result<void> multiply(CallType& call) {
     VIRIDIAN_TRY(const auto b_zero, per_line(place(call, places.b_zero), n, b_count, std::int64_t{0}));
     VIRIDIAN_TRY(const auto a_scale, per_line(place(call, places.a_scale), m, a_count, 1.0));
     VIRIDIAN_TRY(const auto b_scale, per_line(place(call, places.b_scale), n, b_count, 1.0));
-    VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1));
-    VIRIDIAN_TRY(const std::int64_t y_zero, one_integer(call, places.y_zero));
+    VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1.0));
+    VIRIDIAN_TRY(const std::int64_t y_zero, one_number(call, places.y_zero, std::int64_t{0}));
     std::size_t next = 0;
     for (std::size_t matrix = 0; matrix < from_a.size(); ++matrix)
         for (std::int64_t i = 0; i < m; ++i)
@@ -165,12 +156,12 @@ Result<void> convolve_integers(CallType& call) {
     const std::int64_t filters = w.dims[0];
     const std::int64_t channels = w.dims[1];
     const std::int64_t per_group = filters / call.node.integer("group", 1);
-    VIRIDIAN_TRY(const std::int64_t zero, one_integer(call, places.a_zero));
-    VIRIDIAN_TRY(const double x_scale, one_number(call, places.a_scale, 1));
+    VIRIDIAN_TRY(const std::int64_t zero, one_number(call, places.a_zero, std::int64_t{0}));
+    VIRIDIAN_TRY(const double x_scale, one_number(call, places.a_scale, 1.0));
     VIRIDIAN_TRY(const auto w_zero, per_line(place(call, places.b_zero), filters, 1, std::int64_t{0}));
     VIRIDIAN_TRY(const auto w_scale, per_line(place(call, places.b_scale), filters, 1, 1.0));
-    VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1));
-    VIRIDIAN_TRY(const std::int64_t y_zero, one_integer(call, places.y_zero));
+    VIRIDIAN_TRY(const double y_scale, one_number(call, places.y_scale, 1.0));
+    VIRIDIAN_TRY(const std::int64_t y_zero, one_number(call, places.y_zero, std::int64_t{0}));
     std::size_t next = 0;
     for (std::int64_t n = 0; n < x.dims[0]; ++n)
         for (std::int64_t m = 0; m < filters; ++m)
