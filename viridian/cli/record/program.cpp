@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 namespace viridian::cli {
@@ -92,7 +94,40 @@ void end(pid_t program, const TimeLimit& limit) {
     if (any_left(SIGTERM) && !wait_until(in(limit.grace), [&] { return !any_left(0); })) any_left(SIGKILL);
 }
 
+// Whether `name` is a file that may be run: 0, or the fault.
+int fault_of_file(const std::filesystem::path& name) {
+    if (::access(name.c_str(), X_OK) != 0) return errno;
+    std::error_code ignored;
+    return std::filesystem::is_directory(name, ignored) ? EACCES : 0;
+}
+// Whether posix_spawnp finds `name`: 0, or the fault. An empty folder of PATH is the current one.
+int fault_of(const std::string& name) {
+    if (name.find('/') != std::string::npos) return fault_of_file(name);
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : std::string(path) + ':');
+    int fault = ENOENT;
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const int here = fault_of_file(std::filesystem::path(folder) / name);
+        if (here == 0) return 0;
+        if (here == EACCES) fault = EACCES;
+    }
+    return fault;
+}
+
+Error cannot_start(const std::string& name, int fault) {
+    const bool renamed = name == "python" && fault_of("python3") == 0;  // as in Debian
+    return fail(ErrorCode::invalid_argument,
+                renamed ? "give `python3`, which is installed" : "check the command after `--`",
+                "`{}` cannot be started: {}", name, std::strerror(fault));
+}
+
 }  // namespace
+
+Result<void> find_program(const std::vector<std::string>& command) {
+    const int fault = fault_of(command[0]);
+    if (fault != 0) return cannot_start(command[0], fault);
+    return {};
+}
 
 Result<pid_t> start_program(const std::vector<std::string>& command,
                             const std::vector<std::string>& environment, bool output_to_error) {
@@ -112,9 +147,7 @@ Result<pid_t> start_program(const std::vector<std::string>& command,
         ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), variables.data());
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    if (fault != 0)
-        return fail(ErrorCode::invalid_argument, "check the command after `--`", "`{}` cannot be started: {}",
-                    command[0], std::strerror(fault));
+    if (fault != 0) return cannot_start(command[0], fault);
     return child;
 }
 

@@ -12,6 +12,10 @@
 
 namespace viridian::cli {
 
+// Looks for the program of `command` as `start_program` will, so that a name that is wrong is told before
+// anything is written. Errors: invalid_argument if there is none that may be run.
+[[nodiscard]] Result<void> find_program(const std::vector<std::string>& command);
+
 // Starts `command` with `environment` ("NAME=value" each) and returns its process id. If `output_to_error`,
 // its standard output goes to our standard error, because our standard output is for an answer in JSON.
 // Errors: invalid_argument if it cannot be started.

@@ -180,6 +180,7 @@ Result<Answer> run_record(const RecordOptions& options) {
     if (options.command.empty())
         return fail(ErrorCode::invalid_argument, "viridian record -o DIR -- CMD...",
                     "there is no command to record");
+    VIRIDIAN_TRY(find_program(options.command));
     VIRIDIAN_TRY(std::vector<meter::Meter> meters, open_meters_record(options));
     const Path path = Path(options.folder) / "power.csv";
     VIRIDIAN_TRY(const std::vector<std::string> environment,
