@@ -17,6 +17,25 @@ viridian record --cupti -o recorded -- true >record.log 2>&1 || true
 grep -q 'no process used CUDA' record.log || { cat record.log; fail "record --cupti does not find its library"; }
 viridian record -o recorded2 -- python3 -c 'print(sum(range(10**6)))'
 [ -s recorded2/power.csv ] || fail "record wrote nothing"
+[ -s /usr/share/doc/viridian/examples/systemd/viridian.service ] || fail "the unit for systemd is missing"
+viridian serve --metrics 127.0.0.1:19464 --token-file my.token >serve.log 2>&1 &
+serving=$!
+cat >scrape.py <<'PROGRAM'
+import time, urllib.request
+for attempt in range(100):
+    try:
+        request = urllib.request.Request("http://127.0.0.1:19464/metrics", headers={"Authorization": "Bearer " + open("my.token").read().strip()})
+        page = urllib.request.urlopen(request).read().decode()
+    except OSError:  # it is starting
+        time.sleep(0.2)
+        continue
+    joules = [line for line in page.splitlines() if line.startswith("viridian_energy_joules_total{")]
+    if joules:
+        raise SystemExit(print(*joules, sep="\n"))
+raise SystemExit("viridian serve told no joules")
+PROGRAM
+python3 scrape.py || { cat serve.log; fail "serve"; }
+kill $serving && wait $serving || true
 [ -s /usr/share/man/man1/viridian-optimize.1.gz ] && [ -s /usr/share/bash-completion/completions/viridian ] || fail "manual pages or completions are missing"
 
 get "$packages"/libviridian0*.deb "$packages"/libviridian-dev_*.deb g++ cmake ninja-build pkg-config
