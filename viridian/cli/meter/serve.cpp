@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "viridian/base/json.hpp"
 #include "viridian/cli/command.hpp"
@@ -45,14 +47,29 @@ class Signals {
     sigset_t set_{}, before_{};
 };
 
-// The socket that clients try first. Root's folder exists only while something runs there, so it is made.
+// The folder of a socket, made if it is not there, and removed at the end if it was made.
+class SocketFolder {
+  public:
+    explicit SocketFolder(Path folder)
+        : folder_(std::move(folder)), made_(::mkdir(folder_.c_str(), 0755) == 0) {}
+    ~SocketFolder() {
+        if (made_) ::rmdir(folder_.c_str());
+    }
+    SocketFolder(const SocketFolder&) = delete;
+    SocketFolder& operator=(const SocketFolder&) = delete;
+
+  private:
+    Path folder_;
+    bool made_;
+};
+
+// The socket that clients try first.
 Result<serve::Address> default_address() {
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     const std::optional<Path> socket = serve::default_socket(::geteuid(), runtime == nullptr ? "" : runtime);
     if (!socket)
         return fail(ErrorCode::missing_entry, "set it, or name a socket with --listen unix:PATH",
                     "XDG_RUNTIME_DIR does not name the folder for your sockets");
-    if (::geteuid() == 0) ::mkdir(socket->parent_path().c_str(), 0755);  // a failure shows when listening
     return serve::Address{.socket = *socket};
 }
 
@@ -103,6 +120,8 @@ Result<Answer> run_serve(const ServeOptions& options) {
     for (const meter::Meter& one : meters) names += (names.empty() ? "" : ", ") + one.name;
 
     const Signals signals;
+    std::optional<SocketFolder> folder;  // a failure to make it shows when listening
+    if (options.listen.empty() && ::geteuid() == 0) folder.emplace(how.listen.socket.parent_path());
     VIRIDIAN_TRY(const std::unique_ptr<serve::Server> server, serve::Server::open(std::move(meters), how));
     fmt::print(stderr, "listening on {} ({})\n", server->grpc_address(), names);
     if (!server->metrics_url().empty()) fmt::print(stderr, "metrics on {}\n", server->metrics_url());
