@@ -100,7 +100,7 @@ TEST_F(Bf16, WindowsApartAndInThePadding) {
                                                    {{3, 3}, {1, 1}, {3, 3, 0, 3}},
                                                    {{1, 1}, {2, 2}, {0, 0, 0, 0}},
                                                    {{1, 1}, {1, 1}, {1, 1, 1, 1}}})
-        for (const Dims& channels : {Dims{59, 35}, Dims{95, 1}, Dims{64, 64}}) {
+        for (const Dims& channels : {Dims{58, 35}, Dims{94, 1}, Dims{64, 64}}) {
             Graph graph;
             graph.set_outputs({graph.add("Conv",
                                          {graph.add_input("x", f32({1, channels[0], 17, 33})),
@@ -108,6 +108,17 @@ TEST_F(Bf16, WindowsApartAndInThePadding) {
                                          {{"strides", strides}, {"pads", pads}})});
             EXPECT_FALSE(check(graph, rounded_twice).empty());
         }
+}
+
+// oneDNN's kernels on products read channels in pairs, and with them a number that lies behind the last
+// pixel.
+TEST_F(Bf16, OddNumbersOfChannelsAreNotReadInPairs) {
+    for (const std::int64_t kernel : {1, 3}) {
+        Graph graph;
+        graph.set_outputs({graph.add("Conv", {graph.add_input("x", f32({1, 33, 17, 17})),
+                                              constant(graph, {16, 33, kernel, kernel})})});
+        EXPECT_THAT(check(graph, rounded_twice), testing::Each(testing::Not(testing::HasSubstr("brgconv"))));
+    }
 }
 
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.

@@ -183,6 +183,18 @@ TEST(ShapeOperators, KnownValues) {
     EXPECT_EQ(floats(unique[3]), (Floats{2, 2, 1}));
 }
 
+TEST(ShapeOperators, TooFewUpdatesAreRefusedBeforePlacesAreListed) {
+    constexpr std::int64_t many = 100'000;  // many slices of as many elements: no memory holds their places
+    const Case c{"ScatterND",
+                 {Tensor(ElementType::f32, {1, many}), Tensor(ElementType::i64, {many, 1}), iota({1})},
+                 {}};
+    const auto graph = graph_of(c, {Known::dims, Known::dims, Known::dims});
+    ASSERT_TRUE(graph.ok());
+    const auto result = evaluate(*graph, c.inputs);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::mismatch);
+}
+
 TEST(ShapeOperators, SymbolsSurviveReshape) {
     Graph graph;
     const ValueId x = graph.add_input("x", {ElementType::f32, Shape{Dimension("N"), 3, 4}});

@@ -184,14 +184,14 @@ double flop(const graph::Graph& graph, const Region& region) {
         const graph::Node& node = graph.node(id);
         if (find_operator(node) == nullptr) continue;
         std::vector<graph::TensorType> inputs, outputs;
-        for (const graph::ValueId v : node.inputs)
-            inputs.push_back(v == graph::ValueId::none ? graph::TensorType{} : graph.value(v).type);
-        for (const graph::ValueId v : node.outputs)
-            outputs.push_back(v == graph::ValueId::none ? graph::TensorType{} : graph.value(v).type);
-        const auto known = [](const graph::TensorType& t) {
-            return t.element == graph::ElementType::undefined || t.known();
+        bool known = true;  // what a node does not read or make has no type
+        const auto add = [&](ValueId v, std::vector<graph::TensorType>& to) {
+            to.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
+            known = known && (v == ValueId::none || to.back().known());
         };
-        if (std::ranges::all_of(inputs, known) && std::ranges::all_of(outputs, known))
+        for (const ValueId v : node.inputs) add(v, inputs);
+        for (const ValueId v : node.outputs) add(v, outputs);
+        if (known && node.output(0) != ValueId::none)
             sum += static_cast<double>(graph::flop({node, inputs, outputs}).value);
     }
     return sum;

@@ -12,16 +12,20 @@ Result<void> infer_scatter_scattering(Inference& inference) {
     return {};
 }
 
+// Writes one slice of the updates (input 2) to each of the slices of the data. The places are not listed
+// element by element: updates that are too few for their indices would make such a list of any length.
 template <class Scalar>
-Result<void> write(Call<Scalar>& call, const std::vector<std::int64_t>& to) {
+Result<void> write(Call<Scalar>& call, const SlicePlaces& places) {
     const Array<Scalar>& updates = *call.input(2);
     Array<Scalar> y = *call.input(0);
-    if (updates.type != y.type || static_cast<std::size_t>(updates.count()) != to.size())
-        return fail(ErrorCode::mismatch, "check the model's shapes", "{} updates for {} indices",
-                    updates.count(), to.size());
+    const auto size = static_cast<std::size_t>(places.size);
+    if (updates.type != y.type || static_cast<std::size_t>(updates.count()) != places.starts.size() * size)
+        return fail(ErrorCode::mismatch, "check the model's shapes",
+                    "{} updates for {} indices of {} elements each", updates.count(), places.starts.size(),
+                    places.size);
     const auto apply = [&](auto& elements, const auto& values, auto f) {
         for (std::size_t i = 0; i < values.size(); ++i) {
-            auto& element = elements[static_cast<std::size_t>(to[i])];
+            auto& element = elements[static_cast<std::size_t>(places.starts[i / size]) + i % size];
             element = f(element, values[i]);
         }
     };
@@ -50,16 +54,14 @@ Result<void> write(Call<Scalar>& call, const std::vector<std::int64_t>& to) {
 }
 
 constexpr auto scatter_elements = [](auto& call) -> Result<void> {
-    VIRIDIAN_TRY(const std::vector<std::int64_t> to, element_places(call));
-    return write(call, to);
+    SlicePlaces places;
+    VIRIDIAN_TRY(places.starts, element_places(call));
+    return write(call, places);
 };
 
 constexpr auto scatter_nd = [](auto& call) -> Result<void> {
     VIRIDIAN_TRY(const SlicePlaces places, slice_places(call, 0));
-    std::vector<std::int64_t> to;
-    for (const std::int64_t start : places.starts)
-        for (std::int64_t j = 0; j < places.size; ++j) to.push_back(start + j);
-    return write(call, to);
+    return write(call, places);
 };
 
 constexpr OperatorRow scatter(std::string_view name, Reference reference,

@@ -7,6 +7,7 @@
 #include "viridian/graph/operators/shape_rules.hpp"
 #include "viridian/graph/reference/prepare.hpp"
 #include "viridian/graph/reference/quantized.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -174,7 +175,7 @@ std::int64_t saturated(ElementType type, double level, std::int64_t zero) {
     const double low = is_signed(type) ? -high - 1 : 0;
     const double value = std::nearbyint(level) + static_cast<double>(zero);  // half to even
     if (!(value > low)) return static_cast<std::int64_t>(low);               // not a number, too
-    return static_cast<std::int64_t>(std::min(value, high));
+    return to_integer(std::min(value, high));
 }
 
 std::span<const OperatorRow> quantization_operators() {

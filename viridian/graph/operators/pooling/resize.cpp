@@ -9,6 +9,7 @@
 #include "viridian/graph/reference/interpolation.hpp"
 #include "viridian/graph/reference/lines.hpp"
 #include "viridian/graph/reference/prepare.hpp"
+#include "viridian/graph/reference/wrapping.hpp"
 
 namespace viridian::graph {
 namespace {
@@ -165,7 +166,7 @@ constexpr auto resize = [](auto& call) -> Result<void> {
         if (y.floating())
             y.real[i] = static_cast<Scalar>(values[i]);
         else
-            y.integer[i] = static_cast<std::int64_t>(values[i]);
+            y.integer[i] = to_integer(values[i]);
     return {};
 };
 

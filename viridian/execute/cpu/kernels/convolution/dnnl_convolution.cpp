@@ -56,8 +56,12 @@ convolution_forward::desc description(const ConvolutionShape& shape, algorithm k
 }
 
 // oneDNN 2.6.3's AMX convolutions were seen to read and write where they should not (wrong numbers, crashes)
-// where lines or pixels between windows are skipped, or a window lies in the padding alone.
-bool trusted(const ConvolutionShape& shape, std::string_view name) {
+// where lines or pixels between windows are skipped, or a window lies in the padding alone. In bf16 its
+// convolutions on products read channels in pairs, and so one number beyond the last pixel where the channels
+// are odd in number.
+bool trusted(const ConvolutionShape& shape, std::string_view name, ElementType source) {
+    if (name.starts_with("brgconv") && source == ElementType::bf16 && shape.source[1] / shape.groups % 2 != 0)
+        return false;
     if (!name.starts_with("brgconv") || name.find("amx") == std::string_view::npos) return true;
     const bool point = name.starts_with("brgconv_1x1");
     for (std::size_t d = 0; d < shape.spatial(); ++d) {
@@ -152,7 +156,7 @@ std::vector<plan::Choice> offers_dnnl_convolution(const Task& task) {
                     const PostOps& operations) {
                     const std::string name = implementation.impl_info_str();
                     if (!worth_offering(name)) return false;
-                    if (!trusted(*shape, name)) return false;
+                    if (!trusted(*shape, name, precision.source)) return false;
                     const bool gemm = name.find("gemm") != std::string::npos;
                     // oneDNN's gemm convolution with a residual is 10 to 70 times slower than without,
                     // depthwise 16 times slower than direct, in bf16 never the best.
