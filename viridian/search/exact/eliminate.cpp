@@ -42,8 +42,9 @@ class Eliminator {
 
   private:
     // A table waits in the bucket of that variable of its scope which goes first, moved to the end of the
-    // scope.
+    // scope. Variables with one state leave the scope: nothing depends on them.
     void place(Table table) {
+        std::erase_if(table.scope, [&](Variable v) { return problem_.states(v) == 1; });
         if (table.scope.empty()) {
             constant_ += table.entries[0];
             return;

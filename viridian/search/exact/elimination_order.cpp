@@ -14,6 +14,9 @@ class Orderer {
   public:
     Orderer(const Problem& problem, Rule rule) : problem_(problem), rule_(rule), neighbours_(problem.size()) {
         for (const Problem::Edge& edge : problem.edges()) {
+            // A variable with one state makes no table larger. The rate of an optimiser, for example, has
+            // one, and every update reads it.
+            if (problem.states(edge.a) == 1 || problem.states(edge.b) == 1) continue;
             neighbours_[edge.a].insert(edge.b);
             neighbours_[edge.b].insert(edge.a);
         }
