@@ -1,0 +1,189 @@
+// Kernels of convolutional steps in every layout: batch normalisation, and gradients of rectifiers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/greedy.hpp"
+#include "viridian/base/random.hpp"
+#include "viridian/execute/cpu/device.hpp"
+#include "viridian/gradient/differentiate.hpp"
+#include "viridian/gradient/term.hpp"
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/graph/infer.hpp"
+
+namespace viridian::train {
+namespace {
+
+using graph::Dims;
+using graph::ElementType;
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+
+std::unique_ptr<execute::Device> device_with(int threads) {
+    auto device = execute::make_cpu_device({.threads = threads, .pin = false, .allowances = {}});
+    EXPECT_TRUE(device.ok());
+    return *std::move(device);
+}
+
+Tensor drawn(const Dims& dims, Random& random, double low, double high) {
+    std::vector<float> values(static_cast<std::size_t>(*graph::element_count(dims)));
+    for (float& value : values) value = static_cast<float>(random.uniform(low, high));
+    return Tensor::f32(dims, values);
+}
+
+// The largest distance of two tensors, relative to the largest element of the second.
+double distance(const Tensor& a, const Tensor& b) {
+    double difference = 0, size = 1e-3;
+    for (std::int64_t i = 0; i < a.count(); ++i) {
+        difference = std::max(difference, std::abs(a.number(i) - b.number(i)));
+        size = std::max(size, std::abs(b.number(i)));
+    }
+    return difference / size;
+}
+
+// Takes the choice whose input has this layout, where one has; else the first.
+std::size_t in_layout(const std::string& layout, const std::vector<plan::Choice>& choices) {
+    for (std::size_t i = 0; i < choices.size(); ++i)
+        if (!choices[i].inputs.empty() && text(choices[i].inputs[0].layout) == layout) return i;
+    return 0;
+}
+
+// Batch normalisation of x [dims] with its gradients, and inputs for it.
+struct Normalization {
+    Graph graph;
+    std::vector<Tensor> inputs;
+};
+Normalization normalization(const Dims& dims, double mean) {
+    Normalization made;
+    Random random(5);
+    const auto add = [&](const char* name, const Dims& of, double low, double high) {
+        made.inputs.push_back(drawn(of, random, low, high));
+        return made.graph.add_input(name, {ElementType::f32, graph::shape_of(of)});
+    };
+    const Dims each = {dims[1]};
+    const ValueId x = add("x", dims, mean - 1, mean + 1), scale = add("scale", each, -1, 1),
+                  bias = add("bias", each, -1, 1), average = add("mean", each, -1, 1),
+                  variance = add("variance", each, 0.5, 2);
+    graph::Node node;
+    node.op = graph::op::BatchNormalization;
+    node.inputs = {x, scale, bias, average, variance};
+    node.attributes = {{"training_mode", std::int64_t{1}}};
+    const std::vector<ValueId> outputs = made.graph.node(made.graph.add_node(node, 3)).outputs;
+    made.graph.set_outputs(outputs);
+    EXPECT_TRUE(infer_types(made.graph).ok());
+    const ValueId u = add("u", dims, -1, 1);
+    const std::vector<ValueId> of = {x, scale, bias};
+    const std::vector<gradient::Seed> seeds = {{outputs[0], u}};
+    const auto gradients = differentiate(made.graph, of, seeds);
+    EXPECT_TRUE(gradients.ok());
+    std::vector<ValueId> all = outputs;
+    all.insert(all.end(), gradients->begin(), gradients->end());
+    made.graph.set_outputs(std::move(all));
+    EXPECT_TRUE(infer_types(made.graph).ok());
+    return made;
+}
+
+TEST(ChannelKernels, NormaliseBatchesInEveryLayout) {
+    for (const Dims& dims : {Dims{3, 20, 17, 19}, Dims{2, 64, 9, 9}, Dims{1, 300, 5, 7}, Dims{130, 8, 1, 1}})
+        for (const double mean : {0.0, 100.0}) {
+            const Normalization task = normalization(dims, mean);
+            const auto expected = graph::evaluate(task.graph, task.inputs);
+            ASSERT_TRUE(expected.ok()) << expected.error().text();
+            for (const std::string layout : {"nchw", "nhwc", "nChw16c", "nChw8c"}) {
+                std::vector<std::vector<Tensor>> of_threads;
+                for (const int threads : {1, 2, 3}) {
+                    std::string kernels;
+                    const auto run = run_greedily(*device_with(threads), task.graph, task.inputs,
+                                                  [&](const auto&, const auto& choices) {
+                                                      const std::size_t i = in_layout(layout, choices);
+                                                      kernels += text(choices[i].inputs[0].layout) + " ";
+                                                      return i;
+                                                  });
+                    ASSERT_TRUE(run.ok()) << run.error().text();
+                    if (dims[2] > 1) {
+                        EXPECT_EQ(kernels, layout + " " + layout + " ");
+                    }
+                    of_threads.push_back(run->outputs);
+                    for (std::size_t i = 0; i < expected->size(); ++i) {
+                        EXPECT_LE(distance(run->outputs[i], (*expected)[i]), mean == 0 ? 2e-6 : 2e-4)
+                            << layout << " output " << i;
+                        EXPECT_TRUE(run->outputs[i].same_bytes(of_threads[0][i]))
+                            << layout << ", " << threads << " threads, output " << i;
+                    }
+                }
+            }
+        }
+}
+
+// One rectifier's gradient, as the rule of the operator makes it.
+struct Rectified {
+    Graph graph;
+    std::vector<Tensor> inputs;
+};
+Rectified rectified(graph::KnownOperator op, const Dims& dims) {
+    Rectified made;
+    Random random(6);
+    const graph::TensorType type{ElementType::f32, graph::shape_of(dims)};
+    const ValueId x = made.graph.add_input("x", type);
+    std::vector<ValueId> inputs = {x};
+    if (op == graph::op::Clip) {
+        inputs.push_back(made.graph.add_constant("low", Tensor::scalar(-0.5F)));
+        inputs.push_back(made.graph.add_constant("high", Tensor::scalar(0.75F)));
+    }
+    const ValueId y = made.graph.add(op, inputs);
+    EXPECT_TRUE(infer_types(made.graph).ok());
+    const ValueId u = made.graph.add_input("u", type);
+    const std::vector<ValueId> of = {x};
+    const std::vector<gradient::Seed> seeds = {{y, u}};
+    const auto gradients = differentiate(made.graph, of, seeds);
+    EXPECT_TRUE(gradients.ok());
+    made.graph.set_outputs({y, (*gradients)[0]});
+    EXPECT_TRUE(infer_types(made.graph).ok());
+    made.inputs = {drawn(dims, random, -2, 2), drawn(dims, random, -1, 1)};
+    auto values = made.inputs[0].mutable_values<float>();
+    const float special[] = {0, -0.0F, -0.5F, 0.75F, std::nanf(""), HUGE_VALF, -HUGE_VALF};
+    std::ranges::copy(special, values.begin());
+    return made;
+}
+
+TEST(ChannelKernels, DifferentiateRectifiersInEveryLayout) {
+    for (const graph::KnownOperator op : {graph::op::Relu, graph::op::Clip}) {
+        const Rectified task = rectified(op, {3, 20, 17, 19});
+        const auto expected = graph::evaluate(task.graph, task.inputs);
+        ASSERT_TRUE(expected.ok()) << expected.error().text();
+        for (const std::string layout : {"nchw", "nhwc", "nChw16c", "nChw8c"}) {
+            const auto run =
+                run_greedily(*device_with(2), task.graph, task.inputs,
+                             [&](const auto&, const auto& choices) { return in_layout(layout, choices); });
+            ASSERT_TRUE(run.ok()) << run.error().text();
+            EXPECT_EQ(run->kernels[1].second, "simd:elementwise") << run->kernels[1].first;
+            EXPECT_TRUE(run->outputs[1].same_bytes((*expected)[1])) << op.name() << " " << layout;
+        }
+    }
+}
+
+// A file may give an operator of ours a body of its own, and then means that body.
+TEST(ChannelKernels, ComputeOtherBodiesOfRectifiersAsTheyAre) {
+    Graph graph;
+    gradient::Builder b(graph);
+    const graph::TensorType type{ElementType::f32, graph::shape_of({3, 40})};
+    const gradient::Term g = b.value(graph.add_input("g", type)), y = b.value(graph.add_input("y", type));
+    const std::vector<gradient::Term> made =
+        b.call(gradient::op::ReluGrad, {g, y}, {}, [](gradient::Builder&, const auto& in) {
+            return std::vector<gradient::Term>{where(in[0] > 0, in[1], 0)};  // g and y change places
+        });
+    graph.set_outputs({made[0].id});
+    ASSERT_TRUE(infer_types(graph).ok());
+    Random random(8);
+    const std::vector<Tensor> inputs = {drawn({3, 40}, random, -1, 1), drawn({3, 40}, random, -1, 1)};
+    const auto expected = graph::evaluate(graph, inputs);
+    ASSERT_TRUE(expected.ok()) << expected.error().text();
+    const auto run = run_greedily(*device_with(2), graph, inputs);
+    ASSERT_TRUE(run.ok()) << run.error().text();
+    EXPECT_NE(run->kernels[0].second, "simd:elementwise");
+    EXPECT_TRUE(run->outputs[0].same_bytes((*expected)[0]));
+}
+
+}  // namespace
+}  // namespace viridian::train
