@@ -171,6 +171,8 @@ TEST(TrainingKernels, GiveTheGradientsOfTheReference) {
              {"simd:maxpool", "MaxPoolGrad"},
              {"simd:gathergrad", "GatherGrad"},
              {"simd:program", "GeluGrad"},
+             {"simd:elementwise", "ReluGrad"},
+             {"simd:elementwise", "ClipGrad"},
              {"composed", "AveragePoolGrad"},
              {"composed", "GroupNormalizationGrad"},
              {"composed", "RMSNormalizationGrad"}})

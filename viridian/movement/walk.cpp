@@ -35,10 +35,10 @@ bool reduces(const graph::OperatorRow& row) {
 // known to walk so.
 std::optional<Alignment> alignment_of(const Node& node, const graph::OperatorRow& row) {
     if (row.elements == graph::Elements::pointwise) return Alignment::last;
-    if (one_of(node,
-               {op::Dropout, op::DropoutMask, op::GeluGrad, op::Softmax, op::LogSoftmax, op::SoftmaxGrad,
-                op::LogSoftmaxGrad, op::LayerNormalization, op::LayerNormalizationGradInput,
-                op::LayerNormalizationGradScale, op::RMSNormalization, op::RMSNormalizationGrad}))
+    if (one_of(node, {op::Dropout, op::DropoutMask, op::GeluGrad, op::ClipGrad, op::ReluGrad, op::Softmax,
+                      op::LogSoftmax, op::SoftmaxGrad, op::LogSoftmaxGrad, op::LayerNormalization,
+                      op::LayerNormalizationGradInput, op::LayerNormalizationGradScale, op::RMSNormalization,
+                      op::RMSNormalizationGrad}))
         return Alignment::last;
     if (one_of(node, {op::BatchNormalization, op::BatchNormalizationTraining, op::BatchNormalizationGrad,
                       op::InstanceNormalization}))

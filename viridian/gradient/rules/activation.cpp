@@ -23,6 +23,12 @@ void activate(Instance& i, graph::KnownOperator op, const Attributes& attributes
     i.apply(op, {i.input(i.extents(i.extent(0, 4)), domain)}, attributes);
 }
 
+// One operator, so that one kernel reads g and y once, in whatever layout they have.
+Terms relu(Site& s) {
+    return s.b.call(op::ReluGrad, {s.g(), s.y()}, {},
+                    [](Builder&, const Terms& in) -> Terms { return {where(in[1] > 0, in[0], 0)}; });
+}
+
 Terms leaky_relu(Site& s) { return {where(s.x() > 0, s.g(), s.g() * s.real("alpha", 0.01))}; }
 
 Terms p_relu(Site& s) {
@@ -122,8 +128,7 @@ std::vector<Rule> activation_rules() {
         return [op, kinks = std::move(kinks)](Instance& i) { activate(i, op, {}, kinks); };
     };
     return {
-        {op::Relu, "dx = g where y > 0, 0 elsewhere", piecewise,
-         [](Site& s) -> Terms { return {where(s.y() > 0, s.g(), 0)}; }, plain(op::Relu, {0})},
+        {op::Relu, "dx = g where y > 0, 0 elsewhere", piecewise, relu, plain(op::Relu, {0})},
         {op::LeakyRelu, "dx = g where x > 0, α·g elsewhere", piecewise, leaky_relu,
          with_alpha(op::LeakyRelu, {0.01, 0.3, -0.5})},
         {op::PRelu, "dx = g where x > 0, slope·g elsewhere; dslope = x·g where x <= 0", piecewise, p_relu,

@@ -79,6 +79,12 @@ Terms power(Site& s) {
 }
 
 Terms clip(Site& s) {
+    if (s.x(1) && s.x(2))
+        return s.b.call(op::ClipGrad, {s.g(), s.x(0), s.x(1), s.x(2)}, {},
+                        [](Builder& b, const Terms& in) -> Terms {
+                            const Term above = b.add(op::GreaterOrEqual, {in[1], in[2]});
+                            return {where(both(above, b.add(op::LessOrEqual, {in[1], in[3]})), in[0], 0)};
+                        });
     Term within;
     if (s.x(1)) within = s.b.add(op::GreaterOrEqual, {s.x(0), s.x(1)});
     if (s.x(2)) {

@@ -157,6 +157,7 @@ inline constexpr KnownOperator Xor{"Xor"};
 inline constexpr KnownOperator AveragePoolGrad{"AveragePoolGrad", "viridian"};
 inline constexpr KnownOperator BatchNormalizationGrad{"BatchNormalizationGrad", "viridian"};
 inline constexpr KnownOperator BatchNormalizationTraining{"BatchNormalizationTraining", "viridian"};
+inline constexpr KnownOperator ClipGrad{"ClipGrad", "viridian"};
 inline constexpr KnownOperator ConvGradInput{"ConvGradInput", "viridian"};
 inline constexpr KnownOperator ConvGradWeight{"ConvGradWeight", "viridian"};
 inline constexpr KnownOperator CrossEntropyGrad{"CrossEntropyGrad", "viridian"};
@@ -169,6 +170,7 @@ inline constexpr KnownOperator LayerNormalizationGradScale{"LayerNormalizationGr
 inline constexpr KnownOperator LogSoftmaxGrad{"LogSoftmaxGrad", "viridian"};
 inline constexpr KnownOperator MaxPoolGrad{"MaxPoolGrad", "viridian"};
 inline constexpr KnownOperator RMSNormalizationGrad{"RMSNormalizationGrad", "viridian"};
+inline constexpr KnownOperator ReluGrad{"ReluGrad", "viridian"};
 inline constexpr KnownOperator SoftmaxGrad{"SoftmaxGrad", "viridian"};
 // clang-format on
 

@@ -37,6 +37,10 @@ std::span<const OperatorRow> element_gradient_operators() {
         // Its Exp alone would deny bf16, but the slope lies between -0.2 and 1.2 and changes slowly.
         elementwise_row("GeluGrad", {2, 2}, nullptr, {},
                         {.domain = "viridian", .precision = precision::rounds_once}),
+        elementwise_row("ReluGrad", {2, 2}, nullptr, {},
+                        {.domain = "viridian", .precision = precision::rounds_once}),
+        elementwise_row("ClipGrad", {4, 4}, nullptr, {},
+                        {.domain = "viridian", .precision = precision::rounds_once}),
         movement_row("GatherGrad", {2, 2}, nullptr, {},
                      {.domain = "viridian",
                       .precision = precision::f32_statistics,

@@ -60,10 +60,10 @@ constexpr std::array unary = {
     EpilogueNamed{graph::op::Atanh, Function::atanh},
 };
 constexpr std::array binary = {
-    EpilogueNamed{graph::op::Add, Function::add}, EpilogueNamed{graph::op::Sub, Function::sub},
-    EpilogueNamed{graph::op::Mul, Function::mul}, EpilogueNamed{graph::op::Div, Function::div},
-    EpilogueNamed{graph::op::Min, Function::min}, EpilogueNamed{graph::op::Max, Function::max},
-    EpilogueNamed{graph::op::Pow, Function::pow},
+    EpilogueNamed{graph::op::Add, Function::add}, EpilogueNamed{graph::op::Sum, Function::add},
+    EpilogueNamed{graph::op::Sub, Function::sub}, EpilogueNamed{graph::op::Mul, Function::mul},
+    EpilogueNamed{graph::op::Div, Function::div}, EpilogueNamed{graph::op::Min, Function::min},
+    EpilogueNamed{graph::op::Max, Function::max}, EpilogueNamed{graph::op::Pow, Function::pow},
 };
 
 bool is_f32(const Task& task, ValueId id) {
@@ -106,6 +106,67 @@ std::optional<EpilogueStep> unary_step(const Task& task, const Node& node) {
                 static_cast<float>(node.get(named.alpha_name, static_cast<double>(named.alpha))),
                 static_cast<float>(node.get(named.beta_name, static_cast<double>(named.beta)))};
     return std::nullopt;
+}
+
+// Returns the only node of `body` with this operator, or null.
+const Node* only(const graph::Graph& body, graph::KnownOperator op) {
+    const Node* found = nullptr;
+    for (const graph::NodeId id : body.nodes()) {
+        if (body.node(id).op != op) continue;
+        if (found != nullptr) return nullptr;
+        found = &body.node(id);
+    }
+    return found;
+}
+
+bool is_zero(const graph::Graph& body, ValueId id) {
+    const graph::Tensor* constant = body.constant(id);
+    return constant != nullptr && constant->count() == 1 && constant->number(0) == 0;
+}
+
+// Returns what decides where the gradient passes, if the body is Where(…, g, 0) with `nodes` nodes in all and
+// g is its first input. A file may give any body to an operator of the domain `viridian`.
+const Node* passing(const graph::Graph& body, std::size_t nodes) {
+    const Node* where = only(body, graph::op::Where);
+    if (where == nullptr || body.nodes().size() != nodes || where->inputs.size() != 3 ||
+        body.outputs().size() != 1 || body.outputs()[0] != where->outputs[0] ||
+        where->inputs[1] != body.inputs()[0] || !is_zero(body, where->inputs[2]))
+        return nullptr;
+    return body.producer(where->inputs[0]);
+}
+
+// ReluGrad: the gradient where y > 0.
+bool passes_where_positive(const graph::Graph& body) {
+    const Node* condition = body.inputs().size() == 2 ? passing(body, 2) : nullptr;
+    return condition != nullptr && condition->op == graph::op::Greater &&
+           condition->inputs[0] == body.inputs()[1] && is_zero(body, condition->inputs[1]);
+}
+
+// ClipGrad: the gradient where x lies within the bounds.
+bool passes_within_bounds(const graph::Graph& body) {
+    const Node* condition = body.inputs().size() == 4 ? passing(body, 4) : nullptr;
+    if (condition == nullptr || condition->op != graph::op::And) return false;
+    const Node *above = only(body, graph::op::GreaterOrEqual), *below = only(body, graph::op::LessOrEqual);
+    const std::vector<ValueId>& in = body.inputs();
+    return above != nullptr && below != nullptr && body.producer(condition->inputs[0]) == above &&
+           body.producer(condition->inputs[1]) == below && above->inputs == std::vector{in[1], in[2]} &&
+           below->inputs == std::vector{in[1], in[3]};
+}
+
+// The gradient of a piecewise linear function, as a step on the gradient x that arrives.
+std::optional<EpilogueStep> gradient_step(const Task& task, const Node& node, ValueId x) {
+    if (node.bodies.size() != 1 || node.inputs.size() < 2 || node.inputs[0] != x || node.inputs[1] == x ||
+        !is_f32(task, node.inputs[1]))
+        return std::nullopt;
+    const graph::Dims dims = task.dims(x);
+    if (task.dims(node.inputs[1]) != dims || task.dims(node.outputs[0]) != dims) return std::nullopt;
+    const graph::Graph& body = *node.bodies[0];
+    if (node.op == graph::op::ReluGrad && passes_where_positive(body))
+        return EpilogueStep{Function::relu_gradient, 0, 0, node.inputs[1]};
+    if (node.op != graph::op::ClipGrad || !passes_within_bounds(body)) return std::nullopt;
+    const auto low = scalar(task, node.input(2), 0), high = scalar(task, node.input(3), 0);
+    if (!low || !high) return std::nullopt;
+    return EpilogueStep{Function::clip_gradient, *low, *high, node.inputs[1]};
 }
 
 // A gate at node i of the region, x·f(x), as one step.
@@ -161,9 +222,8 @@ bool keeps_zero(const EpilogueStep& step) {
 }
 
 std::optional<EpilogueStep> as_step(const Task& task, const Node& node, ValueId x) {
-    if (!node.op.domain().empty() || node.outputs.size() != 1 || !is_f32(task, x) ||
-        !is_f32(task, node.outputs[0]))
-        return std::nullopt;
+    if (node.outputs.size() != 1 || !is_f32(task, x) || !is_f32(task, node.outputs[0])) return std::nullopt;
+    if (!node.op.domain().empty()) return gradient_step(task, node, x);
     if (node.input(0) == x && task.dims(x) == task.dims(node.outputs[0]))
         if (auto step = unary_step(task, node)) return step;
     if (node.inputs.size() != 2) return std::nullopt;

@@ -58,6 +58,8 @@ enum class Function : std::uint8_t {
     min,
     max,
     pow,
+    relu_gradient,  // operand > 0 ? x : 0
+    clip_gradient,  // alpha <= operand <= beta ? x : 0
 };
 [[nodiscard]] constexpr bool is_binary(Function f) { return f >= Function::add; }
 

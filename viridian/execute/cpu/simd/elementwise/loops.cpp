@@ -285,6 +285,15 @@ void binary(const EpilogueStep& step, float* to, const float* a, const float* b,
         case Function::max:
             return zip(to, a, b, n,
                        [](V x, V y) HWY_ATTR { return hn::IfThenElse(hn::IsNaN(x), x, hn::Max(x, y)); });
+        case Function::relu_gradient:
+            return zip(to, a, b, n,
+                       [](V x, V y) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x); });
+        case Function::clip_gradient: {
+            const V low = hn::Set(D(), step.alpha), high = hn::Set(D(), step.beta);
+            return zip(to, a, b, n, [=](V x, V y) HWY_ATTR {
+                return hn::IfThenElseZero(hn::And(hn::Ge(y, low), hn::Le(y, high)), x);
+            });
+        }
         default:
             return;
     }
