@@ -156,7 +156,7 @@ def optimize(model: Any, example_inputs: Any = None, *, objective: str = "time",
 
 def load(file: str | os.PathLike[str], **options: Any) -> Network | Sizes:
     """Opens what `save` wrote: the .plan.json of an `Optimized`, the .onnx that it lies beside, or the folder of
-    `OptimizedSizes`. Any other .onnx file runs on the first kernels. `options` are those of InferenceSession."""
+    `OptimizedSizes`. Any other .onnx file runs on kernels chosen by estimated prices. `options` are those of InferenceSession."""
     path = os.fspath(file)
     if os.path.isdir(path):
         return Sizes([Network(InferenceSession(plan, **options)) for plan in plans_in(path)])

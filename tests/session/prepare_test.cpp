@@ -63,5 +63,24 @@ TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
     EXPECT_GT(prove::relative_error((*second)[0], (*exact)[0][0]), 1e-4) << "it rounded";
 }
 
+// Prices are estimated, so the same kernels are chosen every time.
+TEST(Prepare, AModelWithoutAPlanRunsFused) {
+    graph::Graph graph;
+    const graph::TensorType type{graph::ElementType::f32, graph::shape_of({8, 32, 28, 28})};
+    const auto x = graph.add_input("x", type), other = graph.add_input("other", type);
+    const auto sum = graph.add("Add", {x, other});
+    graph.set_outputs({graph.add("Mul", {graph.add("Relu", {sum}), other})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    std::vector<plan::Plan> plans;
+    for (int i = 0; i < 2; ++i) {
+        const auto session = prepare({{}, graph, nullptr, {}}, {});
+        ASSERT_TRUE(session.ok()) << session.error().text();
+        plans.push_back(session->planned.plan);
+    }
+    EXPECT_EQ(plans[0].steps.size(), 1U);
+    EXPECT_EQ(plans[0].assignment.solver, "exact");
+    EXPECT_EQ(plans[0].assignment.regions[0].choice, plans[1].assignment.regions[0].choice);
+}
+
 }  // namespace
 }  // namespace viridian::session

@@ -6,7 +6,7 @@
 #include "viridian/optimize/options.hpp"
 #include "viridian/optimize/prove_plan.hpp"
 #include "viridian/plan/precision.hpp"
-#include "viridian/profile/unpriced.hpp"
+#include "viridian/profile/estimated.hpp"
 #include "viridian/prove/inputs.hpp"
 #include "viridian/search/assign/solvers.hpp"
 #include "viridian/session/session.hpp"
@@ -43,18 +43,28 @@ Result<void> check_together(const graph::Graph& graph, const plan::Plan& plan) {
                 fits.error().message);
 }
 
-// The first kernels that are offered.
-Result<Session> prepare_first(LoadedModel model, const ModelOptions& options) {
-    Session session;
-    VIRIDIAN_TRY(session.device, open_device(options));
-    search::AssignOptions solver;
-    solver.solver = &search::first_solver;
-    VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr,
-                                                         profile::unpriced(*session.device), {}, solver));
+Result<Session> ready(Session session, const ModelOptions& options) {
     VIRIDIAN_TRY(check_memory(session.planned.graph, session.planned.plan, options));
     VIRIDIAN_TRY(session.planned.executable,
                  session.device->prepare_consuming(session.planned.graph, session.planned.plan));
     return session;
+}
+
+// The kernels that take least time by estimated prices. The same model on the same machine always gets the
+// same kernels: where dynamic programming is too large to end, the first ones that are offered, not the best
+// that some time allows.
+Result<Session> prepare_estimated(LoadedModel model, const ModelOptions& options) {
+    Session session;
+    VIRIDIAN_TRY(session.device, open_device(options));
+    search::AssignOptions solver;
+    solver.exact = {.most_entries = 1e7, .time_limit = Seconds(0), .tolerance = 0, .cancelled = {}};
+    auto planned =
+        optimize::make_planned(model.graph, nullptr, profile::estimated(*session.device), {}, solver);
+    if (!planned.ok() && optimize::tells_of_no_plan(planned.error()))
+        return prepare_apart(std::move(model), options);
+    model.graph = graph::Graph();  // the copy that is planned holds the weights alone
+    VIRIDIAN_TRY(session.planned, std::move(planned));
+    return ready(std::move(session), options);
 }
 
 // bf16 as the plan's user allowed it, if this processor has it.
@@ -93,8 +103,18 @@ Result<PlannedModel> proven(const graph::Graph& graph, const ModelOptions& optio
 
 }  // namespace
 
+Result<Session> prepare_apart(LoadedModel model, const ModelOptions& options) {
+    Session session;
+    VIRIDIAN_TRY(session.device, open_device(options));
+    search::AssignOptions solver;
+    solver.solver = &search::first_solver;
+    VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr,
+                                                         profile::estimated(*session.device), {}, solver));
+    return ready(std::move(session), options);
+}
+
 Result<Session> prepare(LoadedModel model, ModelOptions options) {
-    if (model.sidecar == nullptr) return prepare_first(std::move(model), options);
+    if (model.sidecar == nullptr) return prepare_estimated(std::move(model), options);
     VIRIDIAN_TRY(plan::Plan plan, plan::plan_from_json(model.graph, *model.sidecar));
     if (options.threads == 0) options.threads = plan.threads;
     Session session;

@@ -36,13 +36,17 @@ struct Tuning {
 struct Session {
     std::unique_ptr<execute::Device> device;
     optimize::PlannedModel planned;
-    std::optional<Tuning> tuning;  // absent if the kernels are those of the plan, or the first ones
+    std::optional<Tuning> tuning;  // absent if the kernels are those of the plan, or follow from estimates
 };
 
-// Makes the plan's kernels ready; without a plan, the first kernels that the device offers. Errors:
-// malformed for a plan that was changed; mismatch for another model, another machine, or kernels that do
-// not do what the plan gives them to do.
+// Makes the plan's kernels ready; without a plan, those that are best by estimated prices
+// (profile/estimated.hpp). Errors: malformed for a plan that was changed; mismatch for another model, another
+// machine, or kernels that do not do what the plan gives them to do.
 [[nodiscard]] Result<Session> prepare(LoadedModel model, ModelOptions options);
+
+// Makes the model ready with every node by itself, by the first kernel that the device offers. Errors: those
+// of prepare().
+[[nodiscard]] Result<Session> prepare_apart(LoadedModel model, const ModelOptions& options);
 
 // Chooses kernels anew for this machine and for the request of the plan (without a plan: least time). If
 // bf16 is allowed or an error bound was asked for, the plan is proven against the graph on inputs made from

@@ -119,7 +119,7 @@ Result<Measured> measure(session::LoadedModel model, const session::ModelOptions
     constexpr double wanted_seconds = 4;
     VIRIDIAN_TRY(const std::vector<graph::Tensor> inputs, model_inputs(model.graph, {}, 1));
     const execute::PinnedCaller pinned(options.pin);
-    VIRIDIAN_TRY(const session::Session session, session::prepare(std::move(model), options));
+    VIRIDIAN_TRY(const session::Session session, session::prepare_apart(std::move(model), options));
     Measured result{.threads = session.device->threads(), .seconds = {}, .peaks = {}, .ceiling = {}};
     VIRIDIAN_TRY(result.peaks, execute::probe_peaks(result.threads));
     result.ceiling = ceiling_of(result.peaks, result.threads);

@@ -19,7 +19,6 @@
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/optimize/reference_share.hpp"
 #include "viridian/profile/measure_runs.hpp"
-#include "viridian/profile/unpriced.hpp"
 #include "viridian/prove/proof.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 #include "viridian/session/session.hpp"

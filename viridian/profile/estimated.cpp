@@ -1,0 +1,72 @@
+#include "viridian/profile/estimated.hpp"
+
+#include <algorithm>
+
+namespace viridian::profile {
+namespace {
+
+constexpr double bytes_per_second = 12e9, flop_per_second = 60e9;  // of one thread
+constexpr double start_seconds = 2e-6;                             // of a kernel
+constexpr double of_later_kernel = 0.1;  // more, for each kernel that is listed before
+constexpr double of_own_buffer = 0.02;   // more, than in the buffer of an input
+
+double bytes_of(const graph::Graph& graph, const std::vector<graph::ValueId>& values) {
+    double bytes = 0;
+    for (const graph::ValueId id : values)
+        if (const graph::TensorType& type = graph.value(id).type; type.known())
+            bytes += static_cast<double>(
+                plan::buffer_bytes({plan::plain(type.dims().size()), type.element, {}}, type.dims()));
+    return bytes;
+}
+
+// Views and joins in place have no work to do.
+bool has_no_work(const plan::Choice& choice) {
+    return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
+}
+
+// Epilogues of some libraries make 0 of a NaN. In a training step that would hide that the data are none, so
+// there no rectifier is computed together with what comes before it.
+bool hides_nan(const graph::Graph& graph, const plan::Region& region) {
+    if (graph.states().empty()) return false;
+    return std::any_of(region.nodes.begin() + 1, region.nodes.end(), [&](graph::NodeId id) {
+        return graph.node(id).op == graph::op::Relu || graph.node(id).op == graph::op::Clip;
+    });
+}
+
+}  // namespace
+
+cost::PriceSource estimated(execute::Device& device) {
+    const double threads = device.threads();
+    return {[&device, threads](const graph::Graph& graph,
+                               const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+                if (hides_nan(graph, region)) return std::vector<cost::PricedChoice>();
+                VIRIDIAN_TRY(std::vector<plan::Choice> choices, device.choices(graph, region));
+                const double bytes = bytes_of(graph, region.inputs) + bytes_of(graph, region.constants) +
+                                     bytes_of(graph, region.outputs);
+                const double least =
+                    std::max(bytes / bytes_per_second, plan::flop(graph, region) / flop_per_second) / threads;
+                std::vector<cost::PricedChoice> priced;
+                std::vector<std::string> names;
+                for (plan::Choice& choice : choices) {
+                    if (choice.aliasing == plan::Aliasing::overwrite && !region.dies[choice.overwritten])
+                        continue;
+                    const auto found = std::ranges::find(names, choice.kernel);
+                    const auto rank = static_cast<double>(found - names.begin());
+                    if (found == names.end()) names.push_back(choice.kernel);
+                    double factor = 1 + of_later_kernel * rank;
+                    if (choice.aliasing == plan::Aliasing::none) factor += of_own_buffer;
+                    const Seconds seconds{has_no_work(choice) ? 0 : start_seconds + least * factor};
+                    priced.push_back({std::move(choice), {seconds, seconds, seconds, {}}});
+                }
+                return priced;
+            },
+            [threads](const graph::Dims& dims, const plan::Format& from,
+                      const plan::Format& to) -> Result<cost::Price> {
+                const auto bytes =
+                    static_cast<double>(plan::buffer_bytes(from, dims) + plan::buffer_bytes(to, dims));
+                const Seconds seconds{start_seconds + bytes / bytes_per_second / threads};
+                return cost::Price{seconds, seconds, seconds, {}};
+            }};
+}
+
+}  // namespace viridian::profile
