@@ -58,11 +58,12 @@ class Cnn(nn.Module):
 
 
 class Layer(nn.Module):
-    """A block of GPT-2: normalisation before each branch, a causal mask, dropout on attention weights and on both branches."""
+    """A block of GPT-2: normalisation before each branch, a causal mask, dropout on attention weights and on both branches.
+    `fused`: attention is one operator of PyTorch's."""
 
-    def __init__(self, width, heads, dropout):
+    def __init__(self, width, heads, dropout, fused):
         super().__init__()
-        self.heads, self.size = heads, width // heads
+        self.heads, self.size, self.fused = heads, width // heads, fused
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention, self.projection = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
@@ -71,18 +72,21 @@ class Layer(nn.Module):
     def forward(self, x, hidden):
         parts = self.attention(self.norm1(x)).split(x.shape[2], 2)
         q, k, v = (part.view(x.shape[0], x.shape[1], self.heads, self.size).transpose(1, 2) for part in parts)
-        weights = self.dropout(torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(self.size) + hidden, -1))
-        x = x + self.dropout(self.projection((weights @ v).transpose(1, 2).reshape(x.shape)))
+        if self.fused:
+            attended = nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout.p if self.training else 0, is_causal=True)
+        else:
+            attended = self.dropout(torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(self.size) + hidden, -1)) @ v
+        x = x + self.dropout(self.projection(attended.transpose(1, 2).reshape(x.shape)))
         return x + self.dropout(self.down(nn.functional.gelu(self.up(self.norm2(x)), approximate="tanh")))
 
 
 class Transformer(nn.Module):
     """Scores of the next token of a text. The output matrix is that of the words, as in GPT-2."""
 
-    def __init__(self, tokens=64, width=64, heads=4, layers=2, context=32, dropout=0.1):
+    def __init__(self, tokens=64, width=64, heads=4, layers=2, context=32, dropout=0.1, places=None, fused=False):
         super().__init__()
-        self.words, self.places = nn.Embedding(tokens, width), nn.Embedding(context, width)
-        self.layers = nn.ModuleList(Layer(width, heads, dropout) for _ in range(layers))
+        self.words, self.places = nn.Embedding(tokens, width), nn.Embedding(places or context, width)
+        self.layers = nn.ModuleList(Layer(width, heads, dropout, fused) for _ in range(layers))
         self.norm, self.dropout = nn.LayerNorm(width), nn.Dropout(dropout)
         self.register_buffer("order", torch.arange(context), persistent=False)
         self.register_buffer("hidden", torch.triu(torch.full((context, context), -1e4), 1), persistent=False)

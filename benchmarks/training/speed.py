@@ -5,7 +5,7 @@ speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eage
 
 Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
 processor of its own, and the first step of a turn does not count (benchmarks/method.md, "How systems are compared"). PyTorch is
-eager or compiled, in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
+eager or compiled, with attention in parts or *fused* (GPT-2), in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
 holds weights, gradients, moments, activations and what else a step needs.
 `--kept` adds to the rows of earlier runs; those of the same step are replaced.
 `--prepare` starts PyTorch's modes once and times nothing: compiled code is then in FOLDER for the real run.
@@ -29,7 +29,7 @@ from systems import Settings, System, torch_of  # noqa: E402
 from turns import geometric_mean, orders, ratio_of_rounds  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-OURS = ["viridian", "viridian:tuned"]  # the first kernels that fit, as `viridian train` takes, and those of `viridian train --tune`
+OURS = ["viridian", "viridian:tuned"]  # the kernels of `viridian train`, chosen without measuring, and those of `viridian train --tune`
 
 
 class Step:
@@ -171,8 +171,8 @@ def write(options, comparison):
         ("turns", f"of {options.seconds:g} s, two steps at least, in an order that changes every round (Williams 1949)"),
         ("measured", comparison.measured()), ("meanwhile", comparison.meanwhile.text() + ", in the last run")])
     page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
-               "The encoder layer is BERT-large's, with AdamW on a squared error; the small transformer has AdamW too, all others momentum. "
-               "Viridian runs the step file with the first kernels that it offers, as `viridian train` does, and with those that "
+               "The encoder layer is BERT-large's, with AdamW on a squared error; GPT-2 and the small transformer have AdamW too, all others momentum. "
+               "Viridian runs the step file with kernels chosen by estimated prices, as `viridian train` does, and with those that "
                "`viridian train --tune` chooses by their measured prices.",
                comparison.summary(), comparison.times(), settings)
 

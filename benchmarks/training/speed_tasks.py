@@ -26,10 +26,13 @@ TASKS = {
     "encoder_b4_s128_dropout": encoder(4, 128, 0.1, 5),
     "resnet50_b8": Task(["resnet50", "--batch", "8"], SGD, 3),
     "mobilenet_v2_b8": Task(["mobilenet_v2", "--batch", "8"], SGD, 5),
+    "alexnet_b8": Task(["alexnet", "--batch", "8"], SGD, 3),
+    "vgg16_b4": Task(["vgg16", "--batch", "4"], SGD, 2),
     "mlp_b32": Task(["mlp", "--batch", "32"], SGD, 5),
     "small_cnn_b32": Task(["small_cnn", "--batch", "32"], SGD, 5),
     "small_resnet_b32": Task(["small_resnet", "--batch", "32"], SGD, 5),
     "small_transformer_b8": Task(["small_transformer", "--batch", "8"], ADAMW, 5),
+    "gpt2_b4_s256": Task(["gpt2", "--batch", "4", "--sequence", "256"], ADAMW, 2),
     "encoder_b8_s512": encoder(8, 512, 0, 2),
     "encoder_b8_s512_dropout": encoder(8, 512, 0.1, 2),
 }

@@ -1,6 +1,6 @@
 """worker_training.py STEP.onnx THREADS INPUTS MODE: PyTorch's process of speed.py. It takes training steps of the task of that
 file's name (speed_tasks.py), on the same inputs and of the same architecture, with weights of its own, because PyTorch reads no
-.onnx. MODE: eager or compile, then perhaps .bf16 for autocast. Images are channels last, as PyTorch's guide advises for
+.onnx. MODE: eager or compile, then perhaps .fused for attention as one operator (GPT-2), and .bf16 for autocast. Images are channels last, as PyTorch's guide advises for
 processors, and optimisers are the fused ones.
 worker_training.py --parameters TASK: prints how many parameters the network has."""
 import contextlib
@@ -18,8 +18,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 import worker  # noqa: E402
 
 
-def build(task):
+def build(task, fused=False):
     name = task.zoo[0]
+    if name == "gpt2":
+        return networks.Transformer(50257, 768, 12, 12, int(task.option("--sequence", 128)), places=1024, fused=fused)
     if name == "encoder_layer":
         return torch.nn.TransformerEncoderLayer(1024, 16, 4096, dropout=float(task.option("--dropout", 0.1)), batch_first=True)
     small = {"mlp": networks.Mlp, "small_cnn": networks.Cnn, "small_resnet": networks.Resnet,
@@ -41,20 +43,20 @@ def optimizer_of(task, model):
 
 def prepare():
     task = TASKS[pathlib.Path(sys.argv[1]).stem]
-    mode, _, precision = sys.argv[4].partition(".")
+    mode, *more = sys.argv[4].split(".")
     torch.set_num_threads(int(sys.argv[2]))
     torch.manual_seed(1)
     folder = pathlib.Path(sys.argv[3])
     labels = torch.from_numpy(numpy.load(folder / "labels.npy"))
     given = [file for file in folder.glob("*.npy") if file.name != "labels.npy" and not file.name.startswith("viridian.")]
     x = torch.from_numpy(numpy.load(given[0]))
-    model = build(task).train()
+    model = build(task, "fused" in more).train()
     if x.dim() == 4:
         model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
     optimizer, loss_function = optimizer_of(task, model), loss_of(task)
     forward = torch.compile(lambda x, labels: loss_function(model(x), labels)) if mode == "compile" else (
         lambda x, labels: loss_function(model(x), labels))
-    low = (lambda: torch.autocast("cpu", torch.bfloat16)) if precision == "bf16" else contextlib.nullcontext
+    low = (lambda: torch.autocast("cpu", torch.bfloat16)) if "bf16" in more else contextlib.nullcontext
 
     def run():
         with low():
