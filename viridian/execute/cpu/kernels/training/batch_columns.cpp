@@ -10,7 +10,7 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::int64_t least_rows = 64, most_parts = 16;  // of a part; of one block of channels
-constexpr std::int64_t least_shared = 8192;                // elements that several threads share
+constexpr std::int64_t least_shared = 8192;               // elements that several threads share
 
 // How the tensor is cut: `blocks` of channels, each in `parts` of its `rows`.
 struct Columns {
