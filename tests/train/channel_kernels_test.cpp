@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "tests/support/cpu_device.hpp"
 #include "tests/support/greedy.hpp"
 #include "viridian/base/random.hpp"
-#include "viridian/execute/cpu/device.hpp"
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/term.hpp"
 #include "viridian/graph/evaluate.hpp"
@@ -14,17 +14,12 @@
 namespace viridian::train {
 namespace {
 
+using execute::device_with;
 using graph::Dims;
 using graph::ElementType;
 using graph::Graph;
 using graph::Tensor;
 using graph::ValueId;
-
-std::unique_ptr<execute::Device> device_with(int threads) {
-    auto device = execute::make_cpu_device({.threads = threads, .pin = false, .allowances = {}});
-    EXPECT_TRUE(device.ok());
-    return *std::move(device);
-}
 
 Tensor drawn(const Dims& dims, Random& random, double low, double high) {
     std::vector<float> values(static_cast<std::size_t>(*graph::element_count(dims)));

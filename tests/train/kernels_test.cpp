@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "tests/support/cpu_device.hpp"
 #include "tests/support/greedy.hpp"
-#include "viridian/execute/cpu/device.hpp"
 #include "viridian/gradient/check/instance.hpp"
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/optimizer.hpp"
@@ -21,17 +21,12 @@
 namespace viridian::train {
 namespace {
 
+using execute::device_with;
 using graph::Dims;
 using graph::ElementType;
 using graph::Graph;
 using graph::Tensor;
 using graph::ValueId;
-
-std::unique_ptr<execute::Device> device_with(int threads) {
-    auto device = execute::make_cpu_device({.threads = threads, .pin = false, .allowances = {}});
-    EXPECT_TRUE(device.ok());
-    return *std::move(device);
-}
 
 // The distance of two tensors, relative to the second, or in numbers of an ulp of 1 where that is near 0.
 double distance(const Tensor& a, const Tensor& b) {

@@ -13,7 +13,7 @@ std::vector<Term> two_inputs(Instance& i, const Domain& a = {}, const Domain& b 
     return {i.input(i.broadcast_of(whole), a), i.input(i.broadcast_of(whole), b)};
 }
 
-auto binary_instance(graph::KnownOperator op, Domain a = {}, Domain b = {}) {
+auto binary_instance(graph::KnownOperator op, const Domain& a = {}, const Domain& b = {}) {
     return [=](Instance& i) { i.apply(op, two_inputs(i, a, b)); };
 }
 

@@ -25,12 +25,25 @@ std::optional<Dims> reshape_target(const Editor& editor, ValueId value) {
     return zeros == 0 && std::count(dims.begin(), dims.end(), -1) <= 1 ? std::optional(dims) : std::nullopt;
 }
 
+// Whether a tensor of `type` can have these dims. The first reshape may be to a shape that is computed in the
+// run; then nothing has told yet that the two together cannot be.
+bool may_become(const graph::TensorType& type, const Dims& dims) {
+    if (!type.known()) return true;
+    const auto count = graph::element_count(type.dims());
+    std::int64_t known = 1;
+    for (const std::int64_t extent : dims)
+        if (extent > 0 && __builtin_mul_overflow(known, extent, &known)) return false;
+    const bool open = std::ranges::count(dims, -1) > 0;
+    return count.ok() && (open ? *count % known == 0 : *count == known);
+}
+
 bool apply_merge_reshapes(Editor& editor, NodeId at) {
     const Node& second = editor.node(at);
     if (second.outputs.empty() || reshaping_producer(editor, second.outputs[0]) != &second) return false;
     const Node* first = reshaping_producer(editor, second.inputs[0]);
     const auto dims = reshape_target(editor, second.outputs[0]);
-    if (first == nullptr || !dims) return false;
+    if (first == nullptr || !dims || !may_become(editor.graph().value(first->inputs[0]).type, *dims))
+        return false;
     editor.replace(second.outputs[0], editor.add(op::Reshape, {first->inputs[0], editor.vector_of(*dims)}));
     return true;
 }
@@ -52,7 +65,7 @@ Rule merge_reshapes() {
     return {.name = "merge_reshapes",
             .source = "ONNX Runtime level 1 (reshape fusion)",
             .equation = "Reshape(Reshape(x, s), t) ⇒ Reshape(x, t), for Flatten, Squeeze and Unsqueeze too",
-            .guards = "t is known but for at most one dimension, and has no 0",
+            .guards = "t is known but for at most one dimension, has no 0, and x has as many elements",
             .polynomial = true,
             .apply = apply_merge_reshapes,
             .instance = merge_reshapes_instance};

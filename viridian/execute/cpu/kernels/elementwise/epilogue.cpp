@@ -120,7 +120,7 @@ const Node* only(const graph::Graph& body, graph::KnownOperator op) {
 }
 
 bool is_zero(const graph::Graph& body, ValueId id) {
-    const graph::Tensor* constant = body.constant(id);
+    const graph::Tensor* constant = id == ValueId::none ? nullptr : body.constant(id);
     return constant != nullptr && constant->count() == 1 && constant->number(0) == 0;
 }
 
@@ -130,7 +130,8 @@ const Node* passing(const graph::Graph& body, std::size_t nodes) {
     const Node* where = only(body, graph::op::Where);
     if (where == nullptr || body.nodes().size() != nodes || where->inputs.size() != 3 ||
         body.outputs().size() != 1 || body.outputs()[0] != where->outputs[0] ||
-        where->inputs[1] != body.inputs()[0] || !is_zero(body, where->inputs[2]))
+        where->inputs[0] == ValueId::none || where->inputs[1] != body.inputs()[0] ||
+        !is_zero(body, where->inputs[2]))
         return nullptr;
     return body.producer(where->inputs[0]);
 }
@@ -139,13 +140,14 @@ const Node* passing(const graph::Graph& body, std::size_t nodes) {
 bool passes_where_positive(const graph::Graph& body) {
     const Node* condition = body.inputs().size() == 2 ? passing(body, 2) : nullptr;
     return condition != nullptr && condition->op == graph::op::Greater &&
-           condition->inputs[0] == body.inputs()[1] && is_zero(body, condition->inputs[1]);
+           condition->input(0) == body.inputs()[1] && is_zero(body, condition->input(1));
 }
 
 // ClipGrad: the gradient where x lies within the bounds.
 bool passes_within_bounds(const graph::Graph& body) {
     const Node* condition = body.inputs().size() == 4 ? passing(body, 4) : nullptr;
-    if (condition == nullptr || condition->op != graph::op::And) return false;
+    if (condition == nullptr || condition->op != graph::op::And || condition->inputs.size() != 2)
+        return false;
     const Node *above = only(body, graph::op::GreaterOrEqual), *below = only(body, graph::op::LessOrEqual);
     const std::vector<ValueId>& in = body.inputs();
     return above != nullptr && below != nullptr && body.producer(condition->inputs[0]) == above &&
