@@ -109,9 +109,9 @@ def export(task, path):
                       training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False, opset_version=16, **old)
 
 
-def losses_of_viridian(viridian, task, steps, threads, folder):
+def losses_of_viridian(viridian, task, steps, threads, folder, epochs=EPOCHS):
     numpy.savez(folder / "samples.npz", x=task.inputs, labels=task.labels)
-    command = [viridian, "train", folder / "model.onnx", "--data", folder / "samples.npz", "--in-order", "--epochs", EPOCHS, "--seed", SEED,
+    command = [viridian, "train", folder / "model.onnx", "--data", folder / "samples.npz", "--in-order", "--epochs", epochs, "--seed", SEED,
                "--threads", threads, "--log", folder / "log", "-o", folder / "trained.onnx", *task.options]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode != 0:

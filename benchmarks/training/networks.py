@@ -81,9 +81,9 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Scores of the next token of a text. The output matrix is that of the words, as in GPT-2."""
+    """Scores of the next token of a text. The output matrix is that of the words, as in GPT-2. `spread`: of the tables' weights."""
 
-    def __init__(self, tokens=64, width=64, heads=4, layers=2, context=32, dropout=0.1, places=None, fused=False):
+    def __init__(self, tokens=64, width=64, heads=4, layers=2, context=32, dropout=0.1, places=None, fused=False, spread=0.1):
         super().__init__()
         self.words, self.places = nn.Embedding(tokens, width), nn.Embedding(places or context, width)
         self.layers = nn.ModuleList(Layer(width, heads, dropout, fused) for _ in range(layers))
@@ -91,7 +91,7 @@ class Transformer(nn.Module):
         self.register_buffer("order", torch.arange(context), persistent=False)
         self.register_buffer("hidden", torch.triu(torch.full((context, context), -1e4), 1), persistent=False)
         for table in self.words, self.places:
-            nn.init.normal_(table.weight, std=0.1)
+            nn.init.normal_(table.weight, std=spread)
 
     def forward(self, x):
         x = self.dropout(self.words(x) + self.places(self.order))

@@ -135,8 +135,7 @@ class LossMaker {
     // Cross-entropy of rows of logits or log-probabilities. The target is 1 - ε for the label's class, plus ε
     // in equal parts for all classes (Szegedy et al. 2016, section 7); weights scale each class's term.
     void entropy(Term x, Term labels, std::int64_t classes, bool logits) {
-        const Term log_probability = logits ? b.add(op::LogSoftmax, {x}, {{"axis", std::int64_t{1}}}) : x;
-        std::vector<Term> inputs = {log_probability, labels};
+        std::vector<Term> inputs = {x, labels};
         Term weights;
         if (!options_.class_weights.empty()) {
             if (static_cast<std::int64_t>(options_.class_weights.size()) != classes)
@@ -151,7 +150,15 @@ class LossMaker {
         const graph::Attributes each = {{"reduction", std::string("none")},
                                         {"ignore_index", options_.ignored_label}};
         const double smoothing = options_.label_smoothing;
-        Term sample = b.add(op::NegativeLogLikelihoodLoss, inputs, each);
+        Term sample, log_probability = x;
+        if (logits) {  // one operator from logits to losses, whose gradient needs no probabilities kept
+            const std::vector<Term> outputs =
+                b.add(op::SoftmaxCrossEntropyLoss, inputs, each, smoothing > 0 ? 2U : 1U);
+            sample = outputs[0];
+            log_probability = outputs.back();
+        } else {
+            sample = b.add(op::NegativeLogLikelihoodLoss, inputs, each);
+        }
         const Term counts =
             cast(gradient::apply(op::Not, equal(labels, b.number(double(options_.ignored_label), labels))),
                  b.element(x));

@@ -1,9 +1,11 @@
 #include "viridian/gradient/step.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/dropout.hpp"
+#include "viridian/gradient/memory/recompute.hpp"
 #include "viridian/gradient/update.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/rewrite.hpp"
@@ -232,11 +234,23 @@ Result<Graph> apply_graph(const Graph& accumulate, const StepOptions& options,
     return graph;
 }
 
+// Puts the nodes in an order that needs little memory, and computes activations again where that is more than
+// allowed. A twentieth is left for what the graph does not tell: padding, gaps between buffers, and what
+// kernels need for themselves.
+Result<void> fit(Graph& graph, const StepOptions& options) {
+    constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t most = options.memory ? options.memory->value - options.memory->value / 20 : unlimited;
+    VIRIDIAN_TRY(recompute(graph, Bytes(most)));
+    return {};
+}
+
 }  // namespace
 
 Result<Step> training_step(const graph::Graph& forward, const StepOptions& options) {
     try {
-        return StepMaker(forward, options).make(false);
+        VIRIDIAN_TRY(Step step, StepMaker(forward, options).make(false));
+        VIRIDIAN_TRY(fit(step.graph, options));
+        return step;
     } catch (const Refusal& refusal) {
         return refusal.error;
     }
@@ -254,6 +268,7 @@ Result<AccumulatedStep> accumulated_step(const graph::Graph& forward, const Step
         VIRIDIAN_TRY(made.accumulate, maker.make(true));
         VIRIDIAN_TRY(made.apply,
                      apply_graph(made.accumulate.graph, summed, maker.sites(), made.accumulate.parameters));
+        VIRIDIAN_TRY(fit(made.accumulate.graph, options));
         return made;
     } catch (const Refusal& refusal) {
         return refusal.error;

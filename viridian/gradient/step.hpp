@@ -1,6 +1,9 @@
 #pragma once
 // Makes a training step of a network: one graph with its forward part, the loss, the gradients and the
 // updates. Parameters, moments, running statistics and the count of steps are states of it.
+#include <optional>
+
+#include "viridian/base/units.hpp"
 #include "viridian/gradient/loss.hpp"
 #include "viridian/gradient/optimizer.hpp"
 #include "viridian/gradient/parameters/decay.hpp"
@@ -16,6 +19,7 @@ struct StepOptions {
     double clip_norm = 0;               // largest L2 norm of all gradients together; 0: not clipped
     bool gradient_outputs = false;      // each gradient is an output `NAME.gradient`
     bool input_gradients = false;       // so is the gradient of each floating input of the network
+    std::optional<Bytes> memory;        // that a run may need: see memory/recompute.hpp; none: no limit
 };
 
 // A Trained parameter, with the names under which the step knows what belongs to it.
@@ -50,7 +54,8 @@ inline constexpr std::string_view loss_output = "loss";
 // then. The inputs of the step are those of the network, `labels` and the learning rate; its outputs are the
 // loss, those of the network, and what the options ask for. With OptimizerKind::none parameters are states
 // that stay as they are. Errors: those of find_parameters(), add_loss() and differentiate(); mismatch if the
-// loss depends on no parameter.
+// loss depends on no parameter; limit_exceeded if the step needs more memory than the options allow, although
+// it computes activations again.
 [[nodiscard]] Result<Step> training_step(const graph::Graph& forward, const StepOptions& options);
 
 // An AccumulatedStep is a training step in two graphs over the same states. `accumulate` runs once for each

@@ -157,7 +157,16 @@ Term expand(Term x, const Dims& dims) {
 Term transpose(Term x, const Dims& order) {
     Dims plain(order.size());
     std::iota(plain.begin(), plain.end(), 0);
-    return order == plain ? x : x.builder->add(op::Transpose, {x}, {{"perm", order}});
+    if (order == plain) return x;
+    Builder& b = *x.builder;
+    const graph::Node* node = b.graph().producer(x.id);
+    if (node != nullptr && node->op == op::Transpose) {  // one that this undoes?
+        const Dims before = node->get("perm", Dims(plain.rbegin(), plain.rend()));
+        Dims both;
+        for (const std::int64_t axis : order) both.push_back(before[static_cast<std::size_t>(axis)]);
+        if (both == plain) return b.value(node->inputs[0]);
+    }
+    return b.add(op::Transpose, {x}, {{"perm", order}});
 }
 
 Term swap_last(Term x) {

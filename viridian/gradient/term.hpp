@@ -124,7 +124,8 @@ class Builder {
 [[nodiscard]] Term reshape(Term x, const Dims& dims);     // x itself if it has these dimensions
 [[nodiscard]] Term like(Term x, Term other);              // reshape(x, dims of other)
 [[nodiscard]] Term expand(Term x, const Dims& dims);      // broadcast to `dims`
-[[nodiscard]] Term transpose(Term x, const Dims& order);  // x itself if the order is 0, 1, 2, …
+// x itself if the order is 0, 1, 2, …, and what x was made of if this undoes a transposition.
+[[nodiscard]] Term transpose(Term x, const Dims& order);
 [[nodiscard]] Term swap_last(Term x);                     // the last two axes exchanged
 // Sum or mean over `axes`, which stay with extent 1 if `keep`. Without axes x itself.
 [[nodiscard]] Term sum(Term x, const Dims& axes, bool keep = true);

@@ -294,14 +294,22 @@ class Builder {
         return offset;
     }
 
+    // Buffers whose memory a step writes again under another name, or that move into a gathered one.
+    std::set<BufferId> reused_buffers() const {
+        std::set<BufferId> reused;
+        const auto add_owners = [&](BufferId id) {
+            while (plan_.buffers[id].view_of) reused.insert(id = *plan_.buffers[id].view_of);
+        };
+        for (const Step& step : plan_.steps) std::ranges::for_each(step.outputs, add_owners);
+        for (const Gather& gather : gathers_)
+            for (const BufferId id : gather.inputs) reused.insert(id), add_owners(id);
+        return reused;
+    }
+
     // A graph output lies in the caller's memory: written there by its producer where that is free to, else
     // copied.
     Result<void> add_outputs() {
-        std::set<BufferId> taken;
-        std::set<BufferId> aliased;
-        for (const Buffer& buffer : plan_.buffers)
-            if (buffer.view_of) aliased.insert(*buffer.view_of);
-        for (const Gather& gather : gathers_) aliased.insert(gather.inputs.begin(), gather.inputs.end());
+        const std::set<BufferId> reused = reused_buffers();
         for (const ValueId output : graph_.outputs()) {
             if (graph_.constant(output) != nullptr) {  // no step writes it
                 VIRIDIAN_TRY(const BufferId id, new_buffer(output, boundary_format(output)));
@@ -311,14 +319,12 @@ class Builder {
             }
             VIRIDIAN_TRY(BufferId id, obtain(output, boundary_format(output)));
             const Buffer& buffer = plan_.buffers[id];
-            if (buffer.external || buffer.persistent || buffer.view_of || aliased.contains(id) ||
-                taken.contains(id)) {
+            if (buffer.external || buffer.persistent || buffer.view_of || reused.contains(id)) {
                 VIRIDIAN_TRY(const BufferId copy, new_buffer(output, boundary_format(output)));
                 add_conversion(id, copy);
                 id = copy;
             }
             plan_.buffers[id].external = true;
-            taken.insert(id);
             plan_.outputs.push_back(id);
         }
         return {};

@@ -28,7 +28,8 @@ void add_model_options(App app, ModelOptions& options) {
         .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
     app.add_option("--memory", options.memory,
                    "Memory that a run may need, as 4GiB; a model that needs more is refused before it is "
-                   "allocated (default: three quarters of what is free)");
+                   "allocated, and a training step computes activations again to fit (default: three "
+                   "quarters of what is free)");
     app.add_option(
            "--threads", options.threads,
            "Threads (default: VIRIDIAN_THREADS, else OMP_NUM_THREADS, else the cores this process may use)")

@@ -3,6 +3,7 @@
 
 #include "viridian/base/destination.hpp"
 #include "viridian/base/json.hpp"
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/model/files_read.hpp"
 #include "viridian/cli/model/model_options.hpp"
 #include "viridian/cli/train/step_options.hpp"
@@ -108,7 +109,10 @@ Result<Answer> write_accumulated(const GradientOptions& options, const gradient:
 Result<Answer> run_gradient(GradientOptions options) {
     for (const Path& file : written_files(options)) VIRIDIAN_TRY(check_writable(file));
     VIRIDIAN_TRY(check_replaces_nothing(written_files(options), files_read(options.model, {})));
-    VIRIDIAN_TRY(const gradient::StepOptions wanted, step_options(options.step));
+    VIRIDIAN_TRY(gradient::StepOptions wanted, step_options(options.step));
+    if (!options.model.memory.empty()) {
+        VIRIDIAN_TRY(wanted.memory, parse_size(options.model.memory));
+    }
     if (wants_balance(options.step))
         return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",
                     "`viridian gradient` sees no samples, so it cannot balance the classes");

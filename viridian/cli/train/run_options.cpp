@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "viridian/base/units_text.hpp"
 #include "viridian/cli/train/task.hpp"
 #include "viridian/data/labels.hpp"
 #include "viridian/train/metric/metric.hpp"
@@ -214,6 +215,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
                                       Listener& listener) {
     train::RunOptions run;
     VIRIDIAN_TRY(run.step, step_options(options.step));
+    if (!options.model.memory.empty()) {
+        VIRIDIAN_TRY(run.step.memory, parse_size(options.model.memory));
+    }
     VIRIDIAN_TRY(run.schedule, train::parse_schedule(options.schedule));
     run.rate = options.rate;
     run.epochs = options.epochs;

@@ -27,6 +27,19 @@ Term flat(Term x) {
                        dims.back()});
 }
 
+// aᵀ · g of matrices. An operator that reads `a` as it lies needs no transposed copy.
+Term times_transposed(Term a, Term g) {
+    return a.builder->add(op::Gemm, {a, g}, {{"transA", std::int64_t{1}}});
+}
+
+// The gradient of b in a · b, a matrix, as one product over all rows. Where b is the transpose of a weight,
+// the product has the weight's order, so that the Transpose that follows it undoes this one.
+Term shared_gradient(Term a, Term b, Term g) {
+    const graph::Node* made = b.builder->graph().producer(b.id);
+    const bool transposed = made != nullptr && made->op == op::Transpose;
+    return transposed ? swap_last(times_transposed(flat(g), flat(a))) : times_transposed(flat(a), flat(g));
+}
+
 Terms matmul_rule(Site& s) {
     const Term a = reshape(s.x(0), left_dims(s.dims(s.x(0))));
     const Term b = reshape(s.x(1), right_dims(s.dims(s.x(1))));
@@ -37,9 +50,8 @@ Terms matmul_rule(Site& s) {
     Term da, db;
     if (s.wants(0)) da = like(reduce_to(matmul(g, swap_last(b)), a), s.x(0));
     if (s.wants(1)) {
-        // One product over all rows, instead of one for each matrix and their sum.
-        const bool shared = s.rank(b) == 2 && s.rank(a) > 2;
-        const Term product = shared ? matmul(swap_last(flat(a)), flat(g)) : matmul(swap_last(a), g);
+        const bool shared = s.rank(b) == 2 && s.rank(g) == s.rank(a);
+        const Term product = shared ? shared_gradient(a, b, g) : matmul(swap_last(a), g);
         db = like(reduce_to(product, b), s.x(1));
     }
     return {da, db};

@@ -26,6 +26,7 @@ Family composed_family();
 Family simd_pooling_family();
 Family dnnl_pooling_family();
 Family simd_matmul_family();
+Family contraction_family();
 Family simd_bf16_matmul_family();
 Family simd_tile_convolution_family();
 Family simd_tile_matmul_family();
@@ -63,6 +64,7 @@ std::span<const Family> families() {
         simd_tile_convolution_family(),
         simd_tile_matmul_family(),
         dnnl_matmul_family(),
+        contraction_family(),
         simd_attention_family(),
         simd_rows_family(),
         dnnl_softmax_family(),

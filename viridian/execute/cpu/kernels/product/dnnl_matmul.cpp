@@ -18,16 +18,6 @@ using plan::Layout;
 
 constexpr std::string_view dnnl_matmul_family_name = "dnnl:matmul";
 
-// Memory orders worth reading a matrix operand in, or writing the result in, by the value's rank.
-std::vector<Layout> orders(std::size_t rank, bool right) {
-    std::vector<Layout> list = {plan::plain(rank)};
-    if (rank == 4) list.push_back(plan::permuted({0, 2, 1, 3}));
-    if (right && rank == 4) list.push_back(plan::permuted({0, 3, 1, 2}));
-    if (right && rank == 3) list.push_back(plan::permuted({0, 2, 1}));
-    if (right && rank == 2) list.push_back(plan::permuted({1, 0}));
-    return list;
-}
-
 memory::desc transposed(memory::desc md, bool transpose) {
     if (!transpose) return md;
     const int rank = md.data.ndims;
@@ -92,21 +82,23 @@ void each_implementation(const Task& task, const MatrixProduct& product,
     }
 }
 
-// The format combinations of a product, with plain ones only where rows were collapsed.
+// The format combinations of a product. Where rows were collapsed, A and the result have plain ones only.
 std::vector<Formats> format_list(const Task& task, const MatrixProduct& product) {
     const auto rank_a = task.dims(product.a).size();
     const auto rank_b = task.dims(product.b).size();
     const auto rank = task.dims(task.node().outputs[0]).size();
     std::vector<Formats> list;
     for (const Precision& precision : contraction_precisions(task.context)) {
+        const auto b_orders =
+            product.constant_b ? std::vector{plan::plain(rank_b)} : operand_orders(rank_b, true);
         if (product.collapsed) {
-            list.push_back({plan::plain(rank_a), plan::plain(rank_b), plan::plain(rank), precision});
+            for (const Layout& b : b_orders)
+                list.push_back({plan::plain(rank_a), b, plan::plain(rank), precision});
             continue;
         }
-        for (const Layout& a : orders(rank_a, false))
-            for (const Layout& b :
-                 product.constant_b ? std::vector{plan::plain(rank_b)} : orders(rank_b, true))
-                for (const Layout& result : orders(rank, false)) list.push_back({a, b, result, precision});
+        for (const Layout& a : operand_orders(rank_a, false))
+            for (const Layout& b : b_orders)
+                for (const Layout& result : result_orders(rank)) list.push_back({a, b, result, precision});
     }
     return list;
 }

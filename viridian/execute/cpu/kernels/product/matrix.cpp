@@ -60,4 +60,18 @@ std::optional<MatrixProduct> matrix_product(const Task& task) {
     return product;
 }
 
+std::vector<plan::Layout> result_orders(std::size_t rank) {
+    std::vector<plan::Layout> list = {plan::plain(rank)};
+    if (rank == 4) list.push_back(plan::permuted({0, 2, 1, 3}));
+    return list;
+}
+
+std::vector<plan::Layout> operand_orders(std::size_t rank, bool right) {
+    std::vector<plan::Layout> list = result_orders(rank);
+    if (rank == 4) list.push_back(right ? plan::permuted({0, 3, 1, 2}) : plan::permuted({0, 1, 3, 2}));
+    if (rank == 3) list.push_back(plan::permuted({0, 2, 1}));
+    if (rank == 2) list.push_back(plan::permuted({1, 0}));
+    return list;
+}
+
 }  // namespace viridian::execute::cpu

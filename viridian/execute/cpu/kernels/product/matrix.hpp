@@ -20,4 +20,9 @@ struct MatrixProduct {
 // and the bias may be constants or, as in a training step, inputs of the region too.
 [[nodiscard]] std::optional<MatrixProduct> matrix_product(const Task& task);
 
+// Returns the memory orders worth writing a result of this rank in.
+[[nodiscard]] std::vector<plan::Layout> result_orders(std::size_t rank);
+// Returns those worth reading an operand in: also with rows and columns exchanged, as in gradients.
+[[nodiscard]] std::vector<plan::Layout> operand_orders(std::size_t rank, bool right);
+
 }  // namespace viridian::execute::cpu

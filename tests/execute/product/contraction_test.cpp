@@ -1,0 +1,111 @@
+// Products of matrices that both change from run to run.
+#include "tests/execute/every_choice.hpp"
+
+namespace viridian::execute {
+namespace {
+
+using graph::Dims;
+using graph::Graph;
+using graph::ValueId;
+
+std::ptrdiff_t contractions(const std::vector<std::string>& kernels) {
+    return std::ranges::count(kernels, "simd:contract");
+}
+
+// A row to add, a residual, and an activation, each in half of the graphs.
+ValueId epilogue(Graph& graph, ValueId y, std::int64_t n, Random& random) {
+    if (random.chance(0.5))
+        y = graph.add("Add", {y, random.chance(0.5) ? graph.add_input("row", f32({n}))
+                                                    : graph.add_constant("row", random_tensor(random, {n}))});
+    if (random.chance(0.5)) {
+        EXPECT_TRUE(infer_types(graph).ok());
+        y = graph.add("Add", {y, graph.add_input("residual", graph.value(y).type)});
+    }
+    if (random.chance(0.5)) y = graph.add(random.chance(0.5) ? "Relu" : "Tanh", {y});
+    return y;
+}
+
+TEST(Contraction, MatricesOfEverySizeAndOrder) {
+    Random random(1);
+    const auto device = test_device(2);
+    for (int i = 0; i < 24; ++i) {
+        // Below and above a tile, a slice and a pass over K (384).
+        const auto m = random.between(64, 260), n = random.between(64, 200),
+                   k = random.chance(0.3) ? random.between(380, 900) : random.between(1, 90);
+        const bool ta = random.chance(0.5), tb = random.chance(0.5);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32(ta ? Dims{k, m} : Dims{m, k}));
+        const ValueId w = graph.add_input("w", f32(tb ? Dims{n, k} : Dims{k, n}));
+        std::vector<ValueId> inputs = {x, w};
+        if (random.chance(0.3)) inputs.push_back(graph.add_input("bias", f32({n})));
+        const ValueId y =
+            graph.add("Gemm", inputs, {{"transA", std::int64_t{ta}}, {"transB", std::int64_t{tb}}});
+        graph.set_outputs({epilogue(graph, y, n, random)});
+        const auto kernels = check_region(*device, graph, random, 1e-5, {}, "simd:contract");
+        EXPECT_EQ(contractions(kernels) % 4, 0) << "both operands as they are and transposed";
+        EXPECT_GE(contractions(kernels), 4);
+    }
+}
+
+TEST(Contraction, RowsOfABatchByOneMatrix) {
+    Random random(2);
+    const auto device = test_device(3);
+    for (int i = 0; i < 8; ++i) {
+        const auto k = random.between(1, 400), n = random.between(64, 150);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({random.between(1, 3), random.between(64, 90), k}));
+        const ValueId y = graph.add("MatMul", {x, graph.add_input("w", f32({k, n}))});
+        graph.set_outputs({epilogue(graph, y, n, random)});
+        const auto kernels = check_region(*device, graph, random, 1e-5, {}, "simd:contract");
+        EXPECT_GE(contractions(kernels), 2);
+    }
+}
+
+TEST(Contraction, BatchesTogetherAndApart) {
+    Random random(3);
+    for (const int threads : {1, 2, 3}) {
+        const auto device = test_device(threads);
+        for (int i = 0; i < 6; ++i) {
+            const auto b = random.between(1, 3), h = random.between(1, 3), m = random.between(64, 120),
+                       k = random.between(1, 70), n = random.between(64, 120);
+            Graph graph;
+            const bool same_left = random.chance(0.3), same_right = random.chance(0.3);
+            const ValueId x = graph.add_input("x", f32({same_left ? 1 : b, h, m, k}));
+            const ValueId y = graph.add_input("y", f32({b, same_right ? 1 : h, k, n}));
+            graph.set_outputs({graph.add("MatMul", {x, y})});
+            const auto kernels = check_region(*device, graph, random, 1e-5, {}, "simd:contract");
+            EXPECT_EQ(contractions(kernels), 18) << "three orders of each operand, two of the result";
+        }
+    }
+}
+
+TEST(Contraction, KeepsNan) {
+    Random random(4);
+    const auto device = test_device(2);
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({70, 20}));
+    graph.set_outputs({graph.add("MatMul", {x, graph.add_input("w", f32({20, 70}))})});
+    const auto kernels =
+        check_region(*device, graph, random, 1e-5, {}, "simd:contract",
+                     [](graph::Tensor& tensor) { tensor.mutable_values<float>()[45] = NAN; });
+    EXPECT_GE(contractions(kernels), 4);
+}
+
+TEST(Contraction, LeavesSmallAndConstantMatricesToOthers) {
+    Random random(5);
+    const auto device = test_device(2);
+    const auto offered = [&](std::int64_t m, bool constant) {
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({m, 64}));
+        const ValueId w = constant ? graph.add_constant("w", random_tensor(random, {64, 64}))
+                                   : graph.add_input("w", f32({64, 64}));
+        graph.set_outputs({graph.add("MatMul", {x, w})});
+        return contractions(check_region(*device, graph, random, 1e-5));
+    };
+    EXPECT_GT(offered(64, false), 0);
+    EXPECT_EQ(offered(63, false), 0);
+    EXPECT_EQ(offered(64, true), 0);
+}
+
+}  // namespace
+}  // namespace viridian::execute

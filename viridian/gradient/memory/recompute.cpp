@@ -1,0 +1,32 @@
+#include "viridian/gradient/memory/recompute.hpp"
+
+#include "viridian/base/units_text.hpp"
+#include "viridian/gradient/memory/schedule.hpp"
+
+namespace viridian::gradient {
+
+Result<Recomputation> recompute(graph::Graph& step, Bytes most) {
+    VIRIDIAN_TRY(Schedule schedule, Schedule::make(step));
+    const std::int64_t before = schedule.most_bytes();
+    bool better = true;
+    while (better && schedule.most_bytes() > most.value) {
+        better = false;
+        for (const Schedule::Candidate& candidate : schedule.candidates()) {
+            Schedule trial = schedule.with(candidate);
+            if (!trial.no_worse_than(schedule)) continue;
+            schedule = std::move(trial);
+            better = true;
+            break;
+        }
+    }
+    if (schedule.most_bytes() > most.value)
+        return fail(ErrorCode::limit_exceeded, "allow more, or choose a smaller batch",
+                    "a training step needs {} of memory, and {} if activations are computed again; left "
+                    "for it are {}",
+                    size_text(Bytes(before)), size_text(Bytes(schedule.most_bytes())), size_text(most));
+    step = schedule.graph_of(step);
+    return Recomputation{schedule.repeated(), schedule.repeated_flop(), Bytes(before),
+                         Bytes(schedule.most_bytes())};
+}
+
+}  // namespace viridian::gradient

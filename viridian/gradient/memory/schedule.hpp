@@ -1,0 +1,70 @@
+#pragma once
+// A Schedule is an order in which the nodes of a training step run, some of them twice, and the memory that
+// their values take meanwhile.
+#include <set>
+
+#include "viridian/base/units.hpp"
+#include "viridian/graph/graph.hpp"
+
+namespace viridian::gradient {
+
+class Schedule {
+  public:
+    // Each node once, updates of parameters as early as their gradients allow. Errors: those of data_flow().
+    static Result<Schedule> make(const graph::Graph& graph);
+
+    // The bytes that are alive when most are, those of states, constants and inputs included.
+    [[nodiscard]] std::int64_t most_bytes() const { return always_ + alive_[worst_]; }
+
+    // A Candidate is a value that is alive when most is, and could be computed again afterwards.
+    struct Candidate {
+        std::size_t root;             // the value whose memory becomes free
+        std::size_t before;           // the run before which it is computed again
+        std::set<std::size_t> again;  // the runs that compute it, in order
+        double gain;                  // bytes that become free, for a second of computing
+    };
+    // The candidates at the moment at which most is alive, the best first.
+    [[nodiscard]] std::vector<Candidate> candidates() const;
+    // Returns the schedule in which the readers after the worst moment read what is computed again.
+    [[nodiscard]] Schedule with(const Candidate& candidate) const;
+    // Returns whether this schedule, made by with(), needs no more at any moment.
+    [[nodiscard]] bool no_worse_than(const Schedule& other) const {
+        return most_bytes() <= other.most_bytes();
+    }
+
+    // Returns the graph that has the nodes in this order.
+    [[nodiscard]] graph::Graph graph_of(const graph::Graph& graph) const;
+    [[nodiscard]] std::int64_t repeated() const;
+    [[nodiscard]] Flop repeated_flop() const;
+
+  private:
+    // A Run is one execution of a node. Values are numbers: the ids of the graph, then those that are made by
+    // a second execution.
+    struct Run {
+        graph::NodeId node = graph::NodeId::none;
+        std::vector<std::size_t> inputs, outputs;
+        Flop flop;
+        double seconds = 0;
+        bool repeatable = false, view = false, second = false;
+    };
+    struct Kept {  // what is known of a value
+        graph::ValueId id = graph::ValueId::none;
+        std::int64_t bytes = 0;
+        bool always = false;  // an input, a constant or a state
+        bool output = false;
+    };
+    void follow();  // finds who makes and shares what, and how much is alive when
+    bool add_again(std::size_t value, std::size_t before, std::size_t root,
+                   std::set<std::size_t>& again) const;
+
+    std::vector<Run> runs_;
+    std::vector<Kept> values_;
+    std::int64_t always_ = 0;
+    // Of each value: the one whose memory it shares, and the run that makes it. Of each root: the runs
+    // between which it is alive.
+    std::vector<std::size_t> root_, maker_, first_, last_;
+    std::vector<std::int64_t> alive_;  // bytes during each run
+    std::size_t worst_ = 0;
+};
+
+}  // namespace viridian::gradient
