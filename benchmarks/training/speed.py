@@ -149,6 +149,7 @@ def parsed():
     parser.add_argument("--work", required=True)
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--modes", default="eager,compile,eager.bf16,compile.bf16")
+    parser.add_argument("--ours", default=",".join(OURS))
     parser.add_argument("--rounds", type=int, default=0, help="default: as speed_tasks.py says")
     parser.add_argument("--minutes", type=float, default=0, help="no task begins after that")
     parser.add_argument("--seconds", type=float, default=2, help="of a turn; two steps at least")
@@ -162,6 +163,7 @@ def parsed():
         setattr(options, name, str(pathlib.Path(getattr(options, name)).resolve()))
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(pathlib.Path(options.work) / "inductor")
     options.torch_version = torch_of(options.torch)[1]
+    OURS[:] = options.ours.split(",")
     return options
 
 
@@ -172,8 +174,8 @@ def write(options, comparison):
         ("measured", comparison.measured()), ("meanwhile", comparison.meanwhile.text() + ", in the last run")])
     page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
                "The encoder layer is BERT-large's, with AdamW on a squared error; GPT-2 and the small transformer have AdamW too, all others momentum. "
-               "Viridian runs the step file with kernels chosen by estimated prices, as `viridian train` does, and with those that "
-               "`viridian train --tune` chooses by their measured prices.",
+               "Viridian runs the step file with kernels chosen by estimated prices, as `viridian train` does" + (
+                   ", and with those that `viridian train --tune` chooses by their measured prices." if "viridian:tuned" in OURS else "."),
                comparison.summary(), comparison.times(), settings)
 
 

@@ -54,6 +54,42 @@ using graph::Dims;
 using graph::Graph;
 using graph::ValueId;
 
+// A view of an output reads the caller's memory.
+TEST(Executable, AnOutputThatOthersLookAtIsNotCopied) {
+    Random random(8);
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32({6, 4}));
+    const ValueId y = graph.add("Exp", {x}, {}, "y");
+    const std::int64_t flat[] = {24};
+    const ValueId z = graph.add("Reshape", {y, graph.add_constant("flat", graph::Tensor::i64({1}, flat))});
+    graph.set_outputs({y, graph.add("Tanh", {z}, {}, "w")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto device = test_device();
+    const auto keeps_inputs = [](const plan::Region&, const std::vector<plan::Choice>& choices) {
+        const auto found = std::ranges::find_if(
+            choices, [](const plan::Choice& choice) { return choice.aliasing != plan::Aliasing::overwrite; });
+        return static_cast<std::size_t>(found - choices.begin());
+    };
+    auto assignment = assign(*device, graph, single_node_regions(graph), keeps_inputs);
+    ASSERT_TRUE(assignment.ok()) << assignment.error().text();
+    const auto plan = plan::make_plan(graph, *std::move(assignment));
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    EXPECT_EQ(std::ranges::count(plan->steps, plan::Step::Kind::conversion, &plan::Step::kind), 0);
+    auto executable = device->prepare(graph, *plan);
+    ASSERT_TRUE(executable.ok()) << executable.error().text();
+    for (int run = 0; run < 2; ++run) {  // into other memory each time
+        const auto inputs = random_inputs(graph, random);
+        std::vector<graph::Tensor> outputs;
+        for (const auto id : graph.outputs())
+            outputs.emplace_back(graph::ElementType::f32, graph.value(id).type.dims());
+        ASSERT_TRUE((*executable)->run(inputs, outputs).ok());
+        const auto expected = evaluate(graph, inputs);
+        ASSERT_TRUE(expected.ok());
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            EXPECT_LE(distance(outputs[i], (*expected)[i]), 1e-6) << i;
+    }
+}
+
 TEST(Executable, ChainsInRandomFormatsAgree) {
     Random random(1);
     const Graph graph = branched_network(random);

@@ -10,6 +10,7 @@
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
+#include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::gradient {
 namespace {
@@ -84,6 +85,45 @@ TEST(Recompute, GivesTheSameNumbersInLessMemory) {
         for (const NodeId id : less.nodes()) second += less.node(id).name.ends_with(".again") ? 1U : 0U;
         EXPECT_GT(second, 0U);
     }
+}
+
+// What runs a step simplifies it before.
+TEST(Recompute, IsNotUndoneByRewrites) {
+    const auto made = training_step(layers(8), {});
+    ASSERT_TRUE(made.ok()) << made.error().text();
+    Graph less = made->graph;
+    const Bytes need = need_of(less);
+    const auto again = recompute(less, Bytes(need.value * 8 / 10));
+    ASSERT_TRUE(again.ok()) << again.error().text();
+    Graph simplified = less;
+    ASSERT_TRUE(rewrite::simplify(simplified).ok());
+    EXPECT_EQ(simplified.nodes().size(), less.nodes().size());
+    EXPECT_EQ(need_of(simplified), again->after);
+}
+
+// Two branches of one size, of which either may be made again before they meet: that ends.
+TEST(Recompute, Ends) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", {ElementType::f32, graph::shape_of({1000})});
+    const ValueId one = graph.add(op::Tanh, {graph.add(op::Exp, {x})});
+    const ValueId two = graph.add(op::Sin, {graph.add(op::Cos, {x})});
+    graph.set_outputs({graph.add(op::ReduceSum, {graph.add(op::Mul, {one, two})})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto refused = recompute(graph, Bytes(13'000));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded);
+}
+
+TEST(Recompute, FitsMicroBatches) {
+    StepOptions options;
+    const auto whole = accumulated_step(layers(8), options);
+    ASSERT_TRUE(whole.ok()) << whole.error().text();
+    const Bytes need = need_of(whole->accumulate.graph);
+    options.memory = Bytes(need.value * 9 / 10);
+    const auto less = accumulated_step(layers(8), options);
+    ASSERT_TRUE(less.ok()) << less.error().text();
+    EXPECT_LE(need_of(less->accumulate.graph), *options.memory);
+    EXPECT_EQ(results_of(less->accumulate.graph), results_of(whole->accumulate.graph));
 }
 
 TEST(Recompute, KeepsRandomNetworks) {

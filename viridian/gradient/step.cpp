@@ -1,7 +1,6 @@
 #include "viridian/gradient/step.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/dropout.hpp"
@@ -234,13 +233,13 @@ Result<Graph> apply_graph(const Graph& accumulate, const StepOptions& options,
     return graph;
 }
 
-// Puts the nodes in an order that needs little memory, and computes activations again where that is more than
-// allowed. A twentieth is left for what the graph does not tell: padding, gaps between buffers, and what
-// kernels need for themselves.
+// Makes a step that needs more memory than allowed compute activations again. It is simplified before, as
+// whoever runs it would do, because new nodes would come last in the order. A twentieth of the memory is left
+// for what the graph does not tell: padding, gaps between buffers, and what kernels need for themselves.
 Result<void> fit(Graph& graph, const StepOptions& options) {
-    constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t most = options.memory ? options.memory->value - options.memory->value / 20 : unlimited;
-    VIRIDIAN_TRY(recompute(graph, Bytes(most)));
+    if (!options.memory) return {};
+    VIRIDIAN_TRY(rewrite::simplify(graph));
+    VIRIDIAN_TRY(recompute(graph, Bytes(options.memory->value - options.memory->value / 20)));
     return {};
 }
 

@@ -79,6 +79,13 @@ struct Node {
     }
 };
 
+// A training step may compute a node of its forward part a second time, in its backward part, so that the
+// first result need not be kept (gradient/memory/). The second node has this in its name.
+inline constexpr std::string_view again_mark = ".again";
+[[nodiscard]] inline bool is_computed_again(const Node& node) {
+    return node.phase == Phase::backward && node.name.find(again_mark) != std::string::npos;
+}
+
 // A StateRole says what a state is for: a trained tensor, a running statistic, what an optimiser remembers
 // of a parameter, a count of steps, a loss scale, or a sum of gradients over micro-batches.
 enum class StateRole : std::uint8_t { parameter, statistic, moment, counter, scale, accumulator };

@@ -237,7 +237,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     run.written = written(options, run.schedule.row->follows_length);
     // The inputs of the step tell which columns are needed.
     VIRIDIAN_TRY(const graph::Graph forward, task.network(task.batch(run.batch)));
-    VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, run.step));
+    gradient::StepOptions unlimited = run.step;
+    unlimited.memory.reset();
+    VIRIDIAN_TRY(const gradient::Step step, gradient::training_step(forward, unlimited));
     tell_surprises(options, task, run, forward, listener);
     VIRIDIAN_TRY(run.batches,
                  batch_options(options.data, task.samples, train::data_inputs(step.graph), options.seed));

@@ -25,44 +25,64 @@ std::int64_t bytes_of(const graph::TensorType& type) {
     return graph::element_count(type.dims()).value() * graph::size_of(type.element);
 }
 
-// Whether the same inputs give the same outputs, so that a second run does.
-bool is_repeatable(const Node& node, graph::OperatorClass operator_class) {
+// The nodes that write a state in place: those behind the forward part that make its new value.
+std::map<NodeId, ValueId> writers_of(const Graph& graph) {  // node: the old value
+    std::map<NodeId, ValueId> writers;
+    for (const graph::State& state : graph.states()) {
+        const Node* maker = graph.producer(state.after);
+        if (maker != nullptr && maker->phase != graph::Phase::forward)
+            writers[graph.value(state.after).producer] = state.before;
+    }
+    return writers;
+}
+
+// Whether the same inputs give the same outputs, so that a second run does, and whether it leaves states
+// alone.
+bool is_repeatable(const Graph& graph, const Node& node, graph::OperatorClass operator_class) {
+    const graph::OperatorRow* row = node.op.row();
     return node.phase == graph::Phase::forward && operator_class != graph::OperatorClass::control &&
-           !node.op.name().starts_with("Random") && node.op.name() != "Bernoulli" &&
-           node.op.name() != "Multinomial";
+           row != nullptr && !row->random &&
+           std::ranges::none_of(graph.states(), [&](const graph::State& state) {
+               return std::ranges::find(node.outputs, state.after) != node.outputs.end();
+           });
 }
 
 bool is_view(const Node& node) {
     const graph::OperatorRow* row = node.op.row();
-    return row != nullptr &&
-           (row->elements == graph::Elements::reshaped || row->elements == graph::Elements::permuted);
+    return node.op == graph::op::Transpose || (row != nullptr && row->elements == graph::Elements::reshaped);
 }
 
-// The nodes in topological order. A parameter is updated as soon as its gradient is there, which is then not
-// kept; otherwise the smallest id comes first.
+// The nodes in topological order. A state is written as soon as what it is made of is there and nobody else
+// reads the old value, so that a gradient need not be kept; otherwise the smallest id comes first.
 Result<std::vector<NodeId>> order_of(const Graph& graph) {
-    VIRIDIAN_TRY(const std::vector<NodeId> usual, graph::topological_order(graph));
-    const graph::Uses readers = graph::uses(graph);
+    VIRIDIAN_TRY(std::vector<NodeId> usual, graph::topological_order(graph));
+    const std::map<NodeId, ValueId> writers = writers_of(graph);
+    const graph::Uses uses = graph::uses(graph);
     std::vector<int> waiting(graph.node_slots(), 0);
-    std::set<std::pair<bool, NodeId>> ready;  // not an update, id
-    const auto add = [&](NodeId id) { ready.insert({graph.node(id).phase != graph::Phase::update, id}); };
-    for (const NodeId id : usual) {
+    std::vector<std::vector<NodeId>> waiters(graph.node_slots());
+    std::set<std::pair<bool, NodeId>> ready;  // writes no state, id
+    const auto add = [&](NodeId id) { ready.insert({!writers.contains(id), id}); };
+    const auto wait = [&](NodeId id, NodeId before) {
+        waiters[index(before)].push_back(id);
+        ++waiting[index(id)];
+    };
+    for (const NodeId id : usual)
         for (const ValueId input : graph.node(id).inputs)
-            if (graph.producer(input) != nullptr) ++waiting[index(id)];
+            if (graph.producer(input) != nullptr) wait(id, graph.value(input).producer);
+    for (const auto& [writer, state] : writers)
+        for (const NodeId reader : uses.readers[index(state)])
+            if (reader != writer) wait(writer, reader);
+    for (const NodeId id : usual)
         if (waiting[index(id)] == 0) add(id);
-    }
     std::vector<NodeId> order;
     while (!ready.empty()) {
         const NodeId id = ready.begin()->second;
         ready.erase(ready.begin());
         order.push_back(id);
-        for (const ValueId output : graph.node(id).outputs) {
-            if (output == ValueId::none) continue;
-            for (const NodeId reader : readers.readers[index(output)])
-                if (--waiting[index(reader)] == 0) add(reader);
-        }
+        for (const NodeId waiter : waiters[index(id)])
+            if (--waiting[index(waiter)] == 0) add(waiter);
     }
-    return order;
+    return order.size() == usual.size() ? order : usual;  // two states may wait for each other
 }
 
 }  // namespace
@@ -78,10 +98,11 @@ Result<Schedule> Schedule::make(const Graph& graph) {
     }
     for (const ValueId id : graph.outputs()) schedule.values_[index(id)].output = true;
     for (const graph::State& state : graph.states()) {
+        invariant(state.after != ValueId::none, "every state of a step has a new value");
         Kept& after = schedule.values_[index(state.after)];
         const Node* maker = graph.producer(state.after);
         after.output = true;
-        if (maker != nullptr && maker->phase == graph::Phase::update) after.bytes = 0;  // written in place
+        if (maker != nullptr && maker->phase != graph::Phase::forward) after.bytes = 0;  // written in place
     }
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(graph));
     std::map<NodeId, const graph::NodeFlow*> flows;
@@ -101,7 +122,7 @@ Result<Schedule> Schedule::make(const Graph& graph) {
         for (const ValueId output : node.outputs)
             run.outputs.push_back(output == ValueId::none ? nothing : index(output));
         run.view = is_view(node);
-        run.repeatable = is_repeatable(node, of.operator_class);
+        run.repeatable = is_repeatable(graph, node, of.operator_class);
         const auto bytes = static_cast<double>(of.read.value + of.written.value);
         if (!run.view)
             run.seconds = start_seconds + std::max(static_cast<double>(of.flop.value) / flop_per_second,
@@ -148,6 +169,7 @@ void Schedule::follow() {
     std::int64_t bytes = 0;
     for (std::size_t r = 0; r <= runs_.size(); ++r) alive_[r] = bytes += change[r];
     worst_ = static_cast<std::size_t>(std::ranges::max_element(alive_) - alive_.begin());
+    worst_count_ = std::ranges::count(alive_, alive_[worst_]);
 }
 
 // Adds the runs that make `value` again before the run `before`, if the memory of `root` is free by then.
@@ -176,7 +198,7 @@ std::vector<Schedule::Candidate> Schedule::candidates() const {
     std::vector<Candidate> all;
     for (const auto& [root, read] : readers) {
         const std::int64_t bytes = values_[root].bytes;
-        if (bytes < alive_[worst_] / worth_a_look) continue;
+        if (bytes <= alive_[worst_] / worth_a_look) continue;
         const bool read_now = std::ranges::any_of(runs_[worst_].inputs, [&](std::size_t value) {
             return value != nothing && root_[value] == root;
         });
@@ -234,6 +256,7 @@ Graph Schedule::graph_of(const Graph& graph) const {
     for (const graph::State& state : graph.states()) {
         const graph::Value& value = graph.value(state.before);
         const ValueId of = state.of == ValueId::none ? ValueId::none : ids[index(state.of)];
+        invariant(of != ValueId::none || state.of == ValueId::none, "a parameter comes before its moments");
         const graph::Tensor* first = graph.first_value(state.before);
         ids[index(state.before)] = first != nullptr ? made.add_state(value.name, *first, state.role, of)
                                                     : made.add_state(value.name, value.type, state.role, of);
@@ -249,7 +272,7 @@ Graph Schedule::graph_of(const Graph& graph) const {
     for (const Run& run : runs_) {
         Node node = graph.node(run.node);
         for (std::size_t i = 0; i < node.inputs.size(); ++i) node.inputs[i] = mapped(run.inputs[i]);
-        const std::string ending = run.second ? ".again" : "";
+        const std::string ending(run.second ? graph::again_mark : "");
         node.name += ending;
         if (run.second) {
             node.phase = graph::Phase::backward;

@@ -27,9 +27,10 @@ class Schedule {
     [[nodiscard]] std::vector<Candidate> candidates() const;
     // Returns the schedule in which the readers after the worst moment read what is computed again.
     [[nodiscard]] Schedule with(const Candidate& candidate) const;
-    // Returns whether this schedule, made by with(), needs no more at any moment.
-    [[nodiscard]] bool no_worse_than(const Schedule& other) const {
-        return most_bytes() <= other.most_bytes();
+    // Returns whether this schedule needs less than another one, or as much for fewer runs. A chain of
+    // schedules of which each is better than the one before it ends.
+    [[nodiscard]] bool better_than(const Schedule& other) const {
+        return std::pair(most_bytes(), worst_count_) < std::pair(other.most_bytes(), other.worst_count_);
     }
 
     // Returns the graph that has the nodes in this order.
@@ -65,6 +66,7 @@ class Schedule {
     std::vector<std::size_t> root_, maker_, first_, last_;
     std::vector<std::int64_t> alive_;  // bytes during each run
     std::size_t worst_ = 0;
+    std::int64_t worst_count_ = 0;  // runs with as much
 };
 
 }  // namespace viridian::gradient

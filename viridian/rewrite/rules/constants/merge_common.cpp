@@ -29,7 +29,7 @@ bool is_random(const Node& node) { return node.op.row() != nullptr && node.op.ro
 // The node with the smaller id stays, so that several equal nodes all become the same one.
 bool apply_merge_common(Editor& editor, NodeId at) {
     const Node& node = editor.node(at);
-    if (!node.bodies.empty() || is_random(node)) return false;
+    if (!node.bodies.empty() || is_random(node) || is_computed_again(node)) return false;
     const auto variable = std::find_if(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
         return input != ValueId::none && editor.constant(input) == nullptr;
     });
@@ -70,7 +70,9 @@ Rule merge_common() {
     return {.name = "merge_common",
             .source = "every compiler (common subexpressions)",
             .equation = "y₁ = f(x), y₂ = f(x) ⇒ y₁ = f(x), y₂ = y₁",
-            .guards = "same attributes, inputs the same values or equal constants; f is not random",
+            .guards =
+                "same attributes, inputs the same values or equal constants; f is not random, and not "
+                "computed again to save memory",
             .polynomial = true,
             .apply = apply_merge_common,
             .instance = merge_common_instance};

@@ -278,8 +278,9 @@ std::optional<ContractionWork> work_of(const Task& task, const Contraction& of, 
     w.threads = task.context.threads;
     w.slice = std::max<std::int64_t>(1, contraction_rows / simd::tile_pixels()) * simd::tile_pixels();
     const std::int64_t last_cache = this_machine().l3.value, width = w.columns * block;
-    const std::int64_t room = (last_cache > 0 ? last_cache : usual_last_cache) / 2;
-    const std::int64_t panels = std::max<std::int64_t>(1, w.k * w.n * 4 / room);
+    const std::int64_t cache = last_cache > 0 ? last_cache : usual_last_cache;
+    const std::int64_t room = cache / 2 / (w.apart() ? w.threads : 1);
+    const std::int64_t panels = (w.k * w.n * 4 + room - 1) / room;
     w.panel = ((w.n + panels - 1) / panels + width - 1) / width * width;
     w.biased = of.bias != ValueId::none;
     return w;
