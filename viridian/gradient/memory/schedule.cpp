@@ -153,10 +153,9 @@ void Schedule::follow() {
                 root_[value] = root_[run.inputs[0]];
             else
                 first_[value] = last_[value] = r;
-            if (values_[value].output) last_[root_[value]] = runs_.size();
         }
     }
-    for (const Run& run : runs_)  // a view may be an output whose last reader came before
+    for (const Run& run : runs_)  // outputs stay, and so does what they are views of
         for (const std::size_t value : run.outputs)
             if (value != nothing && values_[value].output) last_[root_[value]] = runs_.size();
     std::vector<std::int64_t> change(runs_.size() + 2, 0);

@@ -27,8 +27,8 @@ class Schedule {
     [[nodiscard]] std::vector<Candidate> candidates() const;
     // Returns the schedule in which the readers after the worst moment read what is computed again.
     [[nodiscard]] Schedule with(const Candidate& candidate) const;
-    // Returns whether this schedule needs less than another one, or as much for fewer runs. A chain of
-    // schedules of which each is better than the one before it ends.
+    // Returns whether this schedule needs less memory than another one, or needs as much during fewer runs.
+    // Whoever goes on to better schedules only comes to an end.
     [[nodiscard]] bool better_than(const Schedule& other) const {
         return std::pair(most_bytes(), worst_count_) < std::pair(other.most_bytes(), other.worst_count_);
     }
@@ -61,12 +61,14 @@ class Schedule {
     std::vector<Run> runs_;
     std::vector<Kept> values_;
     std::int64_t always_ = 0;
-    // Of each value: the one whose memory it shares, and the run that makes it. Of each root: the runs
-    // between which it is alive.
-    std::vector<std::size_t> root_, maker_, first_, last_;
-    std::vector<std::int64_t> alive_;  // bytes during each run
-    std::size_t worst_ = 0;
-    std::int64_t worst_count_ = 0;  // runs with as much
+    // These have an entry for each value. A view lies in the memory of another value, its root; every other
+    // value is its own root.
+    std::vector<std::size_t> root_;
+    std::vector<std::size_t> maker_;         // the run that computes the value
+    std::vector<std::size_t> first_, last_;  // the runs from which to which a root keeps its memory
+    std::vector<std::int64_t> alive_;        // bytes during each run
+    std::size_t worst_ = 0;                  // the first run during which most bytes are alive
+    std::int64_t worst_count_ = 0;           // how many runs have as many
 };
 
 }  // namespace viridian::gradient
