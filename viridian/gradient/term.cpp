@@ -19,7 +19,7 @@ Term binary(graph::KnownOperator op, double a, Term b) {
 
 }  // namespace
 
-Term Builder::add(graph::Operator op, std::vector<Term> inputs, Attributes attributes) {
+Term Builder::add(graph::Operator op, const std::vector<Term>& inputs, Attributes attributes) {
     return add(std::move(op), inputs, std::move(attributes), 1)[0];
 }
 

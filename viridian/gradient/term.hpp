@@ -54,7 +54,7 @@ class Builder {
 
     // Adds a node with one output, or with several, and infers their types. Throws Refusal if a shape rule
     // refuses the inputs.
-    Term add(graph::Operator op, std::vector<Term> inputs, Attributes attributes = {});
+    Term add(graph::Operator op, const std::vector<Term>& inputs, Attributes attributes = {});
     std::vector<Term> add(graph::Operator op, const std::vector<Term>& inputs, Attributes attributes,
                           std::size_t outputs);
     // Adds a node of a private operator, whose body `meaning` builds for inputs of these types.
@@ -120,13 +120,13 @@ class Builder {
 [[nodiscard]] Term square(Term x);
 
 [[nodiscard]] Term matmul(Term a, Term b);
-[[nodiscard]] Term cast(Term x, ElementType to);          // x itself if it has this type
-[[nodiscard]] Term reshape(Term x, const Dims& dims);     // x itself if it has these dimensions
-[[nodiscard]] Term like(Term x, Term other);              // reshape(x, dims of other)
-[[nodiscard]] Term expand(Term x, const Dims& dims);      // broadcast to `dims`
+[[nodiscard]] Term cast(Term x, ElementType to);       // x itself if it has this type
+[[nodiscard]] Term reshape(Term x, const Dims& dims);  // x itself if it has these dimensions
+[[nodiscard]] Term like(Term x, Term other);           // reshape(x, dims of other)
+[[nodiscard]] Term expand(Term x, const Dims& dims);   // broadcast to `dims`
 // x itself if the order is 0, 1, 2, …, and what x was made of if this undoes a transposition.
 [[nodiscard]] Term transpose(Term x, const Dims& order);
-[[nodiscard]] Term swap_last(Term x);                     // the last two axes exchanged
+[[nodiscard]] Term swap_last(Term x);  // the last two axes exchanged
 // Sum or mean over `axes`, which stay with extent 1 if `keep`. Without axes x itself.
 [[nodiscard]] Term sum(Term x, const Dims& axes, bool keep = true);
 [[nodiscard]] Term mean(Term x, const Dims& axes, bool keep = true);

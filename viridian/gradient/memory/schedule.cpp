@@ -186,16 +186,22 @@ bool Schedule::add_again(std::size_t value, std::size_t before, std::size_t root
 }
 
 std::vector<Schedule::Candidate> Schedule::candidates() const {
-    std::map<std::size_t, std::pair<std::size_t, std::set<std::size_t>>> readers;  // root: first run, values
+    struct Read {
+        std::size_t first;             // the first run that reads
+        std::set<std::size_t> values;  // what is read
+    };
+    std::map<std::size_t, Read> reads;  // by root
     for (std::size_t r = worst_ + 1; r < runs_.size(); ++r)
         for (const std::size_t value : runs_[r].inputs) {
             if (value == nothing || maker_[value] == nothing || maker_[value] > worst_) continue;
             const std::size_t root = root_[value];
             if (values_[root].always || last_[root] >= runs_.size() || first_[root] >= worst_) continue;
-            readers.try_emplace(root, r, std::set<std::size_t>()).first->second.second.insert(value);
+            reads.try_emplace(root, r).first->second.values.insert(value);
         }
     std::vector<Candidate> all;
-    for (const auto& [root, read] : readers) {
+    for (const auto& entry : reads) {
+        const std::size_t root = entry.first;
+        const Read& read = entry.second;
         const std::int64_t bytes = values_[root].bytes;
         if (bytes <= alive_[worst_] / worth_a_look) continue;
         const bool read_now = std::ranges::any_of(runs_[worst_].inputs, [&](std::size_t value) {
@@ -203,7 +209,7 @@ std::vector<Schedule::Candidate> Schedule::candidates() const {
         });
         if (read_now) continue;  // its memory would not become free
         Candidate candidate{root, read.first, {}, 0};
-        if (!std::ranges::all_of(read.second, [&](std::size_t value) {
+        if (!std::ranges::all_of(read.values, [&](std::size_t value) {
                 return add_again(value, read.first, root, candidate.again);
             }))
             continue;

@@ -184,7 +184,7 @@ Terms einsum_rule(Site& s) {
 
 void einsum_instance(Instance& i) {
     const std::int64_t a = i.extent(1, 3), b = i.extent(1, 4), c = i.extent(1, 3), d = i.extent(1, 3);
-    const auto one = [&](const char* equation, std::vector<Dims> operands) {
+    const auto one = [&](const char* equation, const std::vector<Dims>& operands) {
         Terms inputs;
         for (const Dims& dims : operands) inputs.push_back(i.input(dims));
         i.apply(op::Einsum, inputs, {{"equation", std::string(equation)}});
