@@ -25,9 +25,19 @@ inline graph::TensorType f32(const graph::Dims& dims) {
     return {graph::ElementType::f32, graph::shape_of(dims)};
 }
 
+inline graph::Tensor random_flags(Random& random, const graph::Dims& dims) {
+    graph::Tensor tensor(graph::ElementType::boolean, dims);
+    for (bool& value : tensor.mutable_values<bool>()) value = random.chance(0.7);
+    return tensor;
+}
+
 inline std::vector<graph::Tensor> random_inputs(const graph::Graph& graph, Random& random) {
     std::vector<graph::Tensor> inputs;
-    for (const auto id : graph.inputs()) inputs.push_back(random_tensor(random, graph.value(id).type.dims()));
+    for (const auto id : graph.inputs()) {
+        const graph::TensorType& type = graph.value(id).type;
+        inputs.push_back(type.element == graph::ElementType::boolean ? random_flags(random, type.dims())
+                                                                     : random_tensor(random, type.dims()));
+    }
     return inputs;
 }
 

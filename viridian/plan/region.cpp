@@ -103,20 +103,22 @@ std::vector<NodeId> continuation(const Graph& graph, const Uses& uses, NodeId id
     return gate(graph, uses, id);
 }
 
-// Attention that begins with the product `head`: element-wise steps, a Softmax, and the product of its result
-// with the values, each the only reader of the node before. Empty if there is none.
+// Attention that begins with the product `head`: element-wise steps, a Softmax, those of a dropout, and the
+// product with the values, each the only reader of the node before. Empty if there is none.
 std::vector<NodeId> attention(const Graph& graph, const Uses& uses, NodeId head) {
     if (graph.node(head).op != graph::op::MatMul) return {};
     std::vector<NodeId> chain = {head};
+    bool softmax = false;
     while (const auto next = only_reader(graph, uses, chain.back())) {
-        const Node &node = graph.node(*next), &before = graph.node(chain.back());
+        const Node& node = graph.node(*next);
+        const ValueId before = graph.node(chain.back()).outputs[0];
         chain.push_back(*next);
-        if (before.op == graph::op::Softmax)
-            return node.op == graph::op::MatMul && node.inputs[0] == before.outputs[0] &&
-                           node.inputs[1] != before.outputs[0]
-                       ? chain
-                       : std::vector<NodeId>();
-        if (node.op != graph::op::Softmax && class_of(graph, *next) != OperatorClass::elementwise) break;
+        if (node.op == graph::op::MatMul)
+            return softmax && node.inputs[0] == before && node.inputs[1] != before ? chain
+                                                                                   : std::vector<NodeId>();
+        if (node.op == graph::op::Softmax ? softmax : class_of(graph, *next) != OperatorClass::elementwise)
+            break;
+        softmax = softmax || node.op == graph::op::Softmax;
     }
     return {};
 }

@@ -11,7 +11,8 @@ ModelFiles files_of(const std::string& name) {
     return {name, std::nullopt};
 }
 
-Result<LoadedModel> load(const ModelOptions& options, Listener* listener) {
+Result<LoadedModel> load(const ModelOptions& options, Listener* listener,
+                         const std::vector<std::string>& without) {
     LoadedModel loaded;
     loaded.files = files_of(options.model);
     ModelOptions model = options;
@@ -28,7 +29,7 @@ Result<LoadedModel> load(const ModelOptions& options, Listener* listener) {
     }
     // A plan names the nodes of its file as they are; a model without a plan profits from the rules that
     // always pay.
-    if (!loaded.files.plan) VIRIDIAN_TRY(rewrite::simplify(loaded.graph));
+    if (!loaded.files.plan) VIRIDIAN_TRY(rewrite::simplify(loaded.graph, {.without = without}));
     return loaded;
 }
 

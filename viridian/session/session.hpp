@@ -24,8 +24,10 @@ struct LoadedModel {
     optimize::Request request;            // the request that the plan was made for
 };
 // Reads the model, and its plan if `options.model` names a plan. Errors: those of reading; malformed for a
-// file that is no plan; invalid_argument if `options.as` is given with a plan.
-[[nodiscard]] Result<LoadedModel> load(const ModelOptions& options, Listener* listener = nullptr);
+// file that is no plan; invalid_argument if `options.as` is given with a plan. A model without a plan is
+// simplified, but not by the rules `without`.
+[[nodiscard]] Result<LoadedModel> load(const ModelOptions& options, Listener* listener = nullptr,
+                                       const std::vector<std::string>& without = {});
 
 // A Tuning is the request for which the kernels of a session were chosen anew.
 struct Tuning {

@@ -21,6 +21,7 @@ struct Form {
     enum class Scale : std::uint8_t { none, factor, divisor, of_head } scale = Scale::none;
     std::vector<Tensor> constant_masks;
     std::vector<Dims> masks;
+    bool dropped = false;  // probabilities that are not kept are 0, and the others are scaled
 };
 
 Dims joined(Dims dims, std::int64_t rows, std::int64_t columns) {
@@ -44,7 +45,13 @@ Graph attention(const Form& form) {
         scores = graph.add("Add", {scores, graph.add_input("mask", f32(mask))});
     for (const Tensor& mask : form.constant_masks)
         scores = graph.add("Add", {graph.add_constant("mask", mask), scores});
-    const ValueId weights = graph.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+    ValueId weights = graph.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+    if (form.dropped) {
+        const ValueId kept = graph.add_input(
+            "kept",
+            {graph::ElementType::boolean, graph::shape_of(joined(form.leading, form.rows, form.keys))});
+        weights = graph.add("Where", {kept, graph.add("Mul", {weights, number(1.25F)}), number(0)});
+    }
     graph.set_outputs({graph.add("MatMul", {weights, input("v", form.keys, form.columns)})});
     return graph;
 }
@@ -69,6 +76,7 @@ Form random_form(Random& random) {
         if (random.chance(0.3)) mask.erase(mask.begin());
         form.masks.push_back(std::move(mask));
     }
+    form.dropped = random.chance(0.4);
     return form;
 }
 
@@ -93,7 +101,7 @@ TEST(Attention, OfSeveralBlocks) {
              {257, 64, 64}, {1500, 32, 32}, {513, 80, 96}, {1037, 128, 7}, {512, 17, 33}})
         for (const bool masked : {false, true}) {
             SCOPED_TRACE(fmt::format("{} keys, {} to {}", keys, size, columns));
-            Form form{{1, 3}, 131, keys, size, columns, Form::Scale::divisor, {}, {}};
+            Form form{{1, 3}, 131, keys, size, columns, Form::Scale::divisor, {}, {}, masked};
             if (masked) form.masks.push_back({1, 1, 1, keys});
             EXPECT_EQ(check(*device, form, random).size(), 6U);
         }

@@ -244,7 +244,9 @@ std::string classes_text(const std::vector<ClassRow>& classes) {
 }  // namespace
 
 Result<MeasuredAnswer> describe_measured(const session::ModelOptions& options, Listener& listener) {
-    VIRIDIAN_TRY(session::LoadedModel model, session::load(options, &listener));
+    // Operators are measured one by one, those of attention's gradient, too.
+    VIRIDIAN_TRY(session::LoadedModel model,
+                 session::load(options, &listener, {"recognise_attention_gradient"}));
     VIRIDIAN_TRY(Rows rows, rows_of(model.graph));
     VIRIDIAN_TRY(const Measured measured, measure(std::move(model), options, rows));
     const std::vector<ClassRow> classes = classes_of(rows);

@@ -32,6 +32,7 @@ Family simd_tile_convolution_family();
 Family simd_tile_matmul_family();
 Family dnnl_matmul_family();
 Family simd_attention_family();
+Family simd_attention_gradient_family();
 Family simd_rows_family();
 Family dnnl_softmax_family();
 Family simd_elementwise_family();
@@ -66,6 +67,7 @@ std::span<const Family> families() {
         dnnl_matmul_family(),
         contraction_family(),
         simd_attention_family(),
+        simd_attention_gradient_family(),
         simd_rows_family(),
         dnnl_softmax_family(),
         simd_elementwise_family(),

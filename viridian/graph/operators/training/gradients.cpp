@@ -30,6 +30,13 @@ IterationSpace grad_weight_space(const Operation& operation) {
     return summed_over(operation, sums);
 }
 
+// The products of attention's gradient run over queries, keys and one of two sizes. Inputs: q [heads…,
+// queries, size], k [heads…, size, keys], …
+IterationSpace attention_grad_space(const Operation& operation) {
+    const Dims keys = gradient_dims(operation.inputs, 1);
+    return summed_over(operation, keys.empty() ? Dims() : Dims{keys.back()});
+}
+
 IterationSpace average_pool_grad_space(const Operation& operation) {
     return summed_over(operation, operation.node.get("kernel_shape", Dims()));
 }
@@ -100,6 +107,8 @@ std::span<const OperatorRow> training_gradient_operators() {
     static constexpr OperatorRow rows[] = {
         gradient_of_contraction("ConvGradInput", grad_input_space),
         gradient_of_contraction("ConvGradWeight", grad_weight_space),
+        contraction_row("AttentionGrad", {4, 7}, nullptr, {},
+                        gradient_facts(precision::f32_statistics, attention_grad_space, {3, 3})),
         normalization_row("AveragePoolGrad", {1, 1}, nullptr, {},
                           gradient_facts(adds_windows, average_pool_grad_space)),
         normalization_row("MaxPoolGrad", {2, 2}, nullptr, {},

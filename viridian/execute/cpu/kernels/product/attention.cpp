@@ -3,13 +3,17 @@
 #include <algorithm>
 
 #include "viridian/execute/cpu/kernels/elementwise/epilogue.hpp"
+#include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/graph/operators/training/attention_grad.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
 
 using graph::Dims;
+using graph::ElementType;
 using graph::Node;
 using graph::ValueId;
+using Operand = AttentionRegion::Operand;
 
 // The extents of `id` with ones in front, up to `rank`.
 Dims extended(const Task& task, ValueId id, std::size_t rank) {
@@ -17,6 +21,8 @@ Dims extended(const Task& task, ValueId id, std::size_t rank) {
     dims.insert(dims.begin(), rank - dims.size(), 1);
     return dims;
 }
+
+Operand operand(const Task& task, ValueId id, std::size_t rank) { return {id, extended(task, id, rank)}; }
 
 bool is_product(const Task& task, const Node& node) {
     return node.op == graph::op::MatMul && task.dims(node.inputs[0]).size() > 1 &&
@@ -45,6 +51,52 @@ bool read_step(const Task& task, const EpilogueStep& step, std::size_t rank, Att
     return true;
 }
 
+bool is_softmax_of(const Node& node, ValueId value, std::size_t rank) {
+    const auto axis = graph::normalize_axis(node.integer("axis", -1), static_cast<std::int64_t>(rank));
+    return node.inputs[0] == value && axis.ok() && *axis == static_cast<std::int64_t>(rank) - 1;
+}
+
+// A step between the softmax and the second product: a number times the probabilities, or 0 for those that
+// the dropout does not keep.
+bool read_dropout(const Task& task, const Node& node, ValueId value, const Dims& scores,
+                  AttentionRegion& attention) {
+    const auto number = [&](ValueId id) -> std::optional<double> {
+        const graph::Tensor* constant = task.graph.constant(id);
+        if (constant == nullptr || constant->count() != 1) return std::nullopt;
+        return constant->number(0);
+    };
+    if (node.op == graph::op::Mul) {
+        const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
+        const auto factor = number(other);
+        if (other == value || !factor) return false;
+        attention.kept_scale *= *factor;
+        return true;
+    }
+    if (node.op != graph::op::Where || attention.kept || node.inputs[1] != value ||
+        number(node.inputs[2]) != 0.0 || !task.input_index(node.inputs[0]) ||
+        task.dims(node.inputs[0]) != scores)
+        return false;
+    attention.kept = operand(task, node.inputs[0], scores.size());
+    return true;
+}
+
+// Whether the matrices of `dims` are those of `whole`, with leading extents of 1 where they are repeated.
+bool broadcasts(const Dims& dims, const Dims& whole) {
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        if (dims[i] != whole[i] && (dims[i] != 1 || i + 2 >= dims.size())) return false;
+    return true;
+}
+
+bool may_mean_gradient(const Node& node) {
+    return body_consists_of(node, {{graph::op::MatMul, 5, 5},
+                                   {graph::op::Softmax, 1, 1},
+                                   {graph::op::ReduceSum, 1, 1},
+                                   {graph::op::Sub, 1, 1},
+                                   {graph::op::Mul, 2, 6},
+                                   {graph::op::Where, 0, 2},
+                                   {graph::op::Add, 0, 2}});
+}
+
 bool reads_from_outside(const Task& task, ValueId id) {
     return task.input_index(id) || task.graph.constant(id) != nullptr;
 }
@@ -60,37 +112,97 @@ std::int64_t AttentionRegion::heads() const {
 std::optional<AttentionRegion> attention_region(const Task& task) {
     const std::size_t count = task.region.nodes.size();
     if (count < 3 || !task.all_f32() || task.region.outputs.size() != 1) return std::nullopt;
-    const Node &first = task.node(0), &softmax = task.node(count - 2), &last = task.node(count - 1);
-    if (!is_product(task, first) || softmax.op != graph::op::Softmax || !is_product(task, last) ||
-        last.inputs[0] != softmax.outputs[0] || task.region.outputs[0] != last.outputs[0])
+    const Node &first = task.node(0), &last = task.node(count - 1);
+    if (!is_product(task, first) || !is_product(task, last) || task.region.outputs[0] != last.outputs[0])
         return std::nullopt;
     const Dims scores = task.dims(first.outputs[0]), result = task.dims(last.outputs[0]);
     const std::size_t rank = scores.size();
-    const auto axis = graph::normalize_axis(softmax.integer("axis", -1), static_cast<std::int64_t>(rank));
-    if (!axis.ok() || *axis != static_cast<std::int64_t>(rank) - 1 || result.size() != rank ||
-        !std::equal(scores.begin(), scores.end() - 1, result.begin()) || std::ranges::count(scores, 0) > 0 ||
-        std::ranges::count(result, 0) > 0)
+    if (result.size() != rank || !std::equal(scores.begin(), scores.end() - 1, result.begin()) ||
+        std::ranges::count(scores, 0) > 0 || std::ranges::count(result, 0) > 0)
         return std::nullopt;
     AttentionRegion attention;
-    attention.q = {first.inputs[0], extended(task, first.inputs[0], rank)};
-    attention.k = {first.inputs[1], extended(task, first.inputs[1], rank)};
-    attention.v = {last.inputs[1], extended(task, last.inputs[1], rank)};
+    attention.q = operand(task, first.inputs[0], rank);
+    attention.k = operand(task, first.inputs[1], rank);
+    attention.v = operand(task, last.inputs[1], rank);
     attention.leading.assign(scores.begin(), scores.end() - 2);
     attention.rows = scores[rank - 2], attention.keys = scores[rank - 1];
     attention.size = attention.q.dims.back(), attention.columns = result.back();
     if (attention.size == 0) return std::nullopt;
     ValueId value = first.outputs[0];
-    for (std::size_t i = 1; i + 2 < count; ++i) {
+    std::size_t i = 1;
+    for (; i + 1 < count && task.node(i).op != graph::op::Softmax; ++i) {
         const auto step = as_step(task, task.node(i), value);
         if (!step || step->operand == ValueId::none || !reads_from_outside(task, step->operand) ||
             !read_step(task, *step, rank, attention))
             return std::nullopt;
         value = task.node(i).outputs[0];
     }
+    if (i + 1 >= count || !is_softmax_of(task.node(i), value, rank)) return std::nullopt;
+    value = task.node(i).outputs[0];
+    for (++i; i + 1 < count; ++i) {
+        if (!read_dropout(task, task.node(i), value, scores, attention)) return std::nullopt;
+        value = task.node(i).outputs[0];
+    }
     const bool outside = reads_from_outside(task, attention.q.value) &&
                          reads_from_outside(task, attention.k.value) &&
                          reads_from_outside(task, attention.v.value);
-    if (softmax.inputs[0] != value || !outside) return std::nullopt;
+    if (last.inputs[0] != value || !outside) return std::nullopt;
+    return attention;
+}
+
+std::optional<AttentionRegion> attention_gradient(const Task& task) {
+    const Node& node = task.node();
+    if (task.region.nodes.size() != 1 || node.op != graph::op::AttentionGrad || !task.all_f32() ||
+        task.region.outputs.size() != 3 || !may_mean_gradient(node))
+        return std::nullopt;
+    const auto is_matrix = [&](ValueId id) {
+        return task.type(id).element == ElementType::f32 && task.dims(id).size() > 1;
+    };
+    if (std::ranges::count(node.inputs, ValueId::none) > 0 ||
+        !std::ranges::all_of(std::span(node.inputs).first(4), is_matrix) ||
+        !std::ranges::all_of(node.outputs, is_matrix))
+        return std::nullopt;
+    const Dims result = task.dims(node.inputs[3]), dq = task.dims(node.outputs[0]);
+    const std::size_t rank = result.size();
+    for (const ValueId id : node.inputs)
+        if (task.dims(id).size() > rank || std::ranges::count(task.dims(id), 0) > 0) return std::nullopt;
+    if (dq.size() != rank) return std::nullopt;
+    AttentionRegion attention;
+    attention.q = operand(task, node.inputs[0], rank);
+    attention.k = operand(task, node.inputs[1], rank);
+    attention.v = operand(task, node.inputs[2], rank);
+    attention.dy = operand(task, node.inputs[3], rank);
+    attention.leading.assign(result.begin(), result.end() - 2);
+    attention.rows = result[rank - 2], attention.columns = result[rank - 1];
+    attention.size = dq[rank - 1], attention.keys = attention.k.dims[rank - 1];
+    attention.scale = node.get("scale", 1.0), attention.kept_scale = node.get("kept_scale", 1.0);
+    const auto whole = [&](std::int64_t rows, std::int64_t columns) {
+        Dims dims = attention.leading;
+        dims.insert(dims.end(), {rows, columns});
+        return dims;
+    };
+    for (std::size_t i = 4; i < node.inputs.size(); ++i) {
+        Operand own = operand(task, node.inputs[i], rank);
+        const ElementType element = task.type(node.inputs[i]).element;
+        if (element == ElementType::f32)
+            attention.masks.push_back(std::move(own));
+        else if (element == ElementType::boolean && i == 4 &&
+                 own.dims == whole(attention.rows, attention.keys))
+            attention.kept = std::move(own);
+        else
+            return std::nullopt;
+    }
+    const bool fits = broadcasts(attention.q.dims, whole(attention.rows, attention.size)) &&
+                      broadcasts(attention.k.dims, whole(attention.size, attention.keys)) &&
+                      broadcasts(attention.v.dims, whole(attention.keys, attention.columns)) &&
+                      dq == whole(attention.rows, attention.size) &&
+                      task.dims(node.outputs[1]) == whole(attention.size, attention.keys) &&
+                      task.dims(node.outputs[2]) == whole(attention.keys, attention.columns);
+    if (!fits || attention.masks.size() > 2) return std::nullopt;
+    for (const Operand& mask : attention.masks)
+        for (std::size_t axis = 0; axis < rank; ++axis)
+            if (mask.dims[axis] != 1 && mask.dims[axis] != whole(attention.rows, attention.keys)[axis])
+                return std::nullopt;
     return attention;
 }
 

@@ -4,10 +4,7 @@
 // 1).
 #include <algorithm>
 
-#include "viridian/execute/cpu/kernels/product/attention.hpp"
-#include "viridian/execute/cpu/simd/attention/panels.hpp"
-#include "viridian/execute/cpu/simd/attention/score_block.hpp"
-#include "viridian/execute/cpu/simd/convolution/strip.hpp"
+#include "viridian/execute/cpu/kernels/product/attention_matrices.hpp"
 #include "viridian/execute/cpu/simd/convolution/weights.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -23,34 +20,11 @@ constexpr std::string_view attention_family_name = "simd:attention";
 constexpr std::int64_t attention_rows = 56;   // of a block of queries
 constexpr std::int64_t attention_keys = 512;  // of a block of keys
 
-// Where a run finds an operand.
-struct AttentionPort {
-    bool constant = false;
-    std::size_t index = 0;
-    [[nodiscard]] const float* first(const Pointers& pointers) const {
-        return reinterpret_cast<const float*>((constant ? pointers.constants : pointers.inputs)[index]);
-    }
-};
-
-// An operand's matrices: where that of each head begins, and its strides, in floats.
-struct AttentionMatrices {
-    AttentionPort port;
-    std::vector<std::int64_t> starts;
-    std::int64_t row = 0, column = 1;
-    [[nodiscard]] simd::MatrixView of(const Pointers& pointers, std::int64_t head) const {
-        return {port.first(pointers) + starts[static_cast<std::size_t>(head)], row, column};
-    }
-};
-
-constexpr std::int64_t in_blocks(std::int64_t count) { return (count + block - 1) / block * block; }
-constexpr std::int64_t parts_of(std::int64_t count, std::int64_t most) { return (count + most - 1) / most; }
-
 struct AttentionWork {
     AttentionMatrices q, k, v, result;
-    std::vector<AttentionMatrices> masks, scales;
-    float scale = 1;
+    AttentionScores scores;
     std::int64_t heads = 1, rows = 0, keys = 0, size = 0, columns = 0;
-    simd::Groups key_groups, column_groups;
+    simd::Groups key_groups = {}, column_groups = {};
     std::int64_t row_block = 0, key_block = 0;
     int threads = 1;
 
@@ -129,32 +103,25 @@ void multiply_values(const AttentionWork& w, const AttentionScratch& s, std::int
 void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScratch& s, std::int64_t head,
             std::int64_t first, std::int64_t last) {
     const std::int64_t rows = last - first;
-    float scale = w.scale;
-    for (const AttentionMatrices& factor : w.scales) scale *= *factor.of(pointers, head).first;
     simd::MatrixView queries = w.q.of(pointers, head);
     queries.first += first * queries.row;
-    simd::pack_pixels(queries, rows, w.size, scale, s.queries);
+    simd::pack_pixels(queries, rows, w.size, w.scores.scale_of(pointers, head), s.queries);
     for (std::int64_t from = 0; from < w.keys; from += w.key_block) {
         const std::int64_t to = std::min(w.keys, from + w.key_block);
         multiply_keys(w, s, rows, from, to);
         simd::ScoreBlock scores;
         scores.scores = s.scores;
         scores.rows = rows, scores.keys = to - from;
-        for (const AttentionMatrices& mask : w.masks) {
-            const simd::MatrixView m = mask.of(pointers, head);
-            scores.masks[static_cast<std::size_t>(scores.mask_count++)] = {
-                m.first + first * m.row + from * m.column, m.row, m.column};
-        }
+        w.scores.add_masks(pointers, head, first, from, scores);
         scores.first = from == 0;
         scores.most = s.most, scores.sums = s.sums, scores.decay = s.decay;
         simd::exponentials(scores);
+        simd::drop_scores(s.scores, rows, to - from, w.scores.kept_of(pointers, head, first, from));
         if (from > 0) simd::scale_rows(s.result, s.decay, rows, in_blocks(w.columns));
         multiply_values(w, s, rows, from, to);
     }
-    auto* result = reinterpret_cast<float*>(pointers.outputs[0]);
-    simd::divide_rows(s.result, s.sums, rows, in_blocks(w.columns),
-                      result + w.result.starts[static_cast<std::size_t>(head)] + first * w.result.row,
-                      w.result.row, w.columns);
+    simd::divide_rows(s.result, s.sums, w.scores.kept_scale, rows, in_blocks(w.columns),
+                      w.result.to(pointers, head) + first * w.result.row, w.result.row, w.columns);
 }
 
 void run_attention(const AttentionWork& w, const Pointers& pointers) {
@@ -175,35 +142,6 @@ void run_attention(const AttentionWork& w, const Pointers& pointers) {
             attend(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
         }
     });
-}
-
-// The matrices of an operand that lies in `layout`. What has an extent of 1 is repeated.
-AttentionMatrices attention_matrices(const AttentionRegion& attention, const Dims& dims, Layout layout) {
-    const std::size_t rank = dims.size(), missing = rank - layout.rank();
-    for (std::uint8_t& axis : layout.order) axis = static_cast<std::uint8_t>(axis + missing);
-    for (std::size_t i = missing; i-- > 0;)
-        layout.order.insert(layout.order.begin(), static_cast<std::uint8_t>(i));
-    const std::vector<std::int64_t> strides = plan::strides_of(layout, dims);
-    const auto stride = [&](std::size_t i) { return dims[i] == 1 ? 0 : strides[i]; };
-    AttentionMatrices matrices;
-    matrices.row = strides[rank - 2], matrices.column = strides[rank - 1];
-    matrices.starts = {0};
-    for (std::size_t i = 0; i < attention.leading.size(); ++i) {
-        std::vector<std::int64_t> longer;
-        for (const std::int64_t start : matrices.starts)
-            for (std::int64_t j = 0; j < attention.leading[i]; ++j) longer.push_back(start + j * stride(i));
-        matrices.starts = std::move(longer);
-    }
-    return matrices;
-}
-
-// The matrices of an addend or factor of the scores, whose rows and columns may be repeated, too.
-AttentionMatrices repeated_attention_matrices(const AttentionRegion& attention, const Dims& dims) {
-    const std::size_t rank = dims.size();
-    AttentionMatrices matrices = attention_matrices(attention, dims, plan::plain(rank));
-    if (dims[rank - 2] == 1) matrices.row = 0;
-    if (dims[rank - 1] == 1) matrices.column = 0;
-    return matrices;
 }
 
 // The orders of memory in which q, k, v and the result lie: as they are written, or, at rank 4, as the
@@ -247,29 +185,21 @@ std::vector<Arrangement> arrangements(const Task& task, const AttentionRegion& a
 
 AttentionWork attention_work(const Task& task, const AttentionRegion& attention,
                              const Arrangement& arrangement) {
-    AttentionWork w;
-    w.q = attention_matrices(attention, attention.q.dims, arrangement.q);
-    w.k = attention_matrices(attention, attention.k.dims, arrangement.k);
-    w.v = attention_matrices(attention, attention.v.dims, arrangement.v);
     Dims result = attention.leading;
     result.insert(result.end(), {attention.rows, attention.columns});
-    w.result = attention_matrices(attention, result, arrangement.result);
-    for (const auto& mask : attention.masks)
-        w.masks.push_back(repeated_attention_matrices(attention, mask.dims));
-    for (const auto& factor : attention.scales)
-        w.scales.push_back(repeated_attention_matrices(attention, factor.dims));
-    w.scale = static_cast<float>(attention.scale);
+    AttentionWork w{.q = attention_matrices(attention, attention.q.dims, arrangement.q),
+                    .k = attention_matrices(attention, attention.k.dims, arrangement.k),
+                    .v = attention_matrices(attention, attention.v.dims, arrangement.v),
+                    .result = attention_matrices(attention, result, arrangement.result),
+                    .scores = AttentionScores(attention)};
+    w.result.port = {AttentionPort::Where::output, 0};
     w.heads = attention.heads();
     w.rows = attention.rows, w.keys = attention.keys;
     w.size = attention.size, w.columns = attention.columns;
     const int columns = simd::best_columns();
     w.key_groups = {w.keys, columns}, w.column_groups = {w.columns, columns};
     w.threads = task.context.threads;
-    // Blocks of equal size; of rows, enough for every thread, and whole tiles.
-    const std::int64_t tile = simd::tile_pixels();
-    const std::int64_t fair = parts_of(w.heads * w.rows, std::int64_t{2} * w.threads);
-    const std::int64_t rows = std::min(attention_rows, std::max(tile, fair));
-    w.row_block = std::min(w.rows, parts_of(parts_of(w.rows, parts_of(w.rows, rows)), tile) * tile);
+    w.row_block = attention_row_block(attention, attention_rows, w.threads);
     const std::int64_t keys = parts_of(w.keys, parts_of(w.keys, attention_keys));
     w.key_block = parts_of(keys, columns * block) * columns * block;
     return w;
@@ -306,19 +236,10 @@ Result<Kernel> prepare_attention(const Task& task, const plan::Choice& choice) {
                                         {layout(attention->q.value), layout(attention->k.value),
                                          layout(attention->v.value), choice.outputs[0].layout});
     Kernel kernel;
-    const auto find = [&](ValueId id, AttentionMatrices& matrices) {
-        if (const auto at = task.input_index(id)) {
-            matrices.port = {false, *at};
-        } else {
-            matrices.port = {true, kernel.constants.size()};
-            kernel.constants.push_back(plain_constant(task, id));
-        }
-    };
-    find(attention->q.value, work.q);
-    find(attention->k.value, work.k);
-    find(attention->v.value, work.v);
-    for (std::size_t i = 0; i < work.masks.size(); ++i) find(attention->masks[i].value, work.masks[i]);
-    for (std::size_t i = 0; i < work.scales.size(); ++i) find(attention->scales[i].value, work.scales[i]);
+    find_attention_port(task, attention->q.value, kernel, work.q);
+    find_attention_port(task, attention->k.value, kernel, work.k);
+    find_attention_port(task, attention->v.value, kernel, work.v);
+    find_attention_ports(task, *attention, kernel, work.scores);
     kernel.workspace = Bytes(work.thread_floats() * work.threads * 4);
     kernel.run = [work = std::move(work)](const Pointers& pointers) { run_attention(work, pointers); };
     return kernel;

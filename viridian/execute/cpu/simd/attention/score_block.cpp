@@ -121,14 +121,14 @@ void rows_scaled(float* x, const float* factors, std::int64_t rows, std::int64_t
     }
 }
 
-void rows_divided(const float* x, const float* sums, std::int64_t rows, std::int64_t count, float* to,
-                  std::int64_t stride, std::int64_t valid) {
+void rows_divided(const float* x, const float* sums, float numerator, std::int64_t rows, std::int64_t count,
+                  float* to, std::int64_t stride, std::int64_t valid) {
     const D d;
     for (std::int64_t r = 0; r < rows; ++r, x += count, to += stride) {
         V sum = hn::LoadU(d, sums + r * width);
         for (std::int64_t i = lanes; i < width; i += lanes)
             sum = hn::Add(sum, hn::LoadU(d, sums + r * width + i));
-        const float factor = 1.0F / hn::GetLane(hn::SumOfLanes(d, sum));
+        const float factor = numerator / hn::GetLane(hn::SumOfLanes(d, sum));
         const V scale = hn::Set(d, factor);
         std::int64_t i = 0;
         for (; i + lanes <= valid; i += lanes) hn::StoreU(hn::Mul(scale, hn::LoadU(d, x + i)), d, to + i);
@@ -151,9 +151,9 @@ void exponentials(const ScoreBlock& block) { HWY_DYNAMIC_DISPATCH(block_exponent
 void scale_rows(float* x, const float* factors, std::int64_t rows, std::int64_t width) {
     HWY_DYNAMIC_DISPATCH(rows_scaled)(x, factors, rows, width);
 }
-void divide_rows(const float* x, const float* sums, std::int64_t rows, std::int64_t width, float* to,
-                 std::int64_t stride, std::int64_t count) {
-    HWY_DYNAMIC_DISPATCH(rows_divided)(x, sums, rows, width, to, stride, count);
+void divide_rows(const float* x, const float* sums, float factor, std::int64_t rows, std::int64_t width,
+                 float* to, std::int64_t stride, std::int64_t count) {
+    HWY_DYNAMIC_DISPATCH(rows_divided)(x, sums, factor, rows, width, to, stride, count);
 }
 
 }  // namespace viridian::execute::cpu::simd

@@ -32,8 +32,9 @@ void exponentials(const ScoreBlock& block);
 
 // Multiplies row r of `x`, [rows][width], by factors[r]. The width is a multiple of 16.
 void scale_rows(float* x, const float* factors, std::int64_t rows, std::int64_t width);
-// Writes row r of `x` divided by the sum of sums[r][0 … 15] to to[r · stride], `count` ≤ `width` of it.
-void divide_rows(const float* x, const float* sums, std::int64_t rows, std::int64_t width, float* to,
-                 std::int64_t stride, std::int64_t count);
+// Writes row r of `x`, times `factor` and divided by the sum of sums[r][0 … 15], to to[r · stride], `count` ≤
+// `width` of it.
+void divide_rows(const float* x, const float* sums, float factor, std::int64_t rows, std::int64_t width,
+                 float* to, std::int64_t stride, std::int64_t count);
 
 }  // namespace viridian::execute::cpu::simd

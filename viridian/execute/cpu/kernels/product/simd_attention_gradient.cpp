@@ -1,0 +1,320 @@
+// The gradient of attention, kept in cache. A thread takes one head after the other. For a block of queries
+// it makes the probabilities again and their gradient, against all keys, and multiplies both at once:
+//
+//   p = Softmax(q·k·scale + masks), m = kept · kept_scale       dv += (p · m)ᵀ·dy
+//   g = (dy·vᵀ) · m, ds = scale · p · (g − Σ g · p)             dq = ds·kᵀ, dk += qᵀ·ds
+//
+// No matrix of scores leaves the caches, and none is kept between the forward and the backward part (Dao et
+// al. 2022, section 3.1 and appendix B; without their saved statistics, because all keys are there at once).
+#include <algorithm>
+
+#include "viridian/execute/cpu/kernels/product/attention_matrices.hpp"
+#include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/simd/convolution/weights.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+using graph::Dims;
+using graph::Node;
+using graph::ValueId;
+using plan::Layout;
+using simd::block;
+
+constexpr std::string_view gradient_family_name = "simd:attention_gradient";
+constexpr std::int64_t gradient_rows = 56;       // of a block of queries, at most
+constexpr std::int64_t gradient_scores = 65536;  // of a block of queries against all keys, if rows allow
+constexpr std::int64_t no_tap = 0;
+
+struct GradientWork {
+    AttentionMatrices q, k, v, dy, dq, dk, dv;
+    AttentionScores scores;
+    std::int64_t heads = 1, rows = 0, keys = 0, size = 0, columns = 0;
+    simd::Groups key_groups, size_groups;
+    std::int64_t row_block = 0;
+    int threads = 1;
+
+    [[nodiscard]] std::int64_t padded_keys() const { return in_blocks(keys); }
+    [[nodiscard]] std::int64_t row_parts() const { return in_blocks(row_block); }
+};
+
+// The parts of a thread's scratch, in floats.
+class GradientScratch {
+  public:
+    // With null the pointers are null, and only `end` counts.
+    GradientScratch(const GradientWork& w, float* first) : first_(first) {
+        keys = take(w.size * w.padded_keys());
+        values = take(w.columns * w.padded_keys());
+        turned_keys = take(w.keys * in_blocks(w.size));
+        queries = take(w.row_block * in_blocks(w.size));
+        results = take(w.row_block * in_blocks(w.columns));
+        turned_queries = take(w.row_parts() * w.size);
+        turned_results = take(w.row_parts() * w.columns);
+        weights = take(w.row_block * w.padded_keys());
+        gradient = take(w.row_block * w.padded_keys());
+        key_sums = take(w.size * w.padded_keys());
+        value_sums = take(w.columns * w.padded_keys());
+        sums = take(w.row_block * block);
+        most = take(w.row_parts());
+        decay = take(w.row_parts());
+    }
+    float *keys, *values;                    // of one head: k and vᵀ as weights of strips
+    float* turned_keys;                      // kᵀ as weights
+    float *queries, *results;                // of a block of queries: q · scale and dy as pixels of strips
+    float *turned_queries, *turned_results;  // qᵀ and dyᵀ as pixels
+    float *weights, *gradient;     // [block of 16 keys][row][16]: probabilities, and gradients of scores
+    float *key_sums, *value_sums;  // [block of 16 keys][size or columns][16]: dk, and the transpose of dv
+    float *sums, *most, *decay;    // of rows
+    std::int64_t end = 0;          // how many floats these are
+
+  private:
+    float* take(std::int64_t count) {
+        float* const at = first_ == nullptr ? nullptr : first_ + end;
+        end += aligned_bytes(count * 4) / 4;
+        return at;
+    }
+    float* first_;
+};
+
+std::int64_t floats_of(const GradientWork& w) { return GradientScratch(w, nullptr).end; }
+
+simd::MatrixView turned(const simd::MatrixView& m) { return {m.first, m.column, m.row}; }
+
+// to[block of 16 keys][row][16] = pixels · weights, for all keys.
+void multiply_by_keys(const GradientWork& w, std::int64_t rows, const float* pixels, std::int64_t channels,
+                      const float* weights, float* to) {
+    for (std::int64_t g = 0; g < w.key_groups.count(); ++g) {
+        simd::Strip strip;
+        strip.pixels = rows;
+        strip.columns = w.key_groups.width(g);
+        strip.source = pixels;
+        strip.source_block = rows * block;
+        strip.taps = &no_tap;
+        strip.channels = channels;
+        strip.weights = weights + w.key_groups.offset(g, channels * block);
+        strip.result = to + w.key_groups.offset(g, rows * block);
+        strip.result_block = rows * block;
+        simd::run(strip);
+    }
+}
+
+// dq = gradients of scores · kᵀ, for `rows` queries from `first` on.
+void multiply_by_turned_keys(const GradientWork& w, const GradientScratch& s, std::int64_t rows, float* to,
+                             std::int64_t stride) {
+    for (std::int64_t g = 0; g < w.size_groups.count(); ++g) {
+        simd::Strip strip;
+        strip.pixels = rows;
+        strip.columns = w.size_groups.width(g);
+        strip.source = s.gradient;
+        strip.source_block = rows * block;
+        strip.taps = &no_tap;
+        strip.channels = w.keys;
+        strip.weights = s.turned_keys + w.size_groups.offset(g, w.keys * block);
+        strip.result = to + g * w.size_groups.columns * block;
+        strip.result_pixel = stride;
+        strip.result_block = block;
+        const std::int64_t left = w.size - g * w.size_groups.columns * block;
+        strip.last_width = std::min(block, left - (strip.columns - 1) * block);
+        simd::run(strip);
+    }
+}
+
+// sums[block of 16 keys][count][16] (+)= pixels · scores, where `pixels` are a turned matrix of `rows`
+// channels.
+void add_over_rows(const GradientWork& w, std::int64_t rows, const float* pixels, std::int64_t count,
+                   const float* scores, bool first, float* sums) {
+    for (std::int64_t at = 0; at < w.padded_keys(); at += block) {
+        simd::Strip strip;
+        strip.pixels = count;
+        strip.columns = 1;
+        strip.source = pixels;
+        strip.source_block = count * block;
+        strip.taps = &no_tap;
+        strip.channels = rows;
+        strip.weights = scores + at * rows;
+        strip.result = sums + at * count;
+        strip.add = first ? nullptr : strip.result;
+        simd::run(strip);
+    }
+}
+
+// Writes sums[block of 16 keys][count][16] as a matrix of `count` rows and of a column for each key.
+void write_sums(const GradientWork& w, const float* sums, std::int64_t count, float* to, std::int64_t row,
+                std::int64_t column) {
+    for (std::int64_t at = 0; at < w.keys; at += block, sums += count * block) {
+        const std::int64_t part = std::min(block, w.keys - at);
+        if (column == 1) {
+            for (std::int64_t i = 0; i < count; ++i) std::copy_n(sums + i * block, part, to + i * row + at);
+            continue;
+        }
+        for (std::int64_t j = 0; j < part; ++j)
+            for (std::int64_t i = 0; i < count; ++i) to[i * row + (at + j) * column] = sums[i * block + j];
+    }
+}
+
+// Queries [first, last) of one head, whose keys and values are packed.
+void differentiate(const GradientWork& w, const Pointers& pointers, const GradientScratch& s,
+                   std::int64_t head, std::int64_t first, std::int64_t last) {
+    const std::int64_t rows = last - first;
+    const float scale = w.scores.scale_of(pointers, head);
+    simd::MatrixView queries = w.q.of(pointers, head), results = w.dy.of(pointers, head);
+    queries.first += first * queries.row, results.first += first * results.row;
+    simd::pack_pixels(queries, rows, w.size, scale, s.queries);
+    simd::pack_pixels(results, rows, w.columns, 1, s.results);
+    simd::pack_panels(turned(queries), w.size, rows, block, s.turned_queries);
+    simd::pack_panels(turned(results), w.columns, rows, block, s.turned_results);
+
+    multiply_by_keys(w, rows, s.queries, w.size, s.keys, s.weights);
+    simd::ScoreBlock scores;
+    scores.scores = s.weights;
+    scores.rows = rows, scores.keys = w.keys;
+    w.scores.add_masks(pointers, head, first, 0, scores);
+    scores.most = s.most, scores.sums = s.sums, scores.decay = s.decay;
+    simd::exponentials(scores);
+
+    multiply_by_keys(w, rows, s.results, w.columns, s.values, s.gradient);
+    simd::ScoreGradient both;
+    both.weights = s.weights, both.gradient = s.gradient;
+    both.rows = rows, both.keys = w.keys;
+    both.sums = s.sums;
+    both.kept = w.scores.kept_of(pointers, head, first, 0);
+    both.kept_scale = w.scores.kept_scale, both.scale = scale;
+    simd::differentiate_scores(both);
+
+    multiply_by_turned_keys(w, s, rows, w.dq.to(pointers, head) + first * w.dq.row, w.dq.row);
+    add_over_rows(w, rows, s.turned_queries, w.size, s.gradient, first == 0, s.key_sums);
+    add_over_rows(w, rows, s.turned_results, w.columns, s.weights, first == 0, s.value_sums);
+}
+
+void run_gradient(const GradientWork& w, std::int64_t floats, const Pointers& pointers) {
+    parallel(w.threads, [&](int thread) {
+        const GradientScratch s(w, reinterpret_cast<float*>(pointers.workspace) + thread * floats);
+        const auto [begin, end] = share(w.heads, thread, w.threads);
+        for (std::int64_t head = begin; head < end; ++head) {
+            const simd::MatrixView k = w.k.of(pointers, head), v = w.v.of(pointers, head);
+            const std::int64_t width = w.key_groups.columns * block;
+            simd::pack_panels(k, w.size, w.keys, width, s.keys);
+            simd::pack_panels(turned(v), w.columns, w.keys, width, s.values);
+            simd::pack_panels(turned(k), w.keys, w.size, w.size_groups.columns * block, s.turned_keys);
+            for (std::int64_t first = 0; first < w.rows; first += w.row_block)
+                differentiate(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
+            write_sums(w, s.key_sums, w.size, w.dk.to(pointers, head), w.dk.row, w.dk.column);
+            write_sums(w, s.value_sums, w.columns, w.dv.to(pointers, head), w.dv.column, w.dv.row);
+        }
+    });
+}
+
+// The orders of memory of the operands: as they are written, or as the transposes of a model leave
+// [batch, position, head, size] behind. k is [heads, size, keys], the others have positions before sizes.
+struct GradientOrders {
+    bool by_position = false, turned_keys = false;
+    [[nodiscard]] Layout of(std::size_t rank, bool is_keys) const {
+        if (by_position) return is_keys ? plan::permuted({0, 3, 1, 2}) : plan::permuted({0, 2, 1, 3});
+        Layout layout = plan::plain(rank);
+        if (is_keys && turned_keys) std::swap(layout.order[rank - 1], layout.order[rank - 2]);
+        return layout;
+    }
+};
+
+GradientWork gradient_work(const Task& task, const AttentionRegion& attention, const GradientOrders& orders) {
+    const std::size_t rank = attention.leading.size() + 2;
+    const auto matrices = [&](const Dims& dims, bool is_keys, ValueId value) {
+        return attention_matrices(attention, dims, orders.of(task.dims(value).size(), is_keys));
+    };
+    const auto whole = [&](std::int64_t rows, std::int64_t columns) {
+        Dims dims = attention.leading;
+        dims.insert(dims.end(), {rows, columns});
+        return dims;
+    };
+    const auto result = [&](std::int64_t rows, std::int64_t columns, bool is_keys, std::size_t index) {
+        AttentionMatrices made =
+            attention_matrices(attention, whole(rows, columns), orders.of(rank, is_keys));
+        made.port = {AttentionPort::Where::output, index};
+        return made;
+    };
+    const int columns = simd::best_columns();
+    GradientWork w{
+        .q = matrices(attention.q.dims, false, attention.q.value),
+        .k = matrices(attention.k.dims, true, attention.k.value),
+        .v = matrices(attention.v.dims, false, attention.v.value),
+        .dy = matrices(attention.dy.dims, false, attention.dy.value),
+        .dq = result(attention.rows, attention.size, false, 0),
+        .dk = result(attention.size, attention.keys, true, 1),
+        .dv = result(attention.keys, attention.columns, false, 2),
+        .scores = AttentionScores(attention),
+        .heads = attention.heads(),
+        .rows = attention.rows,
+        .keys = attention.keys,
+        .size = attention.size,
+        .columns = attention.columns,
+        .key_groups = {attention.keys, columns},
+        .size_groups = {attention.size, columns},
+        .threads = static_cast<int>(std::min<std::int64_t>(task.context.threads, attention.heads()))};
+    w.row_block = attention_row_block(
+        attention, std::min(gradient_rows, std::max<std::int64_t>(1, gradient_scores / w.padded_keys())),
+        w.threads);
+    return w;
+}
+
+std::vector<plan::Choice> offers_attention_gradient(const Task& task) {
+    const auto attention = attention_gradient(task);
+    if (!attention) return {};
+    const std::size_t rank = attention->leading.size() + 2;
+    std::vector<GradientOrders> all = {GradientOrders(), {false, true}};
+    if (rank == 4) all.push_back({true, false});
+    const ValueId q = attention->q.value, k = attention->k.value, v = attention->v.value,
+                  dy = attention->dy.value;
+    const auto rearranges = [&](ValueId id, std::size_t least) {
+        return task.input_index(id) && task.dims(id).size() >= least;
+    };
+    const auto is_operand = [&](const auto& mask) {  // which would lie in two orders
+        return mask.value == q || mask.value == k || mask.value == v || mask.value == dy;
+    };
+    std::vector<plan::Choice> choices;
+    for (const GradientOrders& orders : all) {
+        const bool plain = !orders.by_position && !orders.turned_keys;
+        if (!plain && std::ranges::any_of(attention->masks, is_operand)) continue;
+        if (!plain && (!rearranges(k, orders.by_position ? 4 : 2) || k == q || k == v || k == dy)) continue;
+        if (orders.by_position && !(rearranges(q, 4) && rearranges(v, 4) && rearranges(dy, 4))) continue;
+        plan::Choice choice = task.plain_choice(std::string(gradient_family_name));
+        for (const ValueId id : {q, k, v, dy})
+            if (const auto at = task.input_index(id))
+                choice.inputs[*at].layout = orders.of(task.dims(id).size(), id == k);
+        for (std::size_t i = 0; i < 3; ++i) choice.outputs[i].layout = orders.of(rank, i == 1);
+        const GradientWork work = gradient_work(task, *attention, orders);
+        choice.workspace = Bytes(floats_of(work) * work.threads * 4);
+        choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
+Result<Kernel> prepare_attention_gradient(const Task& task, const plan::Choice& choice) {
+    const auto attention = attention_gradient(task);
+    if (!attention) return unknown_kernel(choice);
+    const std::size_t rank = attention->leading.size() + 2;
+    GradientOrders orders;
+    orders.by_position = choice.outputs[0].layout != plan::plain(rank);
+    orders.turned_keys = !orders.by_position && choice.outputs[1].layout != plan::plain(rank);
+    GradientWork work = gradient_work(task, *attention, orders);
+    Kernel kernel;
+    find_attention_port(task, attention->q.value, kernel, work.q);
+    find_attention_port(task, attention->k.value, kernel, work.k);
+    find_attention_port(task, attention->v.value, kernel, work.v);
+    find_attention_port(task, attention->dy.value, kernel, work.dy);
+    find_attention_ports(task, *attention, kernel, work.scores);
+    const std::int64_t floats = floats_of(work);
+    kernel.workspace = Bytes(floats * work.threads * 4);
+    kernel.run = [work = std::move(work), floats](const Pointers& pointers) {
+        run_gradient(work, floats, pointers);
+    };
+    return kernel;
+}
+
+}  // namespace
+
+Family simd_attention_gradient_family() {
+    return {gradient_family_name, offers_attention_gradient, prepare_attention_gradient};
+}
+
+}  // namespace viridian::execute::cpu

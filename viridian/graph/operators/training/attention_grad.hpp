@@ -1,0 +1,20 @@
+#pragma once
+// AttentionGrad, a private operator of the domain `viridian`, is the gradient of attention,
+// y = (Softmax(q·k·scale + masks) · kept · kept_scale)·v, from its inputs alone: nothing of the forward part
+// is kept for it.
+//
+//   inputs       q [heads…, queries, size], k [heads…, size, keys], v [heads…, keys, columns],
+//                dy [heads…, queries, columns], then `kept`, boolean [heads…, queries, keys], if
+//                probabilities were dropped, and up to two masks that broadcast to the scores [heads…,
+//                queries, keys]
+//   attributes   scale and kept_scale, doubles
+//   outputs      dq [heads…, queries, size], dk [heads…, size, keys], dv [heads…, keys, columns]
+//
+// Leading extents of 1 are repeated; the outputs have all heads.
+#include "viridian/graph/operators/names.hpp"
+
+namespace viridian::graph::op {
+
+inline constexpr KnownOperator AttentionGrad{"AttentionGrad", "viridian"};
+
+}  // namespace viridian::graph::op
