@@ -26,6 +26,7 @@ struct Form {
     std::int64_t batch = 1, heads = 2, rows = 3, keys = 4, size = 5, columns = 6;
     bool scaled = true, dropped = false;
     Dims mask = {};
+    enum class Hides : std::uint8_t { nothing, where_false, where_true } hides = Hides::nothing;
     bool by_position = false;  // the operands are transposed from [batch, position, head, size]
     bool multiplied = false;   // the probabilities, as by a dropout
     bool shared_keys = false;  // all heads read the same keys and values
@@ -50,6 +51,13 @@ Graph step(const Form& f) {
     ValueId scores = g.add(op::MatMul, {q, k});
     if (f.scaled) scores = g.add(op::Mul, {scores, number(0.3F)});
     if (!f.mask.empty()) scores = g.add(op::Add, {scores, g.add_input("mask", type(f.mask))});
+    if (f.hides != Form::Hides::nothing) {
+        const ValueId flags =
+            g.add(op::Greater, {g.add_input("flags", type({1, 1, f.rows, f.keys})), number(-0.5F)});
+        scores = f.hides == Form::Hides::where_false
+                     ? g.add(op::Where, {flags, scores, number(std::numeric_limits<float>::lowest())})
+                     : g.add(op::Where, {flags, number(-1), scores});
+    }
     ValueId p = g.add(op::Softmax, {scores}, {{"axis", std::int64_t{-1}}});
     if (f.multiplied || f.dropped) p = g.add(op::Mul, {p, number(4.0F / 3)});
     if (f.dropped) {
@@ -130,6 +138,7 @@ TEST(AttentionGradient, OfRandomForms) {
             form.scaled = random.chance(0.7), form.dropped = random.chance(0.5);
             form.by_position = random.chance(0.5), form.shared_keys = random.chance(0.3);
             form.multiplied = random.chance(0.3);
+            form.hides = static_cast<Form::Hides>(random.between(0, 2));
             if (random.chance(0.5))
                 form.mask = {1, 1, random.chance(0.5) ? form.rows : 1, random.chance(0.8) ? form.keys : 1};
             SCOPED_TRACE(fmt::format("{}: {} rows, {} keys, {} to {}", i, form.rows, form.keys, form.size,

@@ -21,6 +21,7 @@ struct Form {
     enum class Scale : std::uint8_t { none, factor, divisor, of_head } scale = Scale::none;
     std::vector<Tensor> constant_masks;
     std::vector<Dims> masks;
+    enum class Hides : std::uint8_t { nothing, where_false, where_true } hides = Hides::nothing;
     bool dropped = false;  // probabilities that are not kept are 0, and the others are scaled
 };
 
@@ -45,6 +46,13 @@ Graph attention(const Form& form) {
         scores = graph.add("Add", {scores, graph.add_input("mask", f32(mask))});
     for (const Tensor& mask : form.constant_masks)
         scores = graph.add("Add", {graph.add_constant("mask", mask), scores});
+    if (form.hides != Form::Hides::nothing) {
+        const ValueId flags =
+            graph.add_input("flags", {graph::ElementType::boolean, graph::shape_of({form.rows, form.keys})});
+        const ValueId lowest = number(std::numeric_limits<float>::lowest());
+        scores = form.hides == Form::Hides::where_false ? graph.add("Where", {flags, scores, lowest})
+                                                        : graph.add("Where", {flags, lowest, scores});
+    }
     ValueId weights = graph.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
     if (form.dropped) {
         const ValueId kept = graph.add_input(
@@ -77,6 +85,7 @@ Form random_form(Random& random) {
         form.masks.push_back(std::move(mask));
     }
     form.dropped = random.chance(0.4);
+    form.hides = static_cast<Form::Hides>(random.between(0, 2));
     return form;
 }
 
@@ -101,7 +110,9 @@ TEST(Attention, OfSeveralBlocks) {
              {257, 64, 64}, {1500, 32, 32}, {513, 80, 96}, {1037, 128, 7}, {512, 17, 33}})
         for (const bool masked : {false, true}) {
             SCOPED_TRACE(fmt::format("{} keys, {} to {}", keys, size, columns));
-            Form form{{1, 3}, 131, keys, size, columns, Form::Scale::divisor, {}, {}, masked};
+            Form form{{1, 3}, 131, keys, size, columns, Form::Scale::divisor, {}, {}};
+            form.dropped = masked;
+            if (masked) form.hides = Form::Hides::where_false;
             if (masked) form.masks.push_back({1, 1, 1, keys});
             EXPECT_EQ(check(*device, form, random).size(), 6U);
         }

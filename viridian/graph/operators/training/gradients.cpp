@@ -107,7 +107,7 @@ std::span<const OperatorRow> training_gradient_operators() {
     static constexpr OperatorRow rows[] = {
         gradient_of_contraction("ConvGradInput", grad_input_space),
         gradient_of_contraction("ConvGradWeight", grad_weight_space),
-        contraction_row("AttentionGrad", {4, 7}, nullptr, {},
+        contraction_row("AttentionGrad", {4, 8}, nullptr, {},
                         gradient_facts(precision::f32_statistics, attention_grad_space, {3, 3})),
         normalization_row("AveragePoolGrad", {1, 1}, nullptr, {},
                           gradient_facts(adds_windows, average_pool_grad_space)),

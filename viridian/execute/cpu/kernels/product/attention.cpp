@@ -51,6 +51,29 @@ bool read_step(const Task& task, const EpilogueStep& step, std::size_t rank, Att
     return true;
 }
 
+bool reads_from_outside(const Task& task, ValueId id) {
+    return task.input_index(id) || task.graph.constant(id) != nullptr;
+}
+
+std::optional<double> number_of(const Task& task, ValueId id) {
+    const graph::Tensor* constant = task.graph.constant(id);
+    if (constant == nullptr || constant->count() != 1) return std::nullopt;
+    return constant->number(0);
+}
+
+// Where(flags, value, number), or Where(flags, number, value).
+bool read_hidden(const Task& task, const Node& node, ValueId value, const Dims& scores,
+                 AttentionRegion& attention) {
+    if (node.op != graph::op::Where || attention.hidden || node.inputs[0] == ValueId::none) return false;
+    const bool keeps = node.inputs[1] == value;
+    const auto number = number_of(task, node.inputs[keeps ? 2 : 1]);
+    if (node.inputs[keeps ? 1 : 2] != value || !number || task.dims(node.outputs[0]) != scores ||
+        !reads_from_outside(task, node.inputs[0]))
+        return false;
+    attention.hidden = {operand(task, node.inputs[0], scores.size()), keeps, *number};
+    return true;
+}
+
 bool is_softmax_of(const Node& node, ValueId value, std::size_t rank) {
     const auto axis = graph::normalize_axis(node.integer("axis", -1), static_cast<std::int64_t>(rank));
     return node.inputs[0] == value && axis.ok() && *axis == static_cast<std::int64_t>(rank) - 1;
@@ -60,20 +83,15 @@ bool is_softmax_of(const Node& node, ValueId value, std::size_t rank) {
 // the dropout does not keep.
 bool read_dropout(const Task& task, const Node& node, ValueId value, const Dims& scores,
                   AttentionRegion& attention) {
-    const auto number = [&](ValueId id) -> std::optional<double> {
-        const graph::Tensor* constant = task.graph.constant(id);
-        if (constant == nullptr || constant->count() != 1) return std::nullopt;
-        return constant->number(0);
-    };
     if (node.op == graph::op::Mul) {
         const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
-        const auto factor = number(other);
+        const auto factor = number_of(task, other);
         if (other == value || !factor) return false;
         attention.kept_scale *= *factor;
         return true;
     }
     if (node.op != graph::op::Where || attention.kept || node.inputs[1] != value ||
-        number(node.inputs[2]) != 0.0 || !task.input_index(node.inputs[0]) ||
+        number_of(task, node.inputs[2]) != 0.0 || !task.input_index(node.inputs[0]) ||
         task.dims(node.inputs[0]) != scores)
         return false;
     attention.kept = operand(task, node.inputs[0], scores.size());
@@ -93,12 +111,8 @@ bool may_mean_gradient(const Node& node) {
                                    {graph::op::ReduceSum, 1, 1},
                                    {graph::op::Sub, 1, 1},
                                    {graph::op::Mul, 2, 6},
-                                   {graph::op::Where, 0, 2},
+                                   {graph::op::Where, 0, 4},
                                    {graph::op::Add, 0, 2}});
-}
-
-bool reads_from_outside(const Task& task, ValueId id) {
-    return task.input_index(id) || task.graph.constant(id) != nullptr;
 }
 
 }  // namespace
@@ -131,11 +145,17 @@ std::optional<AttentionRegion> attention_region(const Task& task) {
     ValueId value = first.outputs[0];
     std::size_t i = 1;
     for (; i + 1 < count && task.node(i).op != graph::op::Softmax; ++i) {
-        const auto step = as_step(task, task.node(i), value);
+        const Node& node = task.node(i);
+        if (attention.hidden) return std::nullopt;  // it is the last step
+        const auto step = as_step(task, node, value);
+        if (read_hidden(task, node, value, scores, attention)) {
+            value = node.outputs[0];
+            continue;
+        }
         if (!step || step->operand == ValueId::none || !reads_from_outside(task, step->operand) ||
             !read_step(task, *step, rank, attention))
             return std::nullopt;
-        value = task.node(i).outputs[0];
+        value = node.outputs[0];
     }
     if (i + 1 >= count || !is_softmax_of(task.node(i), value, rank)) return std::nullopt;
     value = task.node(i).outputs[0];
@@ -181,17 +201,30 @@ std::optional<AttentionRegion> attention_gradient(const Task& task) {
         dims.insert(dims.end(), {rows, columns});
         return dims;
     };
+    const Dims scores = whole(attention.rows, attention.keys);
+    const auto spreads = [&](const Operand& flags) {  // to the scores
+        for (std::size_t axis = 0; axis < rank; ++axis)
+            if (flags.dims[axis] != 1 && flags.dims[axis] != scores[axis]) return false;
+        return true;
+    };
+    const std::int64_t hides = node.integer("hides", 0);  // 1: the flags keep scores, 2: they hide them
+    const std::size_t kept = node.integer("drops", 0) != 0 ? 4 : 0;
+    const std::size_t hidden = hides != 0 ? node.inputs.size() - 1 : 0;
     for (std::size_t i = 4; i < node.inputs.size(); ++i) {
         Operand own = operand(task, node.inputs[i], rank);
-        const ElementType element = task.type(node.inputs[i]).element;
-        if (element == ElementType::f32)
-            attention.masks.push_back(std::move(own));
-        else if (element == ElementType::boolean && i == 4 &&
-                 own.dims == whole(attention.rows, attention.keys))
-            attention.kept = std::move(own);
-        else
+        const bool flags = i == kept || i == hidden;
+        if (!spreads(own) ||
+            task.type(node.inputs[i]).element != (flags ? ElementType::boolean : ElementType::f32))
             return std::nullopt;
+        if (i == kept && own.dims == scores)
+            attention.kept = std::move(own);
+        else if (i == hidden)
+            attention.hidden = {std::move(own), hides == 1, node.get("hidden_score", 0.0)};
+        else if (i != kept)
+            attention.masks.push_back(std::move(own));
     }
+    if ((kept != 0) != attention.kept.has_value() || (hides != 0) != attention.hidden.has_value())
+        return std::nullopt;
     const bool fits = broadcasts(attention.q.dims, whole(attention.rows, attention.size)) &&
                       broadcasts(attention.k.dims, whole(attention.size, attention.keys)) &&
                       broadcasts(attention.v.dims, whole(attention.keys, attention.columns)) &&
@@ -199,10 +232,6 @@ std::optional<AttentionRegion> attention_gradient(const Task& task) {
                       task.dims(node.outputs[1]) == whole(attention.size, attention.keys) &&
                       task.dims(node.outputs[2]) == whole(attention.keys, attention.columns);
     if (!fits || attention.masks.size() > 2) return std::nullopt;
-    for (const Operand& mask : attention.masks)
-        for (std::size_t axis = 0; axis < rank; ++axis)
-            if (mask.dims[axis] != 1 && mask.dims[axis] != whole(attention.rows, attention.keys)[axis])
-                return std::nullopt;
     return attention;
 }
 

@@ -20,6 +20,13 @@ struct AttentionRegion {
     std::vector<Operand> masks;   // added to the scores, at most two
     std::vector<Operand> scales;  // of the scores, a number for each head
     double scale = 1;
+    // Boolean flags say which scores `value` stands for: those that are true, or, with `keeps`, the others.
+    struct Hidden {
+        Operand flags;
+        bool keeps = true;
+        double value = 0;
+    };
+    std::optional<Hidden> hidden;
     std::optional<Operand> kept;  // boolean: the probabilities that a dropout keeps
     double kept_scale = 1;        // what it multiplies them by
     Operand dy;                   // of a gradient alone: that of the result, [heads, rows, columns]
@@ -30,7 +37,7 @@ struct AttentionRegion {
 
 // Returns the attention that the region computes, or nothing. The region is the chain that
 // plan::candidate_regions finds: a product, element-wise steps, a Softmax along the last axis, those of a
-// dropout, a product.
+// dropout, a product. Where(flags, scores, number) hides scores, if it is the last of the first steps.
 [[nodiscard]] std::optional<AttentionRegion> attention_region(const Task& task);
 
 // Returns the attention of which the region's only node, an AttentionGrad, is the gradient, or nothing. The

@@ -46,6 +46,10 @@ AttentionScores::AttentionScores(const AttentionRegion& attention)
     for (const auto& factor : attention.scales)
         scales.push_back(repeated_attention_matrices(attention, factor.dims));
     if (attention.kept) kept = repeated_attention_matrices(attention, attention.kept->dims);
+    if (!attention.hidden) return;
+    hidden = repeated_attention_matrices(attention, attention.hidden->flags.dims);
+    hidden_keeps = attention.hidden->keeps;
+    hidden_value = static_cast<float>(attention.hidden->value);
 }
 
 float AttentionScores::scale_of(const Pointers& pointers, std::int64_t head) const {
@@ -61,6 +65,15 @@ void AttentionScores::add_masks(const Pointers& pointers, std::int64_t head, std
         block.masks[static_cast<std::size_t>(block.mask_count++)] = {m.first + row * m.row + key * m.column,
                                                                      m.row, m.column};
     }
+    block.hidden = hidden_of(pointers, head, row, key);
+}
+
+simd::ScoreBlock::Hidden AttentionScores::hidden_of(const Pointers& pointers, std::int64_t head,
+                                                    std::int64_t row, std::int64_t key) const {
+    if (!hidden) return {};
+    const auto* first = reinterpret_cast<const std::uint8_t*>(hidden->port.first(pointers));
+    return {first + hidden->start(head) + row * hidden->row + key * hidden->column, hidden->row,
+            hidden->column, hidden_keeps, hidden_value};
 }
 
 simd::KeptScores AttentionScores::kept_of(const Pointers& pointers, std::int64_t head, std::int64_t row,
@@ -85,6 +98,7 @@ void find_attention_ports(const Task& task, const AttentionRegion& attention, Ke
         find_attention_port(task, attention.masks[i].value, kernel, scores.masks[i]);
     for (std::size_t i = 0; i < scores.scales.size(); ++i)
         find_attention_port(task, attention.scales[i].value, kernel, scores.scales[i]);
+    if (scores.hidden) find_attention_port(task, attention.hidden->flags.value, kernel, *scores.hidden);
     if (scores.kept) find_attention_port(task, attention.kept->value, kernel, *scores.kept);
 }
 

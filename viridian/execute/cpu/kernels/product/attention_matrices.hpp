@@ -46,14 +46,17 @@ struct AttentionMatrices {
 // What is done to the scores of a head: factors, addends, and the choice of a dropout.
 struct AttentionScores {
     std::vector<AttentionMatrices> masks, scales;
-    std::optional<AttentionMatrices> kept;
-    float scale = 1, kept_scale = 1;
+    std::optional<AttentionMatrices> kept, hidden;  // flags
+    bool hidden_keeps = true;
+    float scale = 1, kept_scale = 1, hidden_value = 0;
 
     explicit AttentionScores(const AttentionRegion& attention);
     [[nodiscard]] float scale_of(const Pointers& pointers, std::int64_t head) const;
-    // Adds to `block`, whose first entry is the score (row, key), the masks of this head.
+    // Adds to `block`, whose first entry is the score (row, key), the masks of this head, and what is hidden.
     void add_masks(const Pointers& pointers, std::int64_t head, std::int64_t row, std::int64_t key,
                    simd::ScoreBlock& block) const;
+    [[nodiscard]] simd::ScoreBlock::Hidden hidden_of(const Pointers& pointers, std::int64_t head,
+                                                     std::int64_t row, std::int64_t key) const;
     [[nodiscard]] simd::KeptScores kept_of(const Pointers& pointers, std::int64_t head, std::int64_t row,
                                            std::int64_t key) const;
 };

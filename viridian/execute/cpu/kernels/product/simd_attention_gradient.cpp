@@ -1,7 +1,7 @@
 // The gradient of attention, kept in cache. A thread takes one head after the other. For a block of queries
 // it makes the probabilities again and their gradient, against all keys, and multiplies both at once:
 //
-//   p = Softmax(q·k·scale + masks), m = kept · kept_scale       dv += (p · m)ᵀ·dy
+//   p = Softmax(hide(q·k·scale + masks)), m = kept · kept_scale       dv += (p · m)ᵀ·dy
 //   g = (dy·vᵀ) · m, ds = scale · p · (g − Σ g · p)             dq = ds·kᵀ, dk += qᵀ·ds
 //
 // No matrix of scores leaves the caches, and none is kept between the forward and the backward part (Dao et
@@ -179,6 +179,7 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
     both.rows = rows, both.keys = w.keys;
     both.sums = s.sums;
     both.kept = w.scores.kept_of(pointers, head, first, 0);
+    both.hidden = w.scores.hidden_of(pointers, head, first, 0);
     both.kept_scale = w.scores.kept_scale, both.scale = scale;
     simd::differentiate_scores(both);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "viridian/execute/cpu/simd/attention/panels.cpp"
 #include <hwy/foreach_target.h>

@@ -1,8 +1,10 @@
 #include "viridian/execute/cpu/simd/attention/score_block.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "viridian/execute/cpu/simd/attention/score_block.cpp"
 #include <hwy/foreach_target.h>
@@ -42,6 +44,26 @@ HWY_INLINE V load_first(const float* from, std::int64_t count) {
     return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, from);
 }
 
+// x where the flags of keys [key, key + lanes) do not hide it, else the value that stands for it.
+HWY_INLINE V hidden_at(const ScoreBlock::Hidden& hidden, std::int64_t row, std::int64_t key,
+                       std::int64_t valid, V x) {
+    const D d;
+    const hn::RebindToSigned<D> whole;
+    const hn::Rebind<std::uint8_t, D> narrow;
+    const V value = hn::Set(d, hidden.value);
+    const std::uint8_t* from = hidden.first + row * hidden.row_stride;
+    if (hidden.key_stride == 0) return (*from != 0) == hidden.keeps ? x : value;
+    from += key;
+    std::array<std::uint8_t, width> part{};
+    if (valid < lanes) {
+        std::copy_n(from, std::max<std::int64_t>(valid, 0), part.begin());
+        from = part.data();
+    }
+    const auto off = hn::Eq(hn::PromoteTo(whole, hn::LoadU(narrow, from)), hn::Zero(whole));
+    const auto is_off = hn::RebindMask(d, off);
+    return hidden.keeps ? hn::IfThenElse(is_off, value, x) : hn::IfThenElse(is_off, x, value);
+}
+
 // The score vectors of `Rows` rows from `row` on, with masks; lanes from `valid` on become −∞.
 template <int Rows, bool Masked>
 HWY_INLINE void raise(const ScoreBlock& b, std::int64_t row, std::int64_t key, std::int64_t valid,
@@ -58,6 +80,8 @@ HWY_INLINE void raise(const ScoreBlock& b, std::int64_t row, std::int64_t key, s
                 const float* from = mask.first + (row + r) * mask.row_stride;
                 x = hn::Add(x, mask.key_stride == 0 ? hn::Set(d, *from) : load_first(from + key, valid));
             }
+        if constexpr (Masked)
+            if (b.hidden.first != nullptr) x = hidden_at(b.hidden, row + r, key, valid, x);
         if (valid < lanes)
             x = valid <= 0 ? nothing
                            : hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(valid)), x, nothing);
@@ -108,7 +132,8 @@ void exponentials_by_rows(const ScoreBlock& b) {
 }
 
 void block_exponentials(const ScoreBlock& b) {
-    b.mask_count > 0 ? exponentials_by_rows<true>(b) : exponentials_by_rows<false>(b);
+    b.mask_count > 0 || b.hidden.first != nullptr ? exponentials_by_rows<true>(b)
+                                                  : exponentials_by_rows<false>(b);
 }
 
 void rows_scaled(float* x, const float* factors, std::int64_t rows, std::int64_t count) {

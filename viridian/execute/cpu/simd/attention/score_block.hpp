@@ -16,18 +16,29 @@ struct ScoreBlock {
         std::int64_t row_stride = 0;
         std::int64_t key_stride = 1;  // 0 or 1
     };
+    // A choice of scores that are replaced by `value`: those whose flag is not 0 if `keeps` is false, the
+    // others if it is true. Flags lie as masks do. None if `first` is null.
+    struct Hidden {
+        const std::uint8_t* first = nullptr;
+        std::int64_t row_stride = 0;
+        std::int64_t key_stride = 1;  // 0 or 1
+        bool keeps = true;
+        float value = 0;
+    };
     float* scores = nullptr;
     std::int64_t rows = 0, keys = 0;
     std::array<Mask, 2> masks;
     int mask_count = 0;
+    Hidden hidden;           // applied after the masks
     bool first = true;       // no block of keys came before
     float* most = nullptr;   // [rows]: the greatest score of each row up to this block
     float* sums = nullptr;   // [rows][16]: parts of the sum of each row's exponentials
     float* decay = nullptr;  // [rows]: what results of earlier blocks are to be multiplied by
 };
 
-// Adds the masks, replaces every score x by e^(x − most), and brings `most`, `sums` and `decay` up to date. A
-// row with a NaN has a sum of NaN, as has one with +∞; a row whose scores are all −∞ has a sum of 0.
+// Adds the masks, hides scores, replaces every score x by e^(x − most), and brings `most`, `sums` and `decay`
+// up to date. A row with a NaN has a sum of NaN, as has one with +∞; a row whose scores are all −∞ has a sum
+// of 0.
 void exponentials(const ScoreBlock& block);
 
 // Multiplies row r of `x`, [rows][width], by factors[r]. The width is a multiple of 16.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "viridian/execute/cpu/simd/attention/score_gradient.cpp"
 #include <hwy/foreach_target.h>
@@ -86,9 +86,21 @@ void row_differentiated(const ScoreGradient& b, std::int64_t row) {
     }
 }
 
+// Hidden scores do not depend on the products.
+void hide_gradient(const ScoreGradient& b, std::int64_t row) {
+    const std::uint8_t* const flags = b.hidden.first + row * b.hidden.row_stride;
+    for (std::int64_t key = 0; key < b.keys; ++key) {
+        const bool flag = flags[key * b.hidden.key_stride] != 0;
+        float& x = b.gradient[(key / width * b.rows + row) * width + key % width];
+        x = flag == b.hidden.keeps ? x : 0.0F;
+    }
+}
+
 void scores_differentiated(const ScoreGradient& b) {
-    for (std::int64_t row = 0; row < b.rows; ++row)
+    for (std::int64_t row = 0; row < b.rows; ++row) {
         b.kept.first != nullptr ? row_differentiated<true>(b, row) : row_differentiated<false>(b, row);
+        if (b.hidden.first != nullptr) hide_gradient(b, row);
+    }
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 // dropout of its probabilities.
 #include <cstdint>
 
+#include "viridian/execute/cpu/simd/attention/score_block.hpp"
+
 namespace viridian::execute::cpu::simd {
 
 // A KeptScores says which probabilities a dropout keeps: that of (row, key) if first[row · row_stride + key]
@@ -25,10 +27,11 @@ struct ScoreGradient {
     KeptScores kept;
     float kept_scale = 1;  // what probabilities that are kept are multiplied by
     float scale = 1;       // of the scores
+    ScoreBlock::Hidden hidden;
 };
 
 // With p = e / Σe, m = kept ? kept_scale : 0 and g = gradient · m it writes weights = p · m and
-// gradient = scale · p · (g − Σ g · p), the sums over the keys of a row.
+// gradient = scale · p · (g − Σ g · p), the sums over the keys of a row; 0 for scores that are hidden.
 void differentiate_scores(const ScoreGradient& block);
 
 }  // namespace viridian::execute::cpu::simd
