@@ -132,7 +132,7 @@ TEST(AttentionGradient, OfRandomForms) {
     Random random(1);
     for (const int threads : {1, 2}) {
         const auto device = execute::device_with(threads);
-        for (int i = 0; i < 25; ++i) {
+        for (int i = 0; i < 12; ++i) {
             Form form{random.between(1, 2),  random.between(1, 3),  random.between(2, 130),
                       random.between(2, 90), random.between(2, 70), random.between(2, 70)};
             form.scaled = random.chance(0.7), form.dropped = random.chance(0.5);

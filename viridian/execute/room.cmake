@@ -18,7 +18,7 @@ set_source_files_properties(${simd_sources} PROPERTIES COMPILE_OPTIONS "${simd_o
                             SKIP_UNITY_BUILD_INCLUSION ON)
 # oneDNN's headers are large, so this room has a precompiled header of its own.
 target_precompile_headers(${target} PRIVATE "${folder}/precompiled.hpp")
-if(VIRIDIAN_SANITIZE)  # the other rooms compute too little to be worth an optimiser's time
+if(VIRIDIAN_SANITIZE)  # most other rooms compute too little to be worth an optimiser's time
     target_compile_options(${target} PRIVATE -O1)
 endif()
 
