@@ -43,7 +43,8 @@ struct AttentionMatrices {
 [[nodiscard]] AttentionMatrices attention_matrices(const AttentionRegion& attention, const graph::Dims& dims,
                                                    plan::Layout layout);
 
-// What is done to the scores of a head: factors, addends, and the choice of a dropout.
+// What a kernel does between the two products of a head: it scales the scores, adds masks, hides some, and
+// drops some of the probabilities. The lists hold what has other numbers for each head or position.
 struct AttentionScores {
     std::vector<AttentionMatrices> masks, scales;
     std::optional<AttentionMatrices> kept, hidden;  // flags

@@ -24,7 +24,8 @@ constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 struct Choice {
     std::array<std::uint8_t, width> bytes{};
 
-    // Of keys [key, key + 16) of a row; those beyond the last one are not kept.
+    // Copies the bytes for keys `key` to `key` + 15 of one row. Where the row ends earlier, the other bytes
+    // stay 0, so that of() gives 0 there.
     Choice(const std::uint8_t* row, std::int64_t key, std::int64_t keys) {
         std::copy_n(row + key, std::min(width, keys - key), bytes.begin());
     }
@@ -86,7 +87,7 @@ void row_differentiated(const ScoreGradient& b, std::int64_t row) {
     }
 }
 
-// Hidden scores do not depend on the products.
+// Sets the gradient of hidden scores to 0, because a number stands for them, whatever the products are.
 void hide_gradient(const ScoreGradient& b, std::int64_t row) {
     const std::uint8_t* const flags = b.hidden.first + row * b.hidden.row_stride;
     for (std::int64_t key = 0; key < b.keys; ++key) {

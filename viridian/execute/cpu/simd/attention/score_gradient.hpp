@@ -21,7 +21,7 @@ void drop_scores(float* scores, std::int64_t rows, std::int64_t keys, const Kept
 // the gradient of the probabilities after their dropout.
 struct ScoreGradient {
     float* weights = nullptr;   // in: exponentials; out: the probabilities after their dropout
-    float* gradient = nullptr;  // in: that of those probabilities; out: that of the unscaled scores
+    float* gradient = nullptr;  // in: that of those probabilities; out: that of the products q·k
     std::int64_t rows = 0, keys = 0;
     const float* sums = nullptr;  // [rows][16]: parts of the sum of each row's exponentials
     KeptScores kept;
