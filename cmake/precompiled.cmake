@@ -22,9 +22,25 @@ function(viridian_test_precompiled_header)
     set_target_properties(viridian_tests_precompiled PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_precompile_headers(viridian_tests_precompiled PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp"
                                                                  <gmock/gmock.h> <gtest/gtest.h>)
+    viridian_test_options(viridian_tests_precompiled)
 endfunction()
 
 function(viridian_precompile_tests target)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_precompile_headers(${target} REUSE_FROM viridian_tests_precompiled)
+    viridian_test_options(${target})
+endfunction()
+
+# Sanitizers look for faults in the rooms. Tests themselves compute little, so a build with sanitizers does not optimise them,
+# and leaves out of them the checks that take most of the compiler's time and the counters that guide fuzzers.
+function(viridian_test_options target)
+    if(VIRIDIAN_SANITIZE)
+        target_compile_options(${target} PRIVATE -O0)
+        if(VIRIDIAN_SANITIZE MATCHES "undefined")
+            target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,object-size)
+        endif()
+    endif()
+    if(VIRIDIAN_FUZZ)
+        target_compile_options(${target} PRIVATE -fno-sanitize=fuzzer-no-link)
+    endif()
 endfunction()
