@@ -100,6 +100,38 @@ class Transformer(nn.Module):
         return self.norm(x) @ self.words.weight.T
 
 
+class SelfAttention(nn.Module):
+    """Multi-head attention of BERT-large on one sequence, by PyTorch's module, which is not asked for its weights."""
+
+    def __init__(self, dropout):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(1024, 16, dropout=dropout, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
+class Generator(nn.Sequential):
+    """DCGAN's generator of images of 64 x 64 from 100 numbers (Radford et al., 2016)."""
+
+    def __init__(self):
+        widths = [100, 512, 256, 128, 64]
+        layers = []
+        for stage, (before, width) in enumerate(zip(widths, widths[1:])):
+            layers += [nn.ConvTranspose2d(before, width, 4, *((2, 1) if stage else (1, 0)), bias=False), nn.BatchNorm2d(width), nn.ReLU()]
+        super().__init__(*layers, nn.ConvTranspose2d(64, 3, 4, 2, 1, bias=False), nn.Tanh())
+
+
+class Discriminator(nn.Sequential):
+    """DCGAN's discriminator: how real each image of 64 x 64 looks, from 0 to 1."""
+
+    def __init__(self):
+        layers = [nn.Conv2d(3, 64, 4, 2, 1, bias=False), nn.LeakyReLU(0.2)]
+        for before, width in ((64, 128), (128, 256), (256, 512)):
+            layers += [nn.Conv2d(before, width, 4, 2, 1, bias=False), nn.BatchNorm2d(width), nn.LeakyReLU(0.2)]
+        super().__init__(*layers, nn.Conv2d(512, 1, 4, bias=False), nn.Sigmoid(), nn.Flatten(0))
+
+
 # Rows of a font of 5 by 7 points, a number of five bits for each.
 FONT = [[14, 17, 19, 21, 25, 17, 14], [4, 12, 4, 4, 4, 4, 14], [14, 17, 1, 2, 4, 8, 31], [31, 2, 4, 2, 1, 17, 14], [2, 6, 10, 18, 31, 2, 2],
         [31, 16, 30, 1, 1, 17, 14], [6, 8, 16, 30, 17, 17, 14], [31, 1, 2, 4, 8, 8, 8], [14, 17, 17, 14, 17, 17, 14], [14, 17, 17, 15, 1, 2, 12]]

@@ -16,8 +16,8 @@ class Task:
         return self.zoo[self.zoo.index(name) + 1] if name in self.zoo else other
 
 
-def encoder(batch, sequence, dropout, rounds):
-    shape = ["encoder_layer", "--batch", str(batch), "--sequence", str(sequence), "--dropout", str(dropout)]
+def encoder(batch, sequence, dropout, rounds, network="encoder_layer"):
+    shape = [network, "--batch", str(batch), "--sequence", str(sequence), "--dropout", str(dropout)]
     return Task(shape, ["--loss", "mse", *ADAMW], rounds)
 
 
@@ -28,6 +28,9 @@ TASKS = {
     "mobilenet_v2_b8": Task(["mobilenet_v2", "--batch", "8"], SGD, 5),
     "alexnet_b8": Task(["alexnet", "--batch", "8"], SGD, 3),
     "vgg16_b4": Task(["vgg16", "--batch", "4"], SGD, 2),
+    "inception_v3_b4": Task(["inception_v3", "--batch", "4"], SGD, 2),
+    "dcgan_generator_b16": Task(["dcgan_generator", "--batch", "16"], ["--loss", "mse", *SGD], 3),
+    "dcgan_discriminator_b16": Task(["dcgan_discriminator", "--batch", "16"], ["--loss", "mse", *SGD], 3),
     "mlp_b32": Task(["mlp", "--batch", "32"], SGD, 5),
     "small_cnn_b32": Task(["small_cnn", "--batch", "32"], SGD, 5),
     "small_resnet_b32": Task(["small_resnet", "--batch", "32"], SGD, 5),
@@ -35,4 +38,9 @@ TASKS = {
     "gpt2_b4_s256": Task(["gpt2", "--batch", "4", "--sequence", "256"], ADAMW, 2),
     "encoder_b8_s512": encoder(8, 512, 0, 2),
     "encoder_b8_s512_dropout": encoder(8, 512, 0.1, 2),
+    "encoder_b96_s128": encoder(96, 128, 0, 2),
+    "mha_b4_s128": encoder(4, 128, 0, 5, "mha"),
+    "mha_b4_s128_dropout": encoder(4, 128, 0.1, 5, "mha"),
+    "mha_b8_s512": encoder(8, 512, 0, 2, "mha"),
+    "mha_b8_s512_dropout": encoder(8, 512, 0.1, 2, "mha"),
 }

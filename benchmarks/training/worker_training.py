@@ -24,9 +24,12 @@ def build(task, fused=False):
         return networks.Transformer(50257, 768, 12, 12, int(task.option("--sequence", 128)), places=1024, fused=fused)
     if name == "encoder_layer":
         return torch.nn.TransformerEncoderLayer(1024, 16, 4096, dropout=float(task.option("--dropout", 0.1)), batch_first=True)
-    small = {"mlp": networks.Mlp, "small_cnn": networks.Cnn, "small_resnet": networks.Resnet,
-             "small_transformer": lambda: networks.Transformer(tokens=256, width=128, context=128)}
-    return small[name]() if name in small else getattr(torchvision.models, name)(weights=None)
+    own = {"mlp": networks.Mlp, "small_cnn": networks.Cnn, "small_resnet": networks.Resnet,
+           "small_transformer": lambda: networks.Transformer(tokens=256, width=128, context=128),
+           "mha": lambda: networks.SelfAttention(float(task.option("--dropout", 0.1))),
+           "dcgan_generator": networks.Generator, "dcgan_discriminator": networks.Discriminator,
+           "inception_v3": lambda: torchvision.models.inception_v3(weights=None, aux_logits=False, init_weights=False)}
+    return own[name]() if name in own else getattr(torchvision.models, name)(weights=None)
 
 
 def loss_of(task):
