@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -117,16 +118,33 @@ def part_three(measured):
         read, written = total("words_read"), total("words_written")
         near = all(abs(here / 1e6 - there) <= 0.06 * there + 0.3 for here, there in ((read, row["read"]), (written, row["written"])))
         agree += near
-        weigh = lambda field: sum((each[field] or 0) * each["seconds"] for each in own) / seconds if seconds > 0 else 0
         known = [each["bound"] for each in own if each["bound"]]
         rows.append([row["operator"] + (" †" if "corrected" in row else ""), row.get("kernel", ""), f"{row['gflop']:g}", f"{flop / GI:.3f}",
                      f"{row['read']:g} → {row['written']:g}", f"{millions(read)} → {millions(written)}", "agrees" if near else "differs",
                      f"{flop / max(read + written, 1):.2f}", str(row["pytorch"]["us"]), f"{row['pytorch']['percent_of_peak']:g}",
-                     str(paper.get("mue", "")), f"{1e6 * seconds:.0f}", f"{weigh('percent_of_peak'):.1f}", f"{weigh('mue'):.0f}",
+                     str(paper.get("mue", "")), f"{1e6 * seconds:.0f}", f"{weighed(own, 'percent_of_peak'):.1f}", f"{weighed(own, 'mue'):.0f}",
                      known[0] if known else ""])
     text = table(["operator", "kernel", "Gflop, paper", "here", "words (10⁶), paper", "here", "verdict", "flop/word", "µs, paper (PyTorch, V100)",
                   "% peak", "MUE (theirs)", "µs here", "% peak", "MUE", "bound by"], rows)
     return text, agree, len(rows)
+
+
+def weighed(operators, field):
+    """The mean of a field, weighted by time."""
+    seconds = sum(each["seconds"] for each in operators)
+    return sum((each[field] or 0) * each["seconds"] for each in operators) / seconds if seconds > 0 else 0
+
+
+def part_contractions(measured):
+    """What the 18 contractions reach of the peak, and what the other operators reach of memory's use (MUE)."""
+    pairs = rows_of_table3(measured["operators"])
+    peaks = sorted((weighed(own, "percent_of_peak"), row["operator"]) for row, own in pairs if row["class"] == "contraction")
+    mue = sorted(weighed(own, "mue") for row, own in pairs if row["class"] != "contraction" and own[0]["bound"] == "memory")
+    geometric = statistics.geometric_mean(share for share, _ in peaks)
+    return f"""The {len(peaks)} contractions reach {geometric:.0f} % of the probed peak in geometric mean, from {peaks[0][0]:.0f} % ({peaks[0][1]}) to
+{peaks[-1][0]:.0f} % ({peaks[-1][1]}). Viridian's aim is 85 %, and none below 70. Of the {len(mue)} rows that memory bounds, {sum(share >= 70 for share in mue)} reach
+an MUE of 70, which the aim is for fused operators; their median is {statistics.median(mue):.0f}. Each operator has a kernel of its own here,
+so that nothing is fused."""
 
 
 def part_readings(fusions):
@@ -210,6 +228,10 @@ one row of the paper and three operators here; and because the paper counts a te
 than for its first, and fewer words for the weights of `Out dX` than for those of `Out`. † marks rows whose words are corrected in benchmarks/substation/table3.json. The paper's
 Gflop are 2³⁰ flop. Its MUE is of its own kernels, and stands in the first row of a fused one; several operators of a row here
 share one line, with means weighted by time. MUE beyond 100 means that tensors stay in a cache.
+
+## Figure 4's contractions, and the use of memory
+
+{part_contractions(measured)}
 
 ## Peaks of this processor
 
