@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "viridian/account/products/footprint.hpp"
 #include "viridian/base/json.hpp"
 
 namespace viridian::account {
@@ -66,6 +67,30 @@ std::vector<std::string> lines(const std::vector<GroupRow>& rows) {
     }
     EXPECT_DOUBLE_EQ(total, 2047.0);  // no joule is lost or counted twice
     return out;
+}
+
+// Each of a module's operations may have taken most of the meter's total, and the module no more than that.
+TEST(ModuleFootprint, NoModuleTakesMoreThanItsDevicesMetersTotal) {
+    Accounting of;
+    of.modules = {{"Net", "Net", 1}};
+    for (const char* device : {"cpu:0", "cuda:0", "unknown"}) {
+        for (int i = 0; i < 3; ++i) {
+            of.operations.push_back(operation(fmt::format("Net/aten::{}", i), "aten::add", "forward", 1));
+            of.operations.back().device = device;
+        }
+    }
+    of.devices.resize(2);
+    of.devices[0].name = "cpu:0";
+    of.devices[0].meter_total = {Joules(4), Joules(2), Joules(5), {}};
+    of.devices[1].name = "cuda:0";
+    of.devices[1].meter_total = {Joules(40), Joules(30), Joules(50), {}};
+    const auto rows = module_footprint(of, GroupBy::module);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].energy, Joules(9));
+    EXPECT_EQ(rows[0].high, Joules(5 + 6 + 6));
+    const auto names = summarized_footprint(of);
+    ASSERT_EQ(names.size(), 3U);
+    for (const FootprintRow& row : names) EXPECT_EQ(row.high, Joules(2 + 2 + 2));
 }
 
 TEST(ModuleFootprint, EveryJouleIsInTheInnermostModule) {

@@ -73,10 +73,24 @@ void fold(const Node& node, const std::string& path,
     for (const auto& [name, child] : folded.children) fold(child, path + name + "/", renamed);
 }
 
-std::vector<FootprintRow> sorted(std::map<std::string, FootprintRow> entries) {
+// The operations by the name that `name_of` gives them, largest energy first.
+template <class NameOf>
+std::vector<FootprintRow> footprint(const Accounting& accounting, const NameOf& name_of) {
+    std::map<std::string, std::pair<FootprintRow, UpperEnds>> entries;
+    for (const Operation& operation : accounting.operations) {
+        if (!operation.energy) continue;
+        auto& [entry, ends] = entries[name_of(operation)];
+        entry.energy += operation.energy->value;
+        entry.low += operation.energy->low;
+        ends.add(operation);
+        entry.seconds += operation.seconds;
+        entry.count += operation.count;
+    }
     std::vector<FootprintRow> out;
-    for (auto& [name, entry] : entries) {
+    for (auto& [name, made] : entries) {
+        auto& [entry, ends] = made;
         entry.name = name;
+        entry.high = ends.total(accounting);
         out.push_back(std::move(entry));
     }
     std::stable_sort(out.begin(), out.end(),
@@ -84,16 +98,18 @@ std::vector<FootprintRow> sorted(std::map<std::string, FootprintRow> entries) {
     return out;
 }
 
-void add(FootprintRow& entry, const Joules& energy, const Joules& low, const Joules& high, Seconds seconds,
-         std::uint64_t count) {
-    entry.energy += energy;
-    entry.low += low;
-    entry.high += high;
-    entry.seconds += seconds;
-    entry.count += count;
-}
-
 }  // namespace
+
+void UpperEnds::add(const Operation& operation) { by_device_[operation.device] += operation.energy->high; }
+
+Joules UpperEnds::total(const Accounting& accounting) const {
+    Joules sum;
+    for (const auto& [name, high] : by_device_) {
+        const auto device = std::ranges::find(accounting.devices, name, &Device::name);
+        sum += device == accounting.devices.end() ? high : std::min(high, device->meter_total.high);
+    }
+    return sum;
+}
 
 std::string tensor_name(const Operation& operation) {
     const bool moved = operation.pass == "backward" && !operation.name.starts_with("gradient");
@@ -101,12 +117,7 @@ std::string tensor_name(const Operation& operation) {
 }
 
 std::vector<FootprintRow> tensor_footprint(const Accounting& accounting) {
-    std::map<std::string, FootprintRow> entries;
-    for (const Operation& operation : accounting.operations)
-        if (operation.energy)
-            add(entries[tensor_name(operation)], operation.energy->value, operation.energy->low,
-                operation.energy->high, operation.seconds, operation.count);
-    return sorted(std::move(entries));
+    return footprint(accounting, tensor_name);
 }
 
 Fold::Fold(const std::vector<std::string>& names) {
@@ -133,14 +144,11 @@ std::string Fold::operator()(const std::string& name) const {
 }
 
 std::vector<FootprintRow> summarized_footprint(const Accounting& accounting) {
-    const std::vector<FootprintRow> tensors = tensor_footprint(accounting);
-    std::vector<std::string> names;
-    for (const FootprintRow& entry : tensors) names.push_back(entry.name);
-    const Fold fold(names);
-    std::map<std::string, FootprintRow> entries;
-    for (const FootprintRow& entry : tensors)
-        add(entries[fold(entry.name)], entry.energy, entry.low, entry.high, entry.seconds, entry.count);
-    return sorted(std::move(entries));
+    std::set<std::string> names;
+    for (const Operation& operation : accounting.operations)
+        if (operation.energy) names.insert(tensor_name(operation));
+    const Fold fold({names.begin(), names.end()});
+    return footprint(accounting, [&](const Operation& operation) { return fold(tensor_name(operation)); });
 }
 
 std::vector<Box> diagram(const Accounting& accounting, std::string_view pass) {

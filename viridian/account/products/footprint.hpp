@@ -3,9 +3,25 @@
 // (TEF: the energy of every qualified name), its summary with repeated blocks folded into one (STEF for
 // energy, STPF for power), the energy of every level of the hierarchy (the diagram EDD), and the totals of
 // the forward and backward pass.
+#include <map>
+
 #include "viridian/account/result.hpp"
 
 namespace viridian::account {
+
+// UpperEnds adds up the upper ends of the intervals of a row's operations. Each of them may have taken most
+// of what its device took, so that the sum may exceed all of that; no device counts for more than its meter's
+// total.
+class UpperEnds {
+  public:
+    // Adds that of `operation`, which has energy and outlives this object.
+    void add(const Operation& operation);
+    // Returns the upper end of the row. `accounting` is what the operations are of.
+    [[nodiscard]] Joules total(const Accounting& accounting) const;
+
+  private:
+    std::map<std::string_view, Joules> by_device_;
+};
 
 struct FootprintRow {
     std::string name;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "viridian/account/products/footprint.hpp"
+
 namespace viridian::account {
 namespace {
 
@@ -69,14 +71,18 @@ class ModuleTree {
     std::string_view only_model_;
 };
 
-void add(GroupRow& row, const Operation& operation, const std::vector<std::string>& processes) {
+struct OpenRow : GroupRow {
+    UpperEnds ends;
+};
+
+void add(OpenRow& row, const Operation& operation, const std::vector<std::string>& processes) {
     const Joules energy = operation.energy->value;
     row.by_process.resize(processes.size());
     if (const auto process = std::ranges::find(processes, operation.process); process != processes.end())
         row.by_process[static_cast<std::size_t>(process - processes.begin())] += energy;
     row.energy += energy;
     row.low += operation.energy->low;
-    row.high += operation.energy->high;
+    row.ends.add(operation);
     row.seconds += operation.seconds;
     PassJoules& passes = row.passes;
     (operation.pass == "forward"                                  ? passes.forward
@@ -96,9 +102,12 @@ std::string operator_name(const Operation& operation) {
     return std::string(name);
 }
 
-std::vector<GroupRow> sorted_rows(std::map<std::string, GroupRow>&& rows) {
+std::vector<GroupRow> sorted_rows(std::map<std::string, OpenRow>&& rows, const Accounting& accounting) {
     std::vector<GroupRow> out;
-    for (auto& [key, row] : rows) out.push_back(std::move(row));
+    for (auto& [key, row] : rows) {
+        row.high = row.ends.total(accounting);
+        out.push_back(static_cast<GroupRow&&>(std::move(row)));
+    }
     std::ranges::stable_sort(out, [](const GroupRow& a, const GroupRow& b) { return a.energy > b.energy; });
     return out;
 }
@@ -115,27 +124,27 @@ std::optional<GroupBy> group_by_from(std::string_view name) {
 std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
                                        std::optional<std::size_t> depth) {
     const ModuleTree tree(accounting);
-    std::map<std::string, GroupRow> rows;
+    std::map<std::string, OpenRow> rows;
     for (const Operation& operation : accounting.operations) {
         if (!operation.energy) continue;
         const std::string_view inner =
             by == GroupBy::op ? std::string_view() : tree.holder(without_last(operation.name));
         if (inner.empty()) {
             const std::string name = by == GroupBy::op ? operator_name(operation) : outside(operation);
-            GroupRow& row = rows[name];
+            OpenRow& row = rows[name];
             row.name = name;
             if (by == GroupBy::op) row.calls += operation.count;
             add(row, operation, accounting.processes);
             continue;
         }
         if (by == GroupBy::type) {
-            GroupRow& row = rows[tree.module(inner).type];
+            OpenRow& row = rows[tree.module(inner).type];
             row.name = row.type = tree.module(inner).type;
             add(row, operation, accounting.processes);
             continue;
         }
         const std::string_view path = depth ? tree.at_depth(inner, *depth) : inner;
-        GroupRow& row = rows[std::string(path)];
+        OpenRow& row = rows[std::string(path)];
         row.name = tree.shown(path);
         row.type = tree.module(path).type;
         row.own = tree.holds_others(path) && (!depth || tree.below_model(path) < *depth);
@@ -147,7 +156,7 @@ std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
             if (tree.holds_others(module.name) ||
                 (depth && tree.at_depth(module.name, *depth) != module.name))
                 continue;
-            GroupRow& row = rows[module.name];
+            OpenRow& row = rows[module.name];
             row.name = tree.shown(module.name);
             row.type = module.type;
             row.calls = tree.calls(module.name);
@@ -157,7 +166,7 @@ std::vector<GroupRow> module_footprint(const Accounting& accounting, GroupBy by,
         for (const Module& module : accounting.modules)
             if (const auto found = rows.find(module.type); found != rows.end())
                 found->second.calls += module.calls + module.recomputed;
-    return sorted_rows(std::move(rows));
+    return sorted_rows(std::move(rows), accounting);
 }
 
 }  // namespace viridian::account
