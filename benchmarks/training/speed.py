@@ -173,7 +173,8 @@ def write(options, comparison):
         ("turns", f"of {options.seconds:g} s, two steps at least, in an order that changes every round (Williams 1949)"),
         ("measured", comparison.measured()), ("meanwhile", comparison.meanwhile.text() + ", in the last run")])
     page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
-               "The encoder layer is BERT-large's, with AdamW on a squared error; GPT-2 and the small transformer have AdamW too, all others momentum. "
+               "The encoder layer and attention alone (mha) are BERT-large's, with AdamW on a squared error; GPT-2 and the small transformer "
+               "have AdamW too, all others momentum, DCGAN's on a squared error. "
                "Viridian runs the step file with kernels chosen by estimated prices, as `viridian train` does" + (
                    ", and with those that `viridian train --tune` chooses by their measured prices." if "viridian:tuned" in OURS else "."),
                comparison.summary(), comparison.times(), settings)
