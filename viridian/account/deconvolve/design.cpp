@@ -111,12 +111,12 @@ void Design::visit(std::span<const Window> windows, const Sensor& sensor, std::s
 }
 
 void Normal::add(const Row& row) {
+    const auto* const columns = row.columns.data();
+    const double* const values = row.values.data();
     for (std::size_t i = 0; i < row.columns.size(); ++i) {  // columns ascend
-        const std::size_t at = row.columns[i];
-        const double value = row.values[i];
-        double* const line = &xx(at, 0);
-        for (std::size_t j = 0; j <= i; ++j) line[row.columns[j]] += value * row.values[j];
-        xy[at] += value * row.watts;
+        double* const line = &xx(columns[i], 0);
+        for (std::size_t j = 0; j <= i; ++j) line[columns[j]] += values[i] * values[j];
+        xy[columns[i]] += values[i] * row.watts;
     }
     yy += row.watts * row.watts;
     ++count;

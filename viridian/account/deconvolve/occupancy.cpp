@@ -56,10 +56,13 @@ void Occupancy::Cursor::seek(Nanoseconds time) {
             std::copy_n(from + occupancy_->kinds_, occupancy_->kinds_, balance_.begin());
         }
     }
-    for (; !after(next_); ++next_) {
-        active_[edges[next_].kind] += edges[next_].sign;
-        balance_[edges[next_].kind] += edges[next_].sign * edges[next_].time;
+    const Edge *edge = edges.data() + next_, *const end = edges.data() + edges.size();
+    std::int64_t *const active = active_.data(), *const balance = balance_.data();
+    for (; edge != end && edge->time <= time; ++edge) {
+        active[edge->kind] += edge->sign;
+        balance[edge->kind] += edge->sign * edge->time;
     }
+    next_ = static_cast<std::size_t>(edge - edges.data());
     time_ = time;
 }
 
