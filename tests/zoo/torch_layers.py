@@ -35,14 +35,14 @@ def attention_weights(module, prefix):
     return weights
 
 
-def layer_weights(layer):
-    weights = attention_weights(layer.self_attn, "self_attn.")
+def layer_weights(layer, prefix=""):
+    weights = attention_weights(layer.self_attn, f"{prefix}self_attn.")
     for name in ("linear1", "linear2"):
-        weights[f"{name}.weight"] = getattr(layer, name).weight.T
-        weights[f"{name}.bias"] = getattr(layer, name).bias
+        weights[f"{prefix}{name}.weight"] = getattr(layer, name).weight.T
+        weights[f"{prefix}{name}.bias"] = getattr(layer, name).bias
     for name in ("norm1", "norm2"):
-        weights[f"{name}.weight"] = getattr(layer, name).weight
-        weights[f"{name}.bias"] = getattr(layer, name).bias
+        weights[f"{prefix}{name}.weight"] = getattr(layer, name).weight
+        weights[f"{prefix}{name}.bias"] = getattr(layer, name).bias
     return weights
 
 
@@ -162,6 +162,18 @@ def check_encoder_layer():
             check(f"encoder_layer {mask}{' training' * training}", mine, theirs)
 
 
+def check_encoder_of_layers():
+    layer = torch.nn.TransformerEncoderLayer(HIDDEN, HEADS, 4 * HIDDEN, batch_first=True)
+    encoder = rounded(torch.nn.TransformerEncoder(layer, 3).double()).eval()
+    x = values(BATCH, TOKENS, HIDDEN)
+    weights = {}
+    for i, part in enumerate(encoder.layers):
+        weights.update(layer_weights(part, f"layers.{i}."))
+    with tempfile.TemporaryDirectory() as folder:
+        mine = ours(pathlib.Path(folder), shape("encoder_layer", "--layers", "3"), weights, [x])
+    check("encoder_layer, three of them", mine, encoder(x))
+
+
 def check_resnet():
     torch.manual_seed(4)
     network = torchvision.models.resnet18(weights=None).double().train()
@@ -186,6 +198,7 @@ def check_resnet():
 torch.manual_seed(1)
 check_attention()
 check_encoder_layer()
+check_encoder_of_layers()
 check_resnet()
 if wrong:
     sys.exit(f"differ: {', '.join(wrong)}")

@@ -87,6 +87,23 @@ Result<graph::Graph> attention(std::string_view name, const Options& options, At
     return std::move(net).finish({{out, "output"}});
 }
 
+ValueId encoder(Transformer& net, const std::string& prefix, ValueId x, Sources sources) {
+    graph::Graph& g = net.graph();
+    const std::int64_t hidden = net.shape().hidden;
+    sources.queries = sources.keys = sources.values = x;
+    const ValueId attended =
+        net.dropout(prefix + "dropout1", multi_head(net, prefix + "self_attn.", sources));
+    const ValueId middle = net.layer_norm(
+        prefix + "norm1", g.add(graph::op::Add, {attended, x}, {}, prefix + "residual1"), hidden);
+    const ValueId up = g.add(graph::op::Relu, {net.linear(prefix + "linear1", middle, hidden, 4 * hidden)},
+                             {}, prefix + "activation");
+    const ValueId down =
+        net.dropout(prefix + "dropout2",
+                    net.linear(prefix + "linear2", net.dropout(prefix + "dropout", up), 4 * hidden, hidden));
+    return net.layer_norm(prefix + "norm2", g.add(graph::op::Add, {down, middle}, {}, prefix + "residual2"),
+                          hidden);
+}
+
 }  // namespace
 
 Result<graph::Graph> mha(const Options& options) {
@@ -100,24 +117,13 @@ Result<graph::Graph> decoder_attention(const Options& options) {
 
 Result<graph::Graph> encoder_layer(const Options& options) {
     VIRIDIAN_TRY(Transformer net, Transformer::of("encoder_layer", layer_of_bert_large, options));
-    graph::Graph& g = net.graph();
-    const std::int64_t hidden = net.shape().hidden;
-    const ValueId x = net.features("input", net.sequence());
-    Sources sources{.queries = x,
-                    .keys = x,
-                    .values = x,
-                    .count = net.sequence(),
-                    .mask = options.mask.value_or(Mask::none)};
+    Sources sources{.count = net.sequence(), .mask = options.mask.value_or(Mask::none)};
+    ValueId x = net.features("input", net.sequence());
     VIRIDIAN_TRY(add_mask(net, sources));
-    const ValueId attended = net.dropout("dropout1", multi_head(net, "self_attn.", sources));
-    const ValueId middle =
-        net.layer_norm("norm1", g.add(graph::op::Add, {attended, x}, {}, "residual1"), hidden);
-    const ValueId up =
-        g.add(graph::op::Relu, {net.linear("linear1", middle, hidden, 4 * hidden)}, {}, "activation");
-    const ValueId down =
-        net.dropout("dropout2", net.linear("linear2", net.dropout("dropout", up), 4 * hidden, hidden));
-    const ValueId y = net.layer_norm("norm2", g.add(graph::op::Add, {down, middle}, {}, "residual2"), hidden);
-    return std::move(net).finish({{y, "output"}});
+    const std::int64_t layers = net.shape().layers;
+    for (std::int64_t i = 0; i < layers; ++i)
+        x = encoder(net, layers == 1 ? "" : fmt::format("layers.{}.", i), x, sources);
+    return std::move(net).finish({{x, "output"}});
 }
 
 }  // namespace viridian::zoo
