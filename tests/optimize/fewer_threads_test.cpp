@@ -149,9 +149,10 @@ TEST(FewerThreads, WhereNothingGainsTheWholePlanRunsOnOne) {
     Bench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.05;
     const Optimized lean = bench.optimize("energy");
-    EXPECT_EQ(lean.optimized.planned.plan.threads, 1);
     EXPECT_DOUBLE_EQ(busy_threads(lean.optimized.planned), 1);
-    EXPECT_THAT(text(lean), testing::HasSubstr("the whole plan on 1 of 2"));
+    // The plan of one thread and that of two whose steps all run on one are timed, and the better is taken.
+    EXPECT_THAT(text(lean), testing::AnyOf(testing::HasSubstr("the whole plan on 1 of 2"),
+                                           testing::HasSubstr("the best plan on 1 thread ran in")));
 }
 
 // Prices of one and of two threads share no measurement, so what runs better is taken, whatever was
