@@ -148,11 +148,11 @@ TEST(FewerThreads, ForEnergyAKernelThatGainsLittleRunsOnOne) {
 TEST(FewerThreads, WhereNothingGainsTheWholePlanRunsOnOne) {
     Bench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.05;
+    bench.device.runs_on_one = 0.4;  // the two plans cost the same otherwise, and noise would choose
     const Optimized lean = bench.optimize("energy");
+    EXPECT_EQ(lean.optimized.planned.plan.threads, 1);
     EXPECT_DOUBLE_EQ(busy_threads(lean.optimized.planned), 1);
-    // The plan of one thread and that of two whose steps all run on one are timed, and the better is taken.
-    EXPECT_THAT(text(lean), testing::AnyOf(testing::HasSubstr("the whole plan on 1 of 2"),
-                                           testing::HasSubstr("the best plan on 1 thread ran in")));
+    EXPECT_THAT(text(lean), testing::HasSubstr("the whole plan on 1 of 2"));
 }
 
 // Prices of one and of two threads share no measurement, so what runs better is taken, whatever was
