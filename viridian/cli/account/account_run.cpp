@@ -219,6 +219,17 @@ Result<AccountRunOptions> with_recording(AccountRunOptions options) {
     return options;
 }
 
+// Refuses a trace that is given twice, by two names even.
+Result<void> check_traces(const std::vector<std::string>& traces) {
+    for (std::size_t i = 0; i < traces.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (same_file(traces[j], traces[i]))
+                return fail(ErrorCode::invalid_argument, "give each trace once",
+                            "`{}` and `{}` are the same file, whose events would count twice", traces[j],
+                            traces[i]);
+    return {};
+}
+
 // Refuses the name of a timeline before the work begins.
 Result<void> check_timeline(const AccountRunOptions& options) {
     if (options.timeline.empty()) return {};
@@ -247,6 +258,7 @@ Result<Answer> run_account_run(const AccountRunOptions& given) {
     if (options.traces.empty() || options.power.empty())
         return fail(ErrorCode::invalid_argument, "see `viridian account --help`",
                     "account needs the folder of a recording, or --trace and --power");
+    VIRIDIAN_TRY(check_traces(options.traces));
     VIRIDIAN_TRY(check_timeline(options));
     const auto method = account::method_from(options.method);
     if (!method)

@@ -25,6 +25,7 @@ Json check_json(const Check& check) {
 }
 
 std::string mebibytes(Bytes bytes) {
+    if (bytes.value == 0) return "unknown";
     return bytes.value < (1 << 20) ? fmt::format("{} KiB", bytes.value >> 10)
                                    : fmt::format("{} MiB", bytes.value >> 20);
 }
