@@ -35,5 +35,5 @@ if(NOT VIRIDIAN_SANITIZE)
                          on_device.recordings_balance on_device.commands_fit
                          on_device.counters_have_a_beat on_device.leaves_sitecustomize_in_place
                          on_device.names_modules on_device.traces_every_rank
-                         PROPERTIES LABELS on_device TIMEOUT 300 SKIP_RETURN_CODE 77)
+                         PROPERTIES LABELS on_device TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
