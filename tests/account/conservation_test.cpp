@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "tests/support/cases.hpp"
 #include "viridian/account/account.hpp"
 #include "viridian/account/selftest/synthetic_program.hpp"
 #include "viridian/base/random.hpp"
@@ -194,7 +195,7 @@ trace::Collected traced(const SyntheticProgram& program) {
 TEST(Conservation, FitsGiveTheMetersJoulesAndNoOther) {
     Random random(43);
     int fitted = 0, right = 0;
-    constexpr int rounds = 60;
+    constexpr int rounds = cases(60);
     for (int round = 0; round < rounds; ++round) {
         Scenario scenario = calm();
         scenario.seed = 100 + static_cast<std::uint64_t>(round);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "tests/support/cases.hpp"
 #include "viridian/account/selftest/selftest.hpp"
 
 namespace viridian::account {
@@ -44,7 +45,7 @@ Outcome outcome_of(const Scenario& scenario, const SensorModel& sensor) {
 
 TEST(Deconvolve, FindsWattsAndShiftOfFastCounters) {
     for (const std::size_t sensor : {0U, 1U})
-        for (const std::uint64_t seed : {1U, 2U}) {
+        for (std::uint64_t seed = 1; seed <= cases(2U); ++seed) {
             const Scenario scenario = short_run(10, seed);
             const Outcome got = outcome_of(scenario, sensor_models()[sensor]);
             EXPECT_TRUE(got.fitted.trusted) << got.fitted.verdict;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
+#include "tests/support/cases.hpp"
 #include "viridian/search/assign/encode.hpp"
 #include "viridian/search/exact/solve.hpp"
 
@@ -34,25 +35,25 @@ void check_against_everything(std::uint64_t seed, const Recipe& recipe, const st
 }
 
 TEST(Assign, equals_brute_force_without_fusion) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed)
+    for (std::uint64_t seed = 0; seed < cases(1000U); ++seed)
         check_against_everything(
             seed, {.nodes = 5, .formats = 4, .choices = 3, .fusion = false, .in_place = false}, "time");
 }
 
 TEST(Assign, equals_brute_force_with_overlapping_regions) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed)
+    for (std::uint64_t seed = 0; seed < cases(1000U); ++seed)
         check_against_everything(
             seed, {.nodes = 6, .formats = 3, .choices = 2, .fusion = true, .in_place = false}, "time");
 }
 
 TEST(Assign, equals_brute_force_in_place) {
-    for (std::uint64_t seed = 0; seed < 2000; ++seed)
+    for (std::uint64_t seed = 0; seed < cases(2000U); ++seed)
         check_against_everything(
             seed, {.nodes = 5, .formats = 2, .choices = 4, .fusion = true, .in_place = true}, "time");
 }
 
 TEST(Assign, equals_brute_force_for_mixes) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed)
+    for (std::uint64_t seed = 0; seed < cases(1000U); ++seed)
         check_against_everything(seed,
                                  {.nodes = 5, .formats = 4, .choices = 3, .fusion = true, .in_place = true},
                                  seed % 2 == 0 ? "energy" : "0.3*energy+0.7*time");
@@ -60,7 +61,7 @@ TEST(Assign, equals_brute_force_for_mixes) {
 
 // As least power asks for them: sets of formats are then exactly those that are read.
 TEST(Assign, equals_brute_force_under_negative_weights) {
-    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(2000U); ++seed) {
         Random random(seed);
         const Network net = tests::random_network(
             random,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "random_network.hpp"
+#include "tests/support/cases.hpp"
 #include "viridian/search/assign/selection.hpp"
 
 namespace viridian::search {
@@ -12,7 +13,7 @@ using tests::Network;
 
 TEST(Baselines, are_valid_and_never_below_the_optimum) {
     int strictly_better = 0;
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(500U); ++seed) {
         Random random(seed);
         const Network net = tests::random_network(
             random,
@@ -41,7 +42,7 @@ TEST(Baselines, are_valid_and_never_below_the_optimum) {
             strictly_better += other->assignment.value > exact->assignment.value + 1e-9 ? 1 : 0;
         }
     }
-    EXPECT_GT(strictly_better, 300);
+    EXPECT_GT(strictly_better, cases(300));
 }
 
 // x → a → b → c → d → out, boundary nchw. `a` and `d` take either layout; `b` and `c` do nhwc faster, but
@@ -89,7 +90,7 @@ TEST(Greedy, distance_one_is_not_optimal_with_conversions) {
 }
 
 TEST(Greedy, distance_one_is_optimal_without_conversions) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(200U); ++seed) {
         Random random(seed);
         const Network net = tests::random_network(
             random, {.nodes = 8, .formats = 1, .choices = 5, .fusion = false, .in_place = false});
@@ -106,7 +107,7 @@ TEST(Greedy, distance_one_is_optimal_without_conversions) {
 TEST(Greedy, no_two_changes_are_left_that_help) {
     const Objective objective = *parse_objective("0.5*power+0.5*energy");
     int moved = 0;
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(200U); ++seed) {
         Random random(seed);
         const Network net = tests::random_network(
             random, {.nodes = 8, .formats = 3, .choices = 4, .fusion = false, .in_place = seed % 2 == 0});
@@ -140,7 +141,7 @@ TEST(Greedy, no_two_changes_are_left_that_help) {
                         EXPECT_GE(value(other.totals()), best - 1e-9) << "seed " << seed;
                     }
     }
-    EXPECT_GT(moved, 100);
+    EXPECT_GT(moved, cases(100));
 }
 
 TEST(ShortestPath, is_optimal_on_chains) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/cases.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/search/exact/bound.hpp"
 #include "viridian/search/exact/branch.hpp"
@@ -66,7 +67,7 @@ void expect_optimal(const Problem& problem, const Solution& solution, double tru
 class EveryShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(EveryShape, elimination_equals_brute_force) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(1000U); ++seed) {
         Random random(seed);
         const Problem problem = random_problem(random, GetParam());
         expect_optimal(problem, eliminate(problem, elimination_order(problem).order), least_of_all(problem),
@@ -75,7 +76,7 @@ TEST_P(EveryShape, elimination_equals_brute_force) {
 }
 
 TEST_P(EveryShape, branch_and_bound_equals_brute_force) {
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(500U); ++seed) {
         Random random(seed);
         const Problem problem = random_problem(random, GetParam());
         SolveOptions options;
@@ -87,7 +88,7 @@ TEST_P(EveryShape, branch_and_bound_equals_brute_force) {
 // Costs of millions that cancel to a value near 0: what rounding leaves of them counts as proven, as
 // docs/search.md says, and nothing more.
 TEST(BranchAndBound, is_optimal_up_to_the_rounding_of_summed_magnitudes) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(300U); ++seed) {
         Random random(seed);
         Problem problem = random_problem(random, {7, 3, 0.8, 0.1, -1});
         double left = 0, magnitude = 100;  // of the costs before they are moved
@@ -110,7 +111,7 @@ TEST(BranchAndBound, is_optimal_up_to_the_rounding_of_summed_magnitudes) {
 }
 
 TEST_P(EveryShape, reductions_keep_the_optimum) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(1000U); ++seed) {
         Random random(seed);
         const Problem problem = random_problem(random, GetParam());
         const Core core(problem);
@@ -125,7 +126,7 @@ TEST_P(EveryShape, reductions_keep_the_optimum) {
 }
 
 TEST_P(EveryShape, bounds_are_below_and_dominance_keeps_the_optimum) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(1000U); ++seed) {
         Random random(seed);
         const Problem problem = random_problem(random, GetParam());
         const double truth = least_of_all(problem);
@@ -147,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Exact, EveryShape,
                                          Shape{7, 3, 1.0, 0.0, -1}, Shape{6, 4, 0.8, 0.4, -0.5}));
 
 TEST(Bounded, is_exact_on_trees) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(200U); ++seed) {
         Random random(seed);
         Problem problem;
         for (int v = 0; v < 8; ++v)

@@ -7,6 +7,7 @@
 
 #include "random_network.hpp"
 #include "structures.hpp"
+#include "tests/support/cases.hpp"
 #include "viridian/search/objective/least_ratio.hpp"
 
 namespace viridian::search {
@@ -160,7 +161,7 @@ TEST(Hull, mixes_with_power_are_solved_to_proof) {
 }
 
 TEST(Hull, no_plan_undercuts_the_least_ratio) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(200U); ++seed) {
         Network net = small(seed);
         const auto instance = Instance::make(net.graph, net.regions, net.source());
         ASSERT_TRUE(instance.ok());
@@ -195,7 +196,7 @@ TEST(Hull, without_time_power_is_bounded_by_the_least_ratio) {
 TEST(Hull, a_tolerance_leaves_a_true_bound_within_it) {
     int open = 0;
     for (const char* text : {"0.5*power+0.5*energy", "energy @ time<=0.8x", "energy^0.5*time^0.5"})
-        for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        for (std::uint64_t seed = 0; seed < cases(200U); ++seed) {
             const Objective objective = *parse_objective(text);
             const Network net = small(seed);
             const auto instance = Instance::make(net.graph, net.regions, net.source());
@@ -214,11 +215,11 @@ TEST(Hull, a_tolerance_leaves_a_true_bound_within_it) {
             EXPECT_LE(assignment.gap(), 0.0501 * assignment.value) << text << ", seed " << seed;
             open += assignment.gap() > 0 ? 1 : 0;
         }
-    EXPECT_GT(open, 50);
+    EXPECT_GT(open, cases(50));
 }
 
 TEST(Frontier, holds_exactly_the_vertices_of_the_hull) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < cases(200U); ++seed) {
         const Network net = small(seed);
         const auto instance = Instance::make(net.graph, net.regions, net.source());
         const auto found = frontier(*instance);
