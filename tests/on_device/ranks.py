@@ -149,7 +149,9 @@ with tempfile.TemporaryDirectory() as work:
     check([one["file"] for one in traces] == ["torch.json.gz"] and traces[0]["rank"] == 0, f"killed: {traces}")
     check("rank 1" in out and "was killed" in out, f"it is not said that a rank left no trace: {out}")
 
-    for seconds in ("4", "12", "40"):  # until both had imported torch
+    # Until both had imported torch and joined their group. A rank that waits for one that was stopped ends after the
+    # five minutes that record leaves a process for its trace.
+    for seconds in ("12", "40"):
         run, traces, out = recorded(work, "stopped", launch, train, "forever", options=("--force", "--seconds", seconds))
         if len(traces) == 2:
             break

@@ -4,8 +4,7 @@
 namespace viridian {
 
 // How many random cases a test tries: `all` in an optimised build; with sanitizers, which make each of them
-// take ten to thirty times as long, one in eight. Tests count up from the same seed, so those are the first
-// ones.
+// take many times as long, one in eight. Tests count up from the same seed, so those are the first ones.
 template <std::integral Number>
 constexpr Number cases(Number all) {
 #if defined(__has_feature)

@@ -55,17 +55,6 @@ void add_descendants(pid_t parent, std::vector<Process>& found) {
     }
 }
 
-// Whether the handler of tools/on_device/torch_site has run, which then ignores further signals. It cannot
-// run while a call into C++ does not return, as one that waits for a rank that has ended.
-bool has_heard(pid_t id) {
-    constexpr std::string_view field = "SigIgn:";
-    std::ifstream file(fmt::format("/proc/{}/status", id));
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with(field))
-            return (std::strtoull(line.c_str() + field.size(), nullptr, 16) >> (SIGTERM - 1) & 1U) != 0;
-    return false;
-}
-
 bool ended(pid_t program) {
     siginfo_t about{};
     return ::waitid(P_PID, static_cast<id_t>(program), &about, WEXITED | WNOWAIT | WNOHANG) < 0 ||
@@ -102,16 +91,7 @@ void end(pid_t program, const TimeLimit& limit) {
             }
         return any;
     };
-    if (!any_left(SIGTERM)) return;
-    const Clock::time_point patience = in(limit.patience);
-    const auto all_ended = [&] {
-        if (Clock::now() >= patience)
-            for (const Process& one : others)
-                if (!one.born.empty() && born(one.id) == one.born && !has_heard(one.id))
-                    ::kill(one.id, SIGKILL);
-        return !any_left(0);
-    };
-    if (!wait_until(in(limit.grace), all_ended)) any_left(SIGKILL);
+    if (any_left(SIGTERM) && !wait_until(in(limit.grace), [&] { return !any_left(0); })) any_left(SIGKILL);
 }
 
 // Whether `name` is a file that may be run: 0, or the fault.

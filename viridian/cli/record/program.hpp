@@ -25,7 +25,6 @@ namespace viridian::cli {
 struct TimeLimit {
     Seconds after;                     // the program may run this long
     Seconds grace;                     // between SIGTERM and SIGKILL
-    Seconds patience;                  // the same for processes beside the program that do not begin to end
     std::function<void()> before_end;  // is called once, before SIGTERM; may be empty
     // Names processes that get SIGTERM together with the program, if the program started them; may be empty.
     std::function<std::vector<pid_t>()> with_it;

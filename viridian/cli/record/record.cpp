@@ -31,9 +31,8 @@ Result<std::vector<meter::Meter>> open_meters_record(const RecordOptions& option
 
 std::optional<TimeLimit> time_limit(const RecordOptions& options) {
     if (options.seconds <= 0.0) return std::nullopt;
-    // PyTorch's profiler may need minutes for what it recorded. A rank that waits for another one which has
-    // ended may not return to Python at all.
-    return TimeLimit{Seconds(options.seconds), Seconds(options.tracing.torch ? 300.0 : 10.0), Seconds(60.0),
+    // PyTorch's profiler may need minutes for what it recorded.
+    return TimeLimit{Seconds(options.seconds), Seconds(options.tracing.torch ? 300.0 : 10.0),
                      [&options] { end_traces(options.tracing, options.folder); },
                      [&options] { return torch_processes(options.folder); }};
 }
