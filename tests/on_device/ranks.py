@@ -12,7 +12,7 @@ viridian = os.path.abspath(sys.argv[1])
 python = sys.argv[2] if len(sys.argv) > 2 else "/usr/bin/python3"
 STEPS = 4
 WORK = f"""
-import os, sys, time
+import ctypes, os, sys, time
 import torch, torch.distributed, torch.utils.data
 class Net(torch.nn.Module):
     def __init__(self):
@@ -37,9 +37,13 @@ def work(rank, workers, port):
     for x in torch.utils.data.DataLoader(Images(), batch_size=16, **options):
         net(x).square().mean().backward()
         optimizer.step()
-    if "forever" in sys.argv:
-        while True:
-            net.module(x)
+    if "deaf" in sys.argv and rank == 1:
+        mutex = ctypes.create_string_buffer(64)
+        for _ in range(2):  # the first call takes the mutex, the second waits for ever, and no signal ends that
+            ctypes.CDLL(None).pthread_mutex_lock(mutex)
+    while "forever" in sys.argv or "deaf" in sys.argv:
+        net.module(x)
+        time.sleep(0.01 if "deaf" in sys.argv else 0)
     if "killed" in sys.argv and rank == 1:
         os.kill(os.getpid(), 9)
     torch.distributed.destroy_process_group()
@@ -149,11 +153,21 @@ with tempfile.TemporaryDirectory() as work:
     check([one["file"] for one in traces] == ["torch.json.gz"] and traces[0]["rank"] == 0, f"killed: {traces}")
     check("rank 1" in out and "was killed" in out, f"it is not said that a rank left no trace: {out}")
 
-    # Until both had imported torch and joined their group. A rank that waits for one that was stopped ends after the
-    # five minutes that record leaves a process for its trace.
+    # Until both had imported torch and joined their group.
     for seconds in ("12", "40"):
         run, traces, out = recorded(work, "stopped", launch, train, "forever", options=("--force", "--seconds", seconds))
         if len(traces) == 2:
             break
     check("then stopped" in out and [one["file"] for one in traces] == RANKS, f"stopped: {out}")
+
+    # A rank that cannot hear SIGTERM, because it waits in a call of C++, is killed after a minute, not after five.
+    for seconds in (20, 60):  # until it waits
+        run, traces, out = recorded(work, "deaf", launch, train, "deaf", options=("--force", "--seconds", str(seconds)))
+        with open(os.path.join(run, "record.json"), encoding="utf-8") as file:
+            took = json.load(file)["seconds"] - seconds
+        if [one["rank"] for one in traces] == [0] and took >= 60:
+            break
+    check([one["file"] for one in traces] == ["torch.json.gz"] and traces[0]["rank"] == 0, f"deaf: {traces}")
+    check("rank 1" in out and "was killed" in out, f"it is not said that a rank left no trace: {out}")
+    check(60 <= took < 290, f"it took {took} s to end")
 print("every rank has a trace, and they add up")

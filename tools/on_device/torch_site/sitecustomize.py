@@ -3,8 +3,8 @@ imports torch, its profiler runs until that process ends, and the trace goes int
 clock of the power log, with the calls of modules by their qualified names (module_scopes.py). The program stays as it is.
 
 Each process has two files, `torch.PID.json.gz` and, from its `import torch` on, `torch.PID.about`: its number, its rank in
-a distributed training, and what its modules cost to time. `record` collects them. A process that runs no operator, such as
-a launcher, leaves neither, and nor does a DataLoader's worker.
+a distributed training, what its modules cost to time, and the thread that listens for SIGTERM. `record` collects them. A process that
+runs no operator, such as a launcher, leaves neither, and nor does a DataLoader's worker.
 
 VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py); VIRIDIAN_TORCH_ENDS: SIGTERM will end the
 program, and the trace is then written first."""
@@ -34,20 +34,42 @@ def timer_of_events():
     return EventTimer(gpu).__enter__()
 
 
-def end_cleanly(finish):
-    """On SIGTERM: the trace first, then the program as if it had called sys.exit. One that is ending already ends alone."""
+def end_cleanly(finish, about):
+    """On SIGTERM: the trace first, then the program as if it had called sys.exit. One that is ending already ends alone.
+    Python calls a handler between two of its own instructions, so a process that waits in a call of C++ does not hear."""
     import signal
+    import threading
+    set_handler = signal.signal
 
     def end(_signal, _frame):
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if os.getpid() != about.process:  # forked since, without a trace of its own
+            set_handler(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        set_handler(signal.SIGTERM, signal.SIG_IGN)
         if finish():
             raise SystemExit(128 + signal.SIGTERM)
 
+    @functools.wraps(set_handler)
+    def of_program(number, handler):
+        result = set_handler(number, handler)
+        if number == signal.SIGTERM and os.getpid() == about.process:
+            about.tell(listener=None)  # how the program ends is its own affair
+        return result
+
     try:
         if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, end)
+            set_handler(signal.SIGTERM, end)
+            signal.signal = of_program
+            about.tell(listener=threading.get_native_id())
     except ValueError:  # torch is imported by a thread: only the main one may
         pass
+
+
+def time_of_birth():
+    """In the system's ticks, as record reads it: a process's number may be used again."""
+    with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
+        return int(file.read().rpartition(")")[2].split()[19])
 
 
 class About:
@@ -57,10 +79,14 @@ class About:
         self.process = os.getpid()
         self.trace = os.path.join(FOLDER, f"torch.{self.process}.json.gz")
         self.path = os.path.join(FOLDER, f"torch.{self.process}.about")
-        self.facts = {"process": self.process}
+        self.facts = {"process": self.process, "born": time_of_birth()}
         for name in ("RANK", "LOCAL_RANK"):  # as torchrun and its like tell their workers
             if os.environ.get(name, "").isdigit():
                 self.facts[name.lower()] = int(os.environ[name])
+        self.write()
+
+    def tell(self, **facts):
+        self.facts.update(facts)
         self.write()
 
     def write(self):
@@ -88,8 +114,7 @@ def learn_rank(torch, about):
     def init_process_group(*arguments, **options):
         result = original(*arguments, **options)
         if os.getpid() == about.process:
-            about.facts["rank"] = distributed.get_rank()
-            about.write()
+            about.tell(rank=distributed.get_rank())
         return result
 
     distributed.init_process_group = init_process_group
@@ -140,12 +165,12 @@ def trace(torch):
         """Returns whether this call was the first."""
         if not first_end():
             return False
+        about.tell(ending=True)
         modules = recording.stop()
         if recording.is_empty:
             about.withdraw()
         else:
-            about.facts["modules"] = modules
-            about.write()
+            about.tell(modules=modules)
         return True
 
     def leave():
@@ -158,7 +183,7 @@ def trace(torch):
     recording.start()
     at_end(finish)
     if ENDS:
-        end_cleanly(finish)
+        end_cleanly(finish, about)
 
 
 class AfterTorch(importlib.abc.MetaPathFinder):

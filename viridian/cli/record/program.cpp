@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -33,15 +35,23 @@ struct Process {
     pid_t id;
     std::string born;
 };
-std::string born(pid_t id) {
-    std::ifstream file(fmt::format("/proc/{}/stat", id));
+// A field of a `stat` file below /proc, counted from 1 as in proc(5); empty if what it describes has ended.
+std::string stat_field(const std::string& path, int wanted) {
+    std::ifstream file(path);
     std::string text;
     std::getline(file, text);
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos || text.compare(name_end, 3, ") Z") == 0) return "";
     std::size_t at = name_end;
-    for (int field = 2; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+    for (int field = 2; field < wanted && at != std::string::npos; ++field) at = text.find(' ', at + 1);
     return at == std::string::npos ? "" : text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+}
+std::string born(pid_t id) { return stat_field(fmt::format("/proc/{}/stat", id), 22); }
+Seconds busy(const Listener& one) {
+    const std::string thread = fmt::format("/proc/{}/task/{}/stat", one.process, one.thread);
+    double ticks = 0;
+    for (const int field : {14, 15}) ticks += std::strtod(stat_field(thread, field).c_str(), nullptr);
+    return Seconds(ticks / static_cast<double>(::sysconf(_SC_CLK_TCK)));
 }
 void add_descendants(pid_t parent, std::vector<Process>& found) {
     std::error_code fault;
@@ -73,25 +83,80 @@ Clock::time_point in(Seconds seconds) {
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds.value));
 }
 
+// Sends SIGTERM, and kills those who cannot hear it: Python calls a handler between two of its own
+// instructions, so a rank that waits in C++ for a rank that is gone would wait until the grace is over. Other
+// threads of such a process may be busy, as gloo's is when a connection has ended.
+class Ender {
+  public:
+    explicit Ender(const TimeLimit& limit) : limit_(limit) {}
+
+    void terminate(pid_t id) {
+        ::kill(id, SIGTERM);
+        told_.push_back(id);
+    }
+
+    // Is called again and again while the processes end.
+    void kill_deaf() {
+        if (!limit_.listeners || Clock::now() < next_) return;
+        next_ = Clock::now() + std::chrono::seconds(1);
+        std::vector<Listener> living = limit_.listeners();
+        std::erase_if(living, [](const Listener& one) { return born(one.process) != one.born; });
+        // What waits for one that still writes its trace will hear when that one is gone.
+        if (living.size() != living_ || std::ranges::any_of(living, &Listener::ending)) idle_.clear();
+        living_ = living.size();
+        for (const Listener& one : living)
+            if (!one.ending && std::ranges::find(told_, one.process) != told_.end()) judge(one);
+    }
+
+  private:
+    static constexpr auto patience = std::chrono::seconds(60);
+    static constexpr double idle = 0.6;  // seconds of processor time in that time
+
+    void judge(const Listener& one) {
+        const Seconds now = busy(one);
+        const auto [known, is_new] = idle_.try_emplace(one.process, Clock::now(), now);
+        if (is_new) return;
+        auto& [since, before] = known->second;
+        if (now.value - before.value > idle) known->second = {Clock::now(), now};
+        if (Clock::now() - since >= patience) ::kill(one.process, SIGKILL);
+    }
+
+    const TimeLimit& limit_;
+    Clock::time_point next_ = Clock::now();
+    std::vector<pid_t> told_;
+    std::size_t living_ = 0;
+    std::map<pid_t, std::pair<Clock::time_point, Seconds>> idle_;  // since when, and its processor time then
+};
+
 void end(pid_t program, const TimeLimit& limit) {
     std::vector<Process> others;
     add_descendants(program, others);
-    ::kill(program, SIGTERM);
+    Ender ender(limit);
+    ender.terminate(program);
     if (limit.with_it)
         for (const pid_t id : limit.with_it())
             for (const Process& one : others)
-                if (one.id == id && !one.born.empty() && born(id) == one.born) ::kill(id, SIGTERM);
-    if (!wait_until(in(limit.grace), [&] { return ended(program); })) ::kill(program, SIGKILL);
+                if (one.id == id && !one.born.empty() && born(id) == one.born) ender.terminate(id);
+    const auto waiting = [&ender](auto done) {
+        return [&ender, done] {
+            if (done()) return true;
+            ender.kill_deaf();
+            return false;
+        };
+    };
+    if (!wait_until(in(limit.grace), waiting([&] { return ended(program); }))) ::kill(program, SIGKILL);
     const auto any_left = [&](int signal) {
         bool any = false;
         for (const Process& one : others)
             if (!one.born.empty() && born(one.id) == one.born) {
                 any = true;
-                if (signal != 0) ::kill(one.id, signal);
+                if (signal == SIGTERM) ender.terminate(one.id);
+                if (signal == SIGKILL) ::kill(one.id, SIGKILL);
             }
         return any;
     };
-    if (any_left(SIGTERM) && !wait_until(in(limit.grace), [&] { return !any_left(0); })) any_left(SIGKILL);
+    if (any_left(SIGTERM) && !wait_until(in(limit.grace), waiting([&] { return !any_left(0); })))
+        any_left(SIGKILL);
 }
 
 // Whether `name` is a file that may be run: 0, or the fault.

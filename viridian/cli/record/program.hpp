@@ -22,12 +22,24 @@ namespace viridian::cli {
 [[nodiscard]] Result<pid_t> start_program(const std::vector<std::string>& command,
                                           const std::vector<std::string>& environment, bool output_to_error);
 
+// A process that ends well when it hears SIGTERM.
+struct Listener {
+    pid_t process = 0;
+    pid_t thread = 0;     // the one that hears
+    std::string born;     // when the process was started, in ticks, as /proc has it
+    bool ending = false;  // it has heard, or ends of itself
+};
+
 struct TimeLimit {
     Seconds after;                     // the program may run this long
     Seconds grace;                     // between SIGTERM and SIGKILL
     std::function<void()> before_end;  // is called once, before SIGTERM; may be empty
     // Names processes that get SIGTERM together with the program, if the program started them; may be empty.
     std::function<std::vector<pid_t>()> with_it;
+    // Names processes that end well; may be empty. One that has got SIGTERM and whose thread hears nothing
+    // and does nothing for a minute, while none of the others is ending, waits for one that has ended. It is
+    // killed then, and not only when the grace is over.
+    std::function<std::vector<Listener>()> listeners;
 };
 
 // Waits until the program has ended, but does not reap it, so that its times can still be read. After `limit`

@@ -34,7 +34,8 @@ std::optional<TimeLimit> time_limit(const RecordOptions& options) {
     // PyTorch's profiler may need minutes for what it recorded.
     return TimeLimit{Seconds(options.seconds), Seconds(options.tracing.torch ? 300.0 : 10.0),
                      [&options] { end_traces(options.tracing, options.folder); },
-                     [&options] { return torch_processes(options.folder); }};
+                     [&options] { return torch_processes(options.folder); },
+                     [&options] { return torch_listeners(options.folder); }};
 }
 
 Json sampler_json(const meter::SamplerStats& stats) {

@@ -74,7 +74,7 @@ Result<Json> pack(const Path& raw, const Path& target) {
 
 Json torch_traces(const Path& folder, bool stopped, std::vector<std::string>& warnings) {
     Json traces = collect_torch_traces(folder, warnings);
-    if (traces.empty())
+    if (traces.empty() && warnings.empty())
         warnings.emplace_back(
             stopped
                 ? "the program left no trace of PyTorch: the time ended before it had imported torch and run "

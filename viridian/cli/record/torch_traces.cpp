@@ -16,10 +16,16 @@ constexpr std::string_view only_trace = "torch.json.gz", prefix = "torch.", trac
 // A process of the program that imported torch.
 struct Traced {
     Json facts;
-    Path trace;  // empty if it left none
+    Path trace;
+    bool complete = false;  // the trace was written to its end
 };
 
 bool is_facts(std::string_view name) { return name.starts_with(prefix) && name.ends_with(facts_ending); }
+
+// What a process that was killed may leave of its files.
+bool is_part(std::string_view name) {
+    return name.starts_with(prefix) && (name.ends_with(".about.new") || name.ends_with(".json.gz.raw.json"));
+}
 
 std::vector<Path> files(const Path& folder, bool (*wanted)(std::string_view)) {
     std::vector<Path> found;
@@ -44,8 +50,8 @@ std::vector<Traced> traced(const Path& folder) {
         Result<Json> facts = text.ok() ? parse_json(*text, file.string()) : Result<Json>(text.error());
         if (!facts.ok() || !facts->is_object() || !number(*facts, "process")) continue;
         Path trace = Path(file).replace_extension(trace_ending);
-        if (!std::filesystem::exists(trace, fault) || !facts->contains("modules")) trace.clear();
-        found.push_back({std::move(*facts), std::move(trace)});
+        const bool complete = facts->contains("modules") && std::filesystem::exists(trace, fault);
+        found.push_back({std::move(*facts), std::move(trace), complete});
     }
     return found;
 }
@@ -65,8 +71,7 @@ std::string trace_name(const Json& facts, std::set<std::string>& taken) {
 
 Json collect_torch_traces(const Path& folder, std::vector<std::string>& warnings) {
     std::vector<Traced> all = traced(folder);
-    const auto lost =
-        std::ranges::stable_partition(all, [](const Traced& one) { return !one.trace.empty(); });
+    const auto lost = std::ranges::stable_partition(all, &Traced::complete);
     std::ranges::stable_sort(all.begin(), lost.begin(), {}, [](const Traced& one) {
         return number(one.facts, "rank").value_or(std::numeric_limits<std::int64_t>::max());
     });
@@ -81,15 +86,23 @@ Json collect_torch_traces(const Path& folder, std::vector<std::string>& warnings
         Json trace = {{"file", fault ? one->trace.filename().string() : name}};
         trace.update(one->facts);
         if (trace["modules"].is_null()) trace.erase("modules");
+        for (const char* passing : {"born", "listener", "ending"}) trace.erase(passing);
         if (const auto rank = number(one->facts, "rank")) ranks.insert(*rank);
         traces.push_back(std::move(trace));
     }
-    for (const Traced& one : lost)
-        if (const auto rank = number(one.facts, "rank"); rank && !ranks.contains(*rank))
-            warnings.push_back(fmt::format("rank {} (process {}) left no trace: it was killed", *rank,
-                                           *number(one.facts, "process")));
     std::error_code fault;
-    for (const Path& file : files(folder, is_facts)) std::filesystem::remove(file, fault);
+    for (const Traced& one : lost) {
+        const auto rank = number(one.facts, "rank");
+        const std::int64_t process = *number(one.facts, "process");
+        if (rank && !ranks.contains(*rank))
+            warnings.push_back(
+                fmt::format("rank {} (process {}) left no trace: it was killed", *rank, process));
+        else if (!rank && number(one.facts, "listener"))
+            warnings.push_back(fmt::format("process {} left no trace: it was killed", process));
+        std::filesystem::remove(one.trace, fault);
+    }
+    for (const auto wanted : {is_facts, is_part})
+        for (const Path& file : files(folder, wanted)) std::filesystem::remove(file, fault);
     return traces;
 }
 
@@ -97,6 +110,18 @@ std::vector<pid_t> torch_processes(const Path& folder) {
     std::vector<pid_t> found;
     for (const Traced& one : traced(folder))
         found.push_back(static_cast<pid_t>(*number(one.facts, "process")));
+    return found;
+}
+
+std::vector<Listener> torch_listeners(const Path& folder) {
+    std::vector<Listener> found;
+    for (const Traced& one : traced(folder)) {
+        const auto thread = number(one.facts, "listener"), born = number(one.facts, "born");
+        const bool ending = one.facts.contains("ending");
+        if (!born || !(thread || ending)) continue;
+        found.push_back({static_cast<pid_t>(*number(one.facts, "process")),
+                         static_cast<pid_t>(thread.value_or(0)), std::to_string(*born), ending});
+    }
     return found;
 }
 
@@ -111,7 +136,7 @@ bool is_torch_trace(std::string_view name) {
 
 void remove_torch_traces(const Path& folder) {
     std::error_code fault;
-    for (const auto wanted : {is_torch_trace, is_facts})
+    for (const auto wanted : {is_torch_trace, is_facts, is_part})
         for (const Path& file : files(folder, wanted)) std::filesystem::remove(file, fault);
 }
 
