@@ -4,6 +4,19 @@
 #include <cmath>
 
 namespace viridian::account {
+namespace {
+
+// The sum of a[i] b[i]. Four partial sums do not wait for each other.
+double dot(const double* a, const double* b, std::size_t count) {
+    double sums[4] = {};
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (std::size_t part = 0; part < 4; ++part) sums[part] += a[i + part] * b[i + part];
+    for (; i < count; ++i) sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
 
 void Symmetric::add(const Symmetric& other, double factor) {
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += factor * other.values_[i];
@@ -26,21 +39,16 @@ Cholesky::Cholesky(Symmetric matrix) : factor_(std::move(matrix)) {
         double* const row = n == 0 ? nullptr : &factor_(i, 0);
         for (std::size_t j = 0; j < i; ++j) {
             const double* const other = &factor_(j, 0);
-            double sum = row[j];
-            for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-            row[j] = sum / other[j];
+            row[j] = (row[j] - dot(row, other, j)) / other[j];
         }
-        double pivot = diagonal;
-        for (std::size_t k = 0; k < i; ++k) pivot -= row[k] * row[k];
+        const double pivot = diagonal - dot(row, row, i);
         row[i] = std::sqrt(std::max(pivot, std::max(std::abs(diagonal) * 1e-13, 1e-300)));
     }
 }
 
 std::vector<double> Cholesky::solve(std::vector<double> right) const {
     for (std::size_t i = 0; i < right.size(); ++i) {
-        double sum = right[i];
-        for (std::size_t j = 0; j < i; ++j) sum -= factor_(i, j) * right[j];
-        right[i] = sum / factor_(i, i);
+        right[i] = (right[i] - dot(factor_.row(i), right.data(), i)) / factor_(i, i);
     }
     for (std::size_t i = right.size(); i-- > 0;) {
         right[i] /= factor_(i, i);

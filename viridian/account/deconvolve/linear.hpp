@@ -16,6 +16,8 @@ class Symmetric {
     double operator()(std::size_t row, std::size_t column) const {
         return values_[row * (row + 1) / 2 + column];
     }
+    // The lower part of a row, diagonal included.
+    [[nodiscard]] const double* row(std::size_t row) const { return values_.data() + row * (row + 1) / 2; }
     [[nodiscard]] double any(std::size_t i, std::size_t j) const {
         return i >= j ? (*this)(i, j) : (*this)(j, i);
     }
