@@ -2,7 +2,7 @@
 """modules.py --work DIR measure --viridian BIN --python PYTHON [--models a,b] [--steps N] [--rounds N]
 modules.py --work DIR page FILE.md: joules by module of three trainings. `measure` trains under the PyTorch of PYTHON, which
 also has `viridian`: twice in `viridian.account`, once under `viridian record --torch`, and in turns with and without a
-recording. It keeps what it found in DIR; `page` writes the page from all that DIR has."""
+recording. It keeps what it found in DIR; `page` writes the page from all that DIR and its folders have, a row for each series."""
 import argparse
 import json
 import pathlib
@@ -79,7 +79,7 @@ def measure(options, name):
 
 def page(options):
     from setting import machine
-    found = [json.loads(file.read_text()) for file in sorted(options.work.glob("*.found.json"))]
+    found = [json.loads(file.read_text()) for file in sorted(options.work.glob("**/*.found.json"))]
     found.sort(key=lambda one: (tuple(int(part) for part in one["torch"].split("+")[0].split(".")), one["model"]))
     lines = ["# Joules by module of three trainings", "",
              "Written by `benchmarks/python/modules.py`. ResNet-18 (batch 8), a BERT of 4 layers and a model like Llama of 4 layers",

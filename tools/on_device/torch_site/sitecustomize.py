@@ -3,8 +3,8 @@ imports torch, its profiler runs until that process ends, and the trace goes int
 clock of the power log, with the calls of modules by their qualified names (module_scopes.py). The program stays as it is.
 
 Each process has two files, `torch.PID.json.gz` and, from its `import torch` on, `torch.PID.about`: its number, its rank in
-a distributed training, what its modules cost to time, and the thread that listens for SIGTERM. `record` collects them. A process that
-runs no operator, such as a launcher, leaves neither, and nor does a DataLoader's worker.
+a distributed training, what its modules cost to time, and the thread that listens for SIGTERM. `record` collects them. A
+process that runs no operator, such as a launcher, leaves neither, and nor does a DataLoader's worker.
 
 VIRIDIAN_TORCH_EVENTS: operators on a GPU are timed by events (event_timer.py); VIRIDIAN_TORCH_ENDS: SIGTERM will end the
 program, and the trace is then written first."""
