@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace viridian::account {
 namespace {
 
-// The sum of a[i] b[i]. Four partial sums do not wait for each other.
+// The sum of a[i] b[i]. The library may order its terms anew, so that they do not wait for each other.
 double dot(const double* a, const double* b, std::size_t count) {
-    double sums[4] = {};
-    std::size_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (std::size_t part = 0; part < 4; ++part) sums[part] += a[i + part] * b[i + part];
-    for (; i < count; ++i) sums[0] += a[i] * b[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return std::transform_reduce(a, a + count, b, 0.0);
 }
 
 }  // namespace
@@ -47,9 +43,8 @@ Cholesky::Cholesky(Symmetric matrix) : factor_(std::move(matrix)) {
 }
 
 std::vector<double> Cholesky::solve(std::vector<double> right) const {
-    for (std::size_t i = 0; i < right.size(); ++i) {
+    for (std::size_t i = 0; i < right.size(); ++i)
         right[i] = (right[i] - dot(factor_.row(i), right.data(), i)) / factor_(i, i);
-    }
     for (std::size_t i = right.size(); i-- > 0;) {
         right[i] /= factor_(i, i);
         for (std::size_t j = 0; j < i; ++j) right[j] -= factor_(i, j) * right[i];
