@@ -1,6 +1,7 @@
 # Precompiled headers: the standard library and fmt, which most files use. JSON, CLI11 and oneDNN are not among them,
-# because a precompiled header that holds them costs every file more than reading them costs the files that need them.
-# All rooms with the same compiler flags share one header; tests share another, with GoogleTest.
+# because a precompiled header that holds them costs every file more than reading them costs the few that need them.
+# All rooms with the same compiler flags share one header; tests share another, with GoogleTest. A room whose files nearly
+# all need more has a `precompiled.hpp` of its own (cmake/rooms.cmake): cli for options and JSON, execute for oneDNN.
 
 function(viridian_precompiled_library name)
     file(WRITE "${PROJECT_BINARY_DIR}/generated/empty.cpp.in" "")
