@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "random_network.hpp"
 #include "tests/support/cases.hpp"
 #include "viridian/search/assign/selection.hpp"
@@ -11,13 +13,21 @@ namespace {
 
 using tests::Network;
 
+void put_into_backward_part(graph::Graph& graph, graph::NodeId id) {
+    graph::Node node = graph.node(id);
+    node.phase = graph::Phase::backward;
+    graph.set_node(id, node);
+}
+
 TEST(Baselines, are_valid_and_never_below_the_optimum) {
     int strictly_better = 0;
     for (std::uint64_t seed = 0; seed < cases(500U); ++seed) {
         Random random(seed);
-        const Network net = tests::random_network(
+        Network net = tests::random_network(
             random,
             {.nodes = 12, .formats = 3, .choices = 4, .fusion = seed % 2 == 0, .in_place = seed % 3 == 0});
+        for (const graph::NodeId id : net.graph.nodes())
+            if (index(id) >= seed % 13) put_into_backward_part(net.graph, id);
         const Objective objective;
         const Weights weights = objective.weights({});
         const auto instance = Instance::make(net.graph, net.regions, net.source());
@@ -38,6 +48,7 @@ TEST(Baselines, are_valid_and_never_below_the_optimum) {
             EXPECT_NEAR(tests::price_of(net, other->assignment, weights), other->assignment.value, 1e-9)
                 << "seed " << seed << " " << solver->name;
             EXPECT_NEAR(other->totals.seconds.value, other->assignment.value, 1e-9);
+            EXPECT_LE(other->assignment.cheapest_kernels.value(), other->assignment.value + 1e-9);
             EXPECT_GE(other->assignment.value, exact->assignment.value - 1e-9) << "seed " << seed;
             strictly_better += other->assignment.value > exact->assignment.value + 1e-9 ? 1 : 0;
         }
@@ -47,26 +58,30 @@ TEST(Baselines, are_valid_and_never_below_the_optimum) {
 
 // x → a → b → c → d → out, boundary nchw. `a` and `d` take either layout; `b` and `c` do nhwc faster, but
 // changing one alone pays two conversions: EAGO's "d = 1 is sufficient for linear costs" holds only without
-// conversions.
-Network chain() {
+// conversions. `costs` are those of both kernels of each node.
+struct ChainCosts {
+    double plain, last;
+};
+Network chain(std::array<ChainCosts, 2> costs = {{{1.0, 0.5}, {1.0, 0.5}}}) {
     Network net;
     const graph::TensorType type{graph::ElementType::f32, graph::shape_of({1, 16, 4, 4})};
     net.formats = {{plan::plain(4), graph::ElementType::f32, {}},
                    {plan::channels_last(4), graph::ElementType::f32, {}}};
     graph::ValueId v = net.graph.add_input("x", type);
-    for (int n = 0; n < 2; ++n) {
+    for (const ChainCosts& cost : costs) {
         const graph::ValueId in = v;
         v = net.graph.add("Relu", {in});
         net.graph.set_type(v, type);
         const graph::NodeId id = net.graph.value(v).producer;
         net.regions.push_back({{id}, {in}, {}, {v}, {false}});
-        const auto kernel = [&](const char* name, const plan::Format& format, double cost) {
+        const auto kernel = [](const char* name, const plan::Format& format, double price) {
             plan::Choice choice;
             choice.kernel = name;
             choice.inputs = choice.outputs = {format};
-            return cost::PricedChoice{choice, tests::price(cost, cost)};
+            return cost::PricedChoice{choice, tests::price(price, price)};
         };
-        net.choices[{id}] = {kernel("plain", net.formats[0], 1.0), kernel("last", net.formats[1], 0.5)};
+        net.choices[{id}] = {kernel("plain", net.formats[0], cost.plain),
+                             kernel("last", net.formats[1], cost.last)};
     }
     net.graph.set_outputs({v});
     for (const int from : {0, 1})
@@ -150,8 +165,38 @@ TEST(ShortestPath, is_optimal_on_chains) {
     ASSERT_TRUE(instance.ok());
     AssignOptions options;
     options.solver = *find_solver("shortest-path");
-    // The paper's path ends at the last operator; the conversion of the graph's output is not on it.
     EXPECT_DOUBLE_EQ(solve(*instance, Objective{}, options)->totals.seconds.value, 1.8);
+}
+
+// The first node is of the forward part, the second of the backward part. The output's conversion is on no
+// path.
+TEST(ShortestPath, of_one_part_lets_the_other_follow) {
+    const auto cost = [](const char* solver, std::array<ChainCosts, 2> costs) {
+        Network net = chain(costs);
+        put_into_backward_part(net.graph, net.regions[1].nodes[0]);
+        const auto instance = Instance::make(net.graph, net.regions, net.source());
+        AssignOptions options;
+        options.solver = *find_solver(solver);
+        return solve(*instance, Objective{}, options)->totals.seconds.value;
+    };
+    // Two conversions pay only if the second node is looked at.
+    constexpr std::array<ChainCosts, 2> second_gains = {{{1.0, 0.7}, {1.0, 0.3}}};
+    EXPECT_DOUBLE_EQ(cost("shortest-path", second_gains), 0.4 + 0.7 + 0.3 + 0.4);
+    EXPECT_DOUBLE_EQ(cost("shortest-path-forward", second_gains), 1.0 + 1.0);
+    EXPECT_DOUBLE_EQ(cost("shortest-path-backward", second_gains), 0.4 + 0.7 + 0.3 + 0.4);
+    // The second node gains a little, but the first would lose more.
+    constexpr std::array<ChainCosts, 2> first_loses = {{{0.1, 1.0}, {0.9, 0.4}}};
+    EXPECT_DOUBLE_EQ(cost("shortest-path", first_loses), 0.1 + 0.9);
+    EXPECT_DOUBLE_EQ(cost("shortest-path-forward", first_loses), 0.1 + 0.9);
+    EXPECT_DOUBLE_EQ(cost("shortest-path-backward", first_loses), 0.1 + 0.4 + 0.4 + 0.4);
+}
+
+TEST(Solve, tells_what_the_cheapest_kernels_cost_whatever_their_formats) {
+    const Network net = chain({{{0.1, 1.0}, {0.9, 0.4}}});
+    const auto instance = Instance::make(net.graph, net.regions, net.source());
+    const auto exact = solve(*instance, Objective{});
+    EXPECT_DOUBLE_EQ(exact->assignment.value, 0.1 + 0.9);
+    EXPECT_DOUBLE_EQ(exact->assignment.cheapest_kernels.value(), 0.1 + 0.4);
 }
 
 TEST(Solvers, are_found_by_name) {

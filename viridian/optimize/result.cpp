@@ -34,10 +34,12 @@ Json ratio_json(const Ratio& ratio) {
 }
 
 Json assignment_json(const plan::Assignment& assignment) {
-    return {{"solver", assignment.solver},
-            {"value", assignment.value},
-            {"bound", assignment.bound},
-            {"gap", assignment.gap()}};
+    Json json = {{"solver", assignment.solver},
+                 {"value", assignment.value},
+                 {"bound", assignment.bound},
+                 {"gap", assignment.gap()}};
+    if (assignment.cheapest_kernels) json["cheapest_kernels"] = *assignment.cheapest_kernels;
+    return json;
 }
 
 Json rewrites_json(const rewrite::Certificate& certificate) {

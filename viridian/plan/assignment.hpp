@@ -33,6 +33,9 @@ struct Assignment {
     std::string solver;  // its name, as `viridian optimize --solver` takes it
     double value = 0;    // the objective of this assignment
     double bound = 0;    // a proven lower bound of it; -infinity if the solver proves none
+    // What `value` would be if each region had its cheapest kernel and no conversion cost anything; nothing
+    // if the objective is not additive. SUBSTATION, section VI-A, compares its plan with this sum.
+    std::optional<double> cheapest_kernels = {};
     // Returns by how much the value may lie above the least one; infinity if the solver proves no bound.
     [[nodiscard]] double gap() const { return value - bound; }
 };

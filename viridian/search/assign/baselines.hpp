@@ -22,10 +22,19 @@ namespace viridian::search {
                                       const Objective& objective, const Metrics& start, std::size_t distance,
                                       const SolveOptions& limits);
 
+// PathThrough says which part of a training step shortest paths go through. The regions of the other part
+// then take what costs least beside those that are settled.
+enum class PathThrough : std::uint8_t {
+    all,       // one network of both parts
+    forward,   // the forward part, as in the paper, which has the backward part follow it
+    backward,  // everything after the forward part, which the paper's released code can begin with
+};
+
 // Implements SUBSTATION, section VI-A: it finds single-source shortest paths through pairs of region and
 // format, path by path in depth-first order. Edges back into regions that are settled (residuals) are
 // ignored, and their values are converted afterwards. Errors: unsupported (the kernels found do not fit
 // together).
-[[nodiscard]] Result<Outcome> solve_shortest_path(const Instance& instance, const Weights& weights);
+[[nodiscard]] Result<Outcome> solve_shortest_path(const Instance& instance, const Weights& weights,
+                                                  PathThrough through = PathThrough::all);
 
 }  // namespace viridian::search

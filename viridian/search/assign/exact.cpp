@@ -46,7 +46,8 @@ Outcome least_of_all(Outcome best, const Instance& instance, const Objective& ob
         best = *std::move(other);
     };
     consider(solve_first(instance));
-    consider(solve_shortest_path(instance, weights));
+    for (const PathThrough through : {PathThrough::all, PathThrough::forward, PathThrough::backward})
+        consider(solve_shortest_path(instance, weights, through));
     consider(solve_greedy(instance, objective, start, options.distance, brief));
     consider(improve(instance, best, objective, start, 2, brief));
     return best;

@@ -4,11 +4,12 @@
 
 namespace viridian::search {
 
-extern const SolverRow greedy_solver, shortest_path_solver;
+extern const SolverRow greedy_solver, shortest_path_solver, forward_path_solver, backward_path_solver;
 
 std::span<const SolverRow* const> solvers() {
-    static constexpr const SolverRow* rows[] = {&exact_solver, &greedy_solver, &shortest_path_solver,
-                                                &first_solver};
+    static constexpr const SolverRow* rows[] = {&exact_solver,         &greedy_solver,
+                                                &shortest_path_solver, &forward_path_solver,
+                                                &backward_path_solver, &first_solver};
     return rows;
 }
 

@@ -24,7 +24,7 @@ extern const SolverRow first_solver;
 [[nodiscard]] std::span<const SolverRow* const> solvers();
 // Returns the solver of this name. Errors: invalid_argument, with the list of names.
 [[nodiscard]] Result<const SolverRow*> find_solver(std::string_view name);
-[[nodiscard]] std::string solver_names();  // "exact, greedy, shortest-path or first"
+[[nodiscard]] std::string solver_names();  // "exact, greedy, … or first"
 // Accepts every objective. Solvers that minimise any of them have it as their `can`.
 [[nodiscard]] Result<void> solves_all(const Objective& objective);
 
