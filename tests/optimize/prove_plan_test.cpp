@@ -57,6 +57,51 @@ Result<ProvenPlan> proven_on(FixedPrices& device, const Graph& graph, const std:
     return plan_and_prove(graph, task, device, *costs, objective, {});
 }
 
+// A step that takes sums of two products off a weight. They nearly cancel, so that f32 leaves few digits of
+// them, whatever kernel multiplies.
+Graph losing_digits() {
+    Random random(4);
+    Graph graph;
+    const Tensor w = random_tensor(random, {64, 64});
+    Tensor minus = w;
+    for (float& value : minus.mutable_values<float>()) value *= -1.0001F;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({64, 64})});
+    const ValueId weight =
+        graph.add_state("weight", Tensor(graph::ElementType::f32, {64, 64}), graph::StateRole::parameter);
+    const ValueId plus = graph.add("MatMul", {x, graph.add_constant("w", w)});
+    const ValueId less = graph.add("MatMul", {x, graph.add_constant("minus", minus)});
+    graph.set_outputs({graph.add("Relu", {plus})});
+    graph.set_after(weight, graph.add("Sub", {weight, graph.add("Add", {plus, less}, {}, "sum")}));
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+TEST(ProvePlan, RightKernelsAreNotBlamedForWhatF32Loses) {
+    auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
+    ASSERT_TRUE(real.ok());
+    FixedPrices device(*std::move(real));
+    const auto is_fast = [](const ProvenPlan& proven) {
+        return std::ranges::none_of(proven.planned.plan.assignment.regions, [](const auto& assigned) {
+            return assigned.choice.variant.algorithm == plan::Algorithm::reference;
+        });
+    };
+    const auto proven = proven_on(device, losing_digits(), "f32");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_TRUE(is_fast(*proven));
+    EXPECT_GT(proven->proof.outputs[1].error, 1e-4) << "the case is not hard enough";
+    EXPECT_GT(proven->proof.outputs[1].allowed, 1e-4);
+    EXPECT_FALSE(proven->regions.empty()) << "each kernel is checked alone";
+    EXPECT_TRUE(proven_on(device, losing_digits(), "f32", 0.05).ok()) << "within a budget, too";
+    const auto within = proven_on(device, losing_digits(), "f32", 1e-5);
+    EXPECT_TRUE(!within.ok() || !is_fast(*within)) << "only the reference kernels keep a tighter one";
+
+    device.wrong = [](const std::string&, const plan::Choice& choice) {
+        return choice.variant.algorithm != plan::Algorithm::reference;
+    };
+    const auto refused = proven_on(device, losing_digits(), "f32");
+    EXPECT_TRUE(!refused.ok() || !is_fast(*refused)) << "wrong kernels are";
+}
+
 struct Trial {
     std::vector<std::string> forbidden;
     double error = 0;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "viridian/graph/data_flow.hpp"
+#include "viridian/prove/f32_rounding.hpp"
 
 namespace viridian::optimize {
 namespace {
@@ -72,6 +73,21 @@ Result<void> forbid_worst(const ProofTask& task, const ProvenPlan& proven, execu
         auto& list = only_winograd ? limits.no_winograd_bf16 : limits.keep_f32;
         list.insert(list.end(), blame.nodes.begin(), blame.nodes.end());
     }
+    return {};
+}
+
+// Proves the plan again, and lets results be off by what f32 itself loses, within the user's budget.
+Result<void> prove_again_in_f32(const ProofTask& task, const prove::AllowedError& allowed,
+                                ProvenPlan& proven) {
+    const graph::Graph& graph = proven.planned.graph;
+    const auto [known, is_new] = task.in_f32.try_emplace(structural_hash(graph));
+    if (is_new) known->second = prove::allowed_in_f32(task.original, graph, task.inputs);
+    std::vector<prove::AllowedError> more = known->second;
+    if (task.max_error)
+        for (prove::AllowedError& one : more) one.error = std::min(one.error, *task.max_error);
+    if (more.empty()) return {};
+    VIRIDIAN_TRY(proven.proof, prove::prove(task.original, task.inputs, task.expected.outputs,
+                                            *proven.planned.executable, allowed, more));
     return {};
 }
 
@@ -167,8 +183,10 @@ Result<ProvenPlan> plan_and_prove(const graph::Graph& graph, const ProofTask& ta
             limited.keep_f32 = limits.keep_f32;
             continue;
         }
+        const bool passed_at_once = proven.proof.passed();
+        if (!passed_at_once) VIRIDIAN_TRY(prove_again_in_f32(task, allowed, proven));
         std::vector<prove::RegionCheck> checks;
-        if (task.by_region || !proven.proof.passed()) {
+        if (task.by_region || !passed_at_once) {
             VIRIDIAN_TRY(checks, prove::check_regions(device, planned.graph, planned.plan, task.inputs));
         }
         const prove::RegionCheck* worst = worst_of(checks);

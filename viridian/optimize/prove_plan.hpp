@@ -4,6 +4,8 @@
 // If a plan fails, the next one is made with restrictions. If the failed plan rounds to bf16, the regions
 // that bring most of the error may not use bf16 (or only not Winograd in bf16). Otherwise the kernels that
 // are wrong by themselves, and always the one with the largest error, are forbidden.
+#include <map>
+
 #include "viridian/optimize/planned.hpp"
 #include "viridian/optimize/prices/costs.hpp"
 #include "viridian/prove/check_regions.hpp"
@@ -28,6 +30,8 @@ struct ProofTask {
     bool by_region = false;  // each kernel is also checked alone
     std::optional<double> max_error =
         std::nullopt;  // --max-error; without it, the kernels of the plan decide
+    // Errors that f32 explains (prove::allowed_in_f32), computed when first needed, by the hash of the graph.
+    mutable std::map<std::uint64_t, std::vector<prove::AllowedError>> in_f32 = {};
 };
 
 // PrecisionLimits are the nodes at which the error budget forbids bf16.

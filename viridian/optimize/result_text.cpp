@@ -1,6 +1,7 @@
 // The result of `optimize` as a person reads it.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "viridian/base/units_text.hpp"
 #include "viridian/optimize/precision_result.hpp"
@@ -19,13 +20,15 @@ std::string proof_text(const ProvenPlan& proven) {
     std::string text = fmt::format("equal to the original within {:.1e} (relative L2) on {} {}", error,
                                    inputs, inputs == 1 ? "input" : "inputs");
     std::int64_t differing = 0, rows = 0, agreeing = 0;
+    std::map<std::string, double> allowed;  // the most, by reason
     for (const prove::OutputAgreement& output : proven.proof.outputs) {
         if (output.allowed > 1e-4)
-            text += fmt::format(", {:.1e} allowed: {}", output.allowed, output.because);
+            allowed[output.because] = std::max(allowed[output.because], output.allowed);
         differing += output.differing;
         rows += output.rows;
         agreeing += output.agreeing;
     }
+    for (const auto& [because, most] : allowed) text += fmt::format(", {:.1e} allowed: {}", most, because);
     if (differing > 0) text += fmt::format(", {} integers differ", differing);
     if (const prove::RegionCheck* worst = proven.worst_kernel(); worst != nullptr)
         text += fmt::format(", {} kernels each within {:.1e}", proven.regions.size(), worst->error);

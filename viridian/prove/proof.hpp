@@ -47,11 +47,13 @@ struct Proof {
 
 // Runs `executable` on every set in `inputs` and compares its outputs with `expected`, those of the reference
 // kernels. A set holds the values of the states behind the inputs, and their new values are compared too, by
-// what the gradients added to them (training.hpp). Errors: those of running; outputs that differ are no
-// error.
+// what the gradients added to them (training.hpp). If `more` is given, more[i] replaces the bound of result i
+// where that is in f32 and the bound is smaller (f32_rounding.hpp). Errors: those of running; outputs that
+// differ are no error.
 [[nodiscard]] Result<Proof> prove(const graph::Graph& original,
                                   const std::vector<std::vector<graph::Tensor>>& inputs,
                                   const std::vector<std::vector<graph::Tensor>>& expected,
-                                  execute::Executable& executable, const AllowedError& allowed);
+                                  execute::Executable& executable, const AllowedError& allowed,
+                                  std::span<const AllowedError> more = {});
 
 }  // namespace viridian::prove

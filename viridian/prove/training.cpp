@@ -90,7 +90,7 @@ class StateJudge {
             if (!changes(i)) continue;
             const std::string name = kind(i);
             for (std::int64_t k = 0; k < expected_[i].count(); ++k) {
-                const double added = expected_[i].number(k) - base_[i].number(k);
+                const double added = added_to(i, k);
                 if (!std::isfinite(added)) continue;
                 squares[name] += added * added;
                 counts[name] += 1;
@@ -109,16 +109,17 @@ class StateJudge {
         const std::optional<std::size_t> moment = first_moment(i);
         const auto largest = largest_.find(kind(i));
         const double most = largest == largest_.end() ? 0 : 2 * largest->second;
+        const double least_moment = moment ? negligible * typical_.at(kind(*moment)) : 0;
         double off = 0, added = 0, size = 0, elements = 0;
         for (std::int64_t k = 0; k < expected.count(); ++k) {
             if (agree_without_number(found.number(k), expected.number(k))) continue;
             double difference = std::abs(found.number(k) - expected.number(k));
-            if (moment && !significant(*moment, k)) {
+            if (moment && std::abs(added_to(*moment, k)) < least_moment) {
                 difference = std::max(difference - most, 0.0);
                 off += difference * difference;
                 continue;
             }
-            const double addition = expected.number(k) - base_[i].number(k);
+            const double addition = added_to(i, k);
             off += difference * difference;
             added += addition * addition;
             size += expected.number(k) * expected.number(k);
@@ -137,7 +138,7 @@ class StateJudge {
     [[nodiscard]] std::string kind(std::size_t i) const {
         const State& state = graph_.states()[i];
         const std::string& name = graph_.value(state.before).name;
-        const std::string role(name_of(state.role));
+        std::string role(name_of(state.role));
         if (state.of == ValueId::none) return role;
         const std::string& of = graph_.value(state.of).name;
         return role + (name.starts_with(of) ? name.substr(of.size()) : name);
@@ -146,10 +147,7 @@ class StateJudge {
     // That of a weight whose optimiser divides gradients by their size; SGD does not.
     [[nodiscard]] std::optional<std::size_t> first_moment(std::size_t i) const {
         const std::vector<State>& states = graph_.states();
-        if (states[i].role != StateRole::parameter) return std::nullopt;
-        const graph::Value& after = graph_.value(states[i].after);
-        if (after.kind == graph::ValueKind::intermediate && is_sgd(graph_.node(after.producer).op))
-            return std::nullopt;
+        if (!divides_gradients(graph_, states[i])) return std::nullopt;
         for (std::size_t k = 0; k < states.size(); ++k)
             if (states[k].role == StateRole::moment && states[k].of == states[i].before && changes(k) &&
                 expected_[k].dims() == expected_[i].dims())
@@ -157,9 +155,9 @@ class StateJudge {
         return std::nullopt;
     }
 
-    [[nodiscard]] bool significant(std::size_t moment, std::int64_t element) const {
-        const double added = expected_[moment].number(element) - base_[moment].number(element);
-        return !(std::abs(added) < negligible * typical_.at(kind(moment)));
+    // What gradients should add to an element of a state.
+    [[nodiscard]] double added_to(std::size_t state, std::int64_t element) const {
+        return expected_[state].number(element) - base_[state].number(element);
     }
 
     const Graph& graph_;
@@ -170,6 +168,15 @@ class StateJudge {
 };
 
 }  // namespace
+
+bool divides_gradients(const Graph& step, const State& state) {
+    if (state.role != StateRole::parameter) return false;
+    const graph::Value& after = step.value(state.after);
+    if (after.kind == graph::ValueKind::intermediate && is_sgd(step.node(after.producer).op)) return false;
+    return std::ranges::any_of(step.states(), [&](const State& other) {
+        return other.role == StateRole::moment && other.of == state.before;
+    });
+}
 
 Result<std::vector<Tensor>> without_gradients(const Graph& step, const std::vector<Tensor>& given) {
     Graph cut = step;

@@ -10,6 +10,10 @@
 
 namespace viridian::prove {
 
+// Returns whether `state` is a weight of `step` whose optimiser keeps moments and divides gradients by their
+// size, as Adam, RMSprop and LAMB do.
+[[nodiscard]] bool divides_gradients(const graph::Graph& step, const graph::State& state);
+
 // Returns, in the order of the states, the value that each would have after the step if all gradients were
 // zero: w' without its gradient is w with weight decay alone, and m' is β m. If an update is written without
 // one of our optimisers' nodes, it is the value before the step. It is undefined for states that no gradient
