@@ -34,6 +34,7 @@ told run net.onnx --db cost.db --rounds 0
 told run net.opt.plan.json --db cost.db --rounds 2 -o outputs --account net.joules.json
 told profile net.onnx --db cost.db
 told profile net.onnx --db cost.db --dry-run
+told profile net.onnx --db cost.db --choices --record prices.json
 told profile --db cost.db --residuals
 cp said_$said.json residuals.json
 told report net.joules.json -o page.html
