@@ -123,7 +123,7 @@ reproduce-smaragdine: ## SMARAGDINE's Figures 1 to 10: BERT and ALBERT training 
 	@tools/build release viridian
 	@python3 benchmarks/smaragdine/reproduce.py build/release/bin/viridian
 
-reproduce-substation: ## SUBSTATION's Tables I and III, fused operators and movement; page: PAGE=FILE.md
+reproduce-substation: ## SUBSTATION's tables and figures on this machine; page: PAGE=FILE.md
 	@tools/install_packages build test
 	@tools/build release viridian
 	@python3 benchmarks/substation/reproduce.py build/release/bin/viridian $(if $(PAGE),--page $(PAGE))

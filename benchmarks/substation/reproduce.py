@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""SUBSTATION's Tables I and III, its fused operators and its claim of 22.91 % less data movement on this machine, each number
+"""SUBSTATION's tables and figures, its fused operators and its claim of 22.91 % less data movement on this machine, each number
 beside the paper's, as one page (docs/movement.md explains the terms):
 
     make reproduce-substation        (or: benchmarks/substation/reproduce.py build/release/bin/viridian --page PAGE.md)
 
 The layer is the paper's: BERT-large's encoder layer, batch 8, 512 tokens, dropout 0.1, forward and backward, in f32. Words,
-flop and regions are counted, times and peaks are measured. --batch and --sequence make it smaller for a test."""
+flop and regions are counted, times and peaks are measured. --batch, --sequence and --hidden make it smaller for a test."""
 import argparse
 import json
 import os
@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 
+import layouts
+from layouts import table
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TABLE3 = json.loads((HERE / "table3.json").read_text())
@@ -25,12 +28,9 @@ CLASSES = {"contraction": "contraction", "normalisation": "normalization", "elem
 TABLE1 = {"contraction": (99.80, 61.0), "normalisation": (0.17, 25.5), "element-wise": (0.03, 13.5)}
 GI = 2.0 ** 30  # the paper's "Gflop": 2 x 4096 x 1024 x 3072 is its 24
 NOT_YET = [
-    ("Table II, algebraic fusion of queries, keys and values", "times of one, two and three products: not run here yet"),
-    ("Table III, times of fused kernels", "our plans have no kernel for each of the twelve operators yet"),
-    ("Tables IV and V, attention and the layer against frameworks", "XLA, cuDNN and DeepSpeed need the paper's GPUs: not run "
-     "here; PyTorch's time of the layer stands in speed.md"),
-    ("Figures 4 and 5, every layout of every operator", "not implemented"),
-    ("Figure 6 and section VI-A, the shortest path over layouts", "the solver has not been run on this step"),
+    ("Table III, times of the twelve fused kernels", "no kernel computes all of one of them yet; Figure 5 has those that compute parts"),
+    ("Tables IV and V, frameworks", "XLA, cuDNN and DeepSpeed need the paper's GPUs: not run here"),
+    ("Figure 5, vector and reduction axes as parameters", "our kernels choose them themselves; layouts of tensors are varied"),
 ]
 
 
@@ -51,10 +51,12 @@ def readings_of_the_paper():
 
 
 class Layer:
-    def __init__(self, viridian, folder, batch, sequence):
-        self.viridian, self.step = viridian, str(folder / "step.onnx")
+    def __init__(self, viridian, folder, batch, sequence, hidden, database):
+        self.viridian, self.folder, self.step = viridian, folder, str(folder / "step.onnx")
+        self.database = database or str(folder / "cost.db")
         forward = str(folder / "layer.onnx")
-        self.run("zoo", "encoder_layer", "--training", "--batch", str(batch), "--sequence", str(sequence), "-o", forward)
+        self.run("zoo", "encoder_layer", "--training", "--batch", str(batch), "--sequence", str(sequence), "--hidden", str(hidden),
+                 "-o", forward)
         self.run("gradient", forward, "--loss", "gradient", "--optimizer", "none", "--gradients", "--input-gradients",
                  "-o", self.step)
 
@@ -84,11 +86,6 @@ def rows_of_table3(operators):
     if left:
         sys.exit(f"no row of Table III has {[each['name'] for each in left]}")
     return pairs
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def millions(value):
@@ -135,16 +132,12 @@ def weighed(operators, field):
     return sum((each[field] or 0) * each["seconds"] for each in operators) / seconds if seconds > 0 else 0
 
 
-def part_contractions(measured):
-    """What the 18 contractions reach of the peak, and what the other operators reach of memory's use (MUE)."""
+def part_memory(measured):
+    """What the operators that are no contractions reach of memory's use (MUE)."""
     pairs = rows_of_table3(measured["operators"])
-    peaks = sorted((weighed(own, "percent_of_peak"), row["operator"]) for row, own in pairs if row["class"] == "contraction")
     mue = sorted(weighed(own, "mue") for row, own in pairs if row["class"] != "contraction" and own[0]["bound"] == "memory")
-    geometric = statistics.geometric_mean(share for share, _ in peaks)
-    return f"""The {len(peaks)} contractions reach {geometric:.0f} % of the probed peak in geometric mean, from {peaks[0][0]:.0f} % ({peaks[0][1]}) to
-{peaks[-1][0]:.0f} % ({peaks[-1][1]}). Viridian's aim is 85 %, and none below 70. Of the {len(mue)} rows that memory bounds, {sum(share >= 70 for share in mue)} reach
-an MUE of 70, which the aim is for fused operators; their median is {statistics.median(mue):.0f}. Each operator has a kernel of its own here,
-so that nothing is fused."""
+    return f"""Of the {len(mue)} rows that memory bounds, {sum(share >= 70 for share in mue)} reach an MUE of 70, which is Viridian's aim for fused operators; their median is
+{statistics.median(mue):.0f}. Each operator has a kernel of its own here, so that nothing is fused."""
 
 
 def part_readings(fusions):
@@ -178,13 +171,46 @@ def part_peaks(measured):
     return table(["probe", "threads", "peak", "median", "95 % interval of the median", "unit"], rows)
 
 
+def part_layouts(layer, measured, options):
+    prices = layouts.Prices(layer, layer.step)
+    picture = lambda name: pathlib.Path(options.page).with_suffix(f".{name}.svg")
+    return f"""## Table II: algebraic fusion of queries, keys and values
+
+{layouts.part_algebraic(layer, options.batch * options.sequence, options.hidden)}
+
+## Figure 4: every contraction in every layout
+
+Each contraction of the step is run by every kernel in every layout that the kernel supports, {layouts.NOTE}
+
+{layouts.part_contractions(prices, TABLE3["rows"], measured["peak_flop_per_second"], picture("contractions"))}
+
+## Figure 5: fused operators in every layout
+
+{layouts.part_fused(prices, OPERATORS, picture("fused"))}
+
+## Figure 6 and section VI-A: layouts by shortest paths
+
+{layouts.part_selection(layer, prices)}
+
+## Plans of {options.layers} layers
+
+{layouts.part_deep(layer, options.layers)}
+
+## Tables IV and V: attention and the layer
+
+{layouts.part_frameworks(measured)}
+
+The paper's times are those of a V100 in 16-bit floating point, ours of this processor in f32, and not comparable. PyTorch's times on
+processors like this one stand beside ours in [speed.md](speed.md) and [speed_avx2.md](speed_avx2.md), where whole steps run."""
+
+
 def page(layer, options):
     about = layer.run("doctor")["machine"]
     fusions = {rule: layer.fusion(rule) for rule in ("published", "free")}
     measured = layer.measured()
     operators, others = part_operators(fusions["published"])
     rows, agree, count = part_three(measured)
-    full = (options.batch, options.sequence) == (8, 512)
+    full = (options.batch, options.sequence, options.hidden) == (8, 512, 1024)
     version = subprocess.run([options.viridian, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     return f"""# SUBSTATION on this machine
 
@@ -194,8 +220,9 @@ def page(layer, options):
 
 - Machine: {about['cpu']}, {measured['threads']} threads, {time.strftime('%d %B %Y').lstrip('0')}, {version}.
 - The paper's times are those of a V100 in 16-bit floating point; ours are of this processor in f32. They are not compared.
-  Systems that need its GPUs are marked "not run here".
-- Times here are medians of {measured['runs']} runs in which each operator has a kernel of its own: {measured['seconds']:.2f} s in kernels.
+  Systems that were not run are marked "not run here".
+- Times here in Tables I, III, IV and V are medians of {measured['runs']} runs in which each operator has a kernel of its own: {measured['seconds']:.2f} s in kernels.
+  Table II, Figures 4 to 6 and plans use prices of kernels ([profile.md](../../../docs/profile.md)).
 - A verdict "agrees" of words allows 6 % and 0.3 million, because Table III rounds, and prints biases and scales as 0.
 {'' if full else '- The layer is smaller than the paper' + chr(39) + 's, so verdicts mean nothing.' + chr(10)}
 ## Less data movement: "22.91 %" (abstract, section VI-C)
@@ -229,9 +256,9 @@ than for its first, and fewer words for the weights of `Out dX` than for those o
 Gflop are 2³⁰ flop. Its MUE is of its own kernels, and stands in the first row of a fused one; several operators of a row here
 share one line, with means weighted by time. MUE beyond 100 means that tensors stay in a cache.
 
-## Figure 4's contractions, and the use of memory
+{part_memory(measured)}
 
-{part_contractions(measured)}
+{part_layouts(layer, measured, options)}
 
 ## Peaks of this processor
 
@@ -249,9 +276,12 @@ def main():
     parser.add_argument("--page", default=str(ROOT / "benchmarks/results/training/substation.md"))
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--sequence", type=int, default=512)
+    parser.add_argument("--hidden", type=int, default=1024)
+    parser.add_argument("--db", help="cost database with prices that an earlier run measured; new ones are added")
+    parser.add_argument("--layers", type=int, default=24, help="of the step that is only planned")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
-        layer = Layer(os.path.abspath(options.viridian), pathlib.Path(folder), options.batch, options.sequence)
+        layer = Layer(os.path.abspath(options.viridian), pathlib.Path(folder), options.batch, options.sequence, options.hidden, options.db)
         text = page(layer, options)
     pathlib.Path(options.page).write_text(text)
     print(f"wrote {options.page}")

@@ -202,4 +202,5 @@ def main():
     sys.stdout.buffer.write(made)
 
 
-main()
+if __name__ == "__main__":
+    main()

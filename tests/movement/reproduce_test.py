@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """The page of `make reproduce-substation` can be made, here for a small layer: `reproduce_test.py VIRIDIAN`. Every operator
-belongs to one row of Table III, all fused operators are found, and Table III itself adds up to the readings of docs/movement.md."""
+belongs to one row of Table III, all fused operators are found, no solver's plan is cheaper than that of `exact`, pictures can be
+read, and Table III itself adds up to the readings of docs/movement.md."""
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "benchmarks/substation/reproduce.py"
 sys.path.insert(0, str(SCRIPT.parent))
@@ -18,11 +21,14 @@ def main():
         faults.append(f"Table III adds up to {percents} %, and docs/movement.md says 15, 21 and 29 %")
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "page.md"
-        done = subprocess.run([sys.executable, str(SCRIPT), sys.argv[1], "--page", str(page), "--batch", "2", "--sequence", "24"],
+        done = subprocess.run([sys.executable, str(SCRIPT), sys.argv[1], "--page", str(page), "--batch", "2", "--sequence", "24", "--hidden", "128",
+                               "--layers", "2"],
                               capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
         text = page.read_text()
+        for picture in ("contractions", "fused"):
+            ElementTree.parse(page.with_suffix(f".{picture}.svg"))
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     for row in reproduce.TABLE3["rows"]:
         if not any(line.startswith(f"| {row['operator']}") for line in rows):
@@ -31,6 +37,9 @@ def main():
         faults.append("a fused operator was not found")
     if "are no contractions: 0." not in text:
         faults.append("the rules found other regions")
+    solvers = re.findall(r"^\| `(exact|greedy|first|shortest-path[a-z-]*)` \|.*?(agrees|differs)? \|$", text, re.M)
+    if len(solvers) != 12 or any(verdict == "differs" for _, verdict in solvers):
+        faults.append(f"`exact` is above another solver, or one is missing: {solvers}")
     for fault in faults:
         print(fault)
     return 1 if faults else 0
