@@ -75,7 +75,7 @@ endfunction()
 # Sets `batches` to files that include eight of the sources each, and to the sources with the property
 # SKIP_UNITY_BUILD_INCLUSION, which those with flags of their own must have. CMake's UNITY_BUILD would write the names of the
 # sources' folders into its batches, and a clone elsewhere would find nothing in ccache.
-function(viridian_batches room)
+function(viridian_batches name)
     set(batches "")
     set(together "")
     foreach(source IN LISTS ARGN)
@@ -96,7 +96,7 @@ function(viridian_batches room)
                 string(APPEND text "#include \"${source}\"\n")
             endif()
         endforeach()
-        set(batch "${PROJECT_BINARY_DIR}/generated/batches/${room}_${number}.cpp")
+        set(batch "${PROJECT_BINARY_DIR}/generated/batches/${name}_${number}.cpp")
         file(CONFIGURE OUTPUT "${batch}" CONTENT "${text}" @ONLY)
         list(APPEND batches "${batch}")
         math(EXPR number "${number} + 1")

@@ -14,7 +14,8 @@ function(viridian_print_left_out)
 endfunction()
 
 # tests/<room>/*_test.cpp become one executable per room, every TEST a ctest entry labelled with the room. tests/data holds
-# the inputs of tests, so the tests of room `data` are in tests/data_room.
+# the inputs of tests, so the tests of room `data` are in tests/data_room. A room's `tests.cmake` sees ${target}, and may add
+# to ${sources}, which are compiled in batches.
 function(viridian_tests)
     find_package(GTest)
     if(NOT TARGET GTest::gtest OR NOT TARGET GTest::gmock_main)
@@ -30,12 +31,14 @@ function(viridian_tests)
         file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
         if(sources)
             set(target viridian_${room}_tests)
-            add_executable(${target} ${sources})
+            add_executable(${target})
             target_link_libraries(${target} PRIVATE viridian_warnings viridian_${room} GTest::gmock_main)
             viridian_precompile_tests(${target})
             if(EXISTS "${folder}/tests.cmake")
                 include("${folder}/tests.cmake")
             endif()
+            viridian_batches(${target} ${sources})
+            target_sources(${target} PRIVATE ${batches})
             gtest_discover_tests(${target} TEST_PREFIX "${room}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                                  PROPERTIES LABELS "${room}" TIMEOUT 300)
         elseif(EXISTS "${folder}/tests.cmake")

@@ -14,7 +14,7 @@
 namespace viridian::account {
 namespace {
 
-constexpr Nanoseconds origin = 1'700'000'000'000'000'000;
+constexpr Nanoseconds first_instant = 1'700'000'000'000'000'000;
 constexpr Nanoseconds millisecond = 1'000'000;
 
 struct Metered {
@@ -46,13 +46,13 @@ Metered metered(Random& random, const std::string& device, meter::Scope scope, b
             const auto more = static_cast<std::int64_t>(watts * 1e-3 * static_cast<double>(time - last));
             counter = wrap > 0 ? (counter + more) % wrap : counter + more;
             if (!rare || random.chance(0.4)) shown = counter;
-            readings.push_back({origin + time, shown, 0});
+            readings.push_back({first_instant + time, shown, 0});
         } else {
             const double now = std::round(watts * 1e6);
             const double power = kind == meter::Kind::average_uw ? now : 0.5 * (now + before);
             if (!readings.empty()) out.joules += 1e-15 * power * static_cast<double>(time - last);
             before = now;
-            readings.push_back({origin + time, static_cast<std::int64_t>(now), 0});
+            readings.push_back({first_instant + time, static_cast<std::int64_t>(now), 0});
         }
         last = time;
         const bool stall = stalls && random.chance(0.02);
@@ -77,7 +77,7 @@ trace::Collected traced(Random& random, const std::vector<std::string>& devices)
     const std::int64_t begin = random.between(-500, 1500), end = begin + random.between(1, 2500);
     for (std::uint64_t i = 0; i <= count; ++i) {
         trace::Event event;
-        event.start = origin + random.between(begin * 1000, end * 1000) * 1000;
+        event.start = first_instant + random.between(begin * 1000, end * 1000) * 1000;
         switch (random.below(6)) {
             case 0:
                 event.end = event.start;  // no length
@@ -86,7 +86,7 @@ trace::Collected traced(Random& random, const std::vector<std::string>& devices)
                 event.end = event.start + random.between(0, 3000) * millisecond;
                 break;
             case 2:
-                event.start = origin + random.between(begin, end) * millisecond;  // abuts others
+                event.start = first_instant + random.between(begin, end) * millisecond;  // abuts others
                 event.end = event.start + random.between(0, 5) * millisecond;
                 break;
             default:
@@ -297,11 +297,11 @@ TEST(Conservation, AStarvedSamplerLeavesItsGapToNobody) {
     log.series.push_back({{"model", "cpu:0", meter::Scope::package, meter::Kind::energy_uj, 0}, {}});
     for (int i = 0; i <= 300; ++i)  // 1.6 W each 10 ms; nothing read from 1.0 to 2.7 s
         if (i <= 100 || i >= 270)
-            log.series[0].readings.push_back({origin + i * 10 * millisecond, i * 16'000LL, 0});
+            log.series[0].readings.push_back({first_instant + i * 10 * millisecond, i * 16'000LL, 0});
     trace::Collected trace;
     trace::Event event;
-    event.start = origin;
-    event.end = origin + 3000 * millisecond;
+    event.start = first_instant;
+    event.end = first_instant + 3000 * millisecond;
     event.name = event.type = trace.about.names.add("step");
     event.device = trace.about.device("cpu:0");
     event.lane = trace.about.lane(event.device, 1, 1);

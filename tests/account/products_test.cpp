@@ -10,7 +10,8 @@
 namespace viridian::account {
 namespace {
 
-Accounting made(const std::vector<std::pair<std::string, double>>& energies, std::string pass = "unknown") {
+Accounting accounting_of(const std::vector<std::pair<std::string, double>>& energies,
+                         std::string pass = "unknown") {
     Accounting out;
     for (const auto& [name, energy] : energies) {
         Operation operation;
@@ -28,7 +29,8 @@ Accounting made(const std::vector<std::pair<std::string, double>>& energies, std
 
 TEST(Repeat, MeansAndDeviationsOfTheSample) {
     const RepeatedRuns got =
-        repeated_runs({made({{"a", 1}, {"b", 10}}), made({{"a", 3}, {"b", 10}}), made({{"b", 10}})});
+        repeated_runs({accounting_of({{"a", 1}, {"b", 10}}), accounting_of({{"a", 3}, {"b", 10}}),
+                       accounting_of({{"b", 10}})});
     ASSERT_EQ(got.entries.size(), 2U);
     EXPECT_EQ(got.entries[0].name, "b");
     EXPECT_DOUBLE_EQ(got.entries[0].joules.deviation, 0.0);
@@ -41,9 +43,9 @@ TEST(Repeat, MeansAndDeviationsOfTheSample) {
 }
 
 TEST(Repeat, BackwardWorkIsALayerOfItsOwn) {
-    Accounting run = made({{"bert/dense/MatMul", 2}}, "forward");
+    Accounting run = accounting_of({{"bert/dense/MatMul", 2}}, "forward");
     for (Operation& operation :
-         made({{"bert/dense/MatMul", 3}, {"gradients/bert/MatMul", 1}}, "backward").operations)
+         accounting_of({{"bert/dense/MatMul", 3}, {"gradients/bert/MatMul", 1}}, "backward").operations)
         run.operations.push_back(operation);
     const RepeatedRuns got = repeated_runs({run});
     ASSERT_EQ(got.entries.size(), 3U);
@@ -59,10 +61,10 @@ TEST(Repeat, BackwardWorkIsALayerOfItsOwn) {
 }
 
 TEST(Flows, NodesMeetNamesAndUnknownNodesHandOn) {
-    const Accounting result = made({{"embed/Gather", 1},
-                                    {"encoder/layer/0/aten::matmul", 1},
-                                    {"encoder/layer/1/aten::matmul", 1},
-                                    {"pool/Tanh", 1}});
+    const Accounting result = accounting_of({{"embed/Gather", 1},
+                                             {"encoder/layer/0/aten::matmul", 1},
+                                             {"encoder/layer/1/aten::matmul", 1},
+                                             {"pool/Tanh", 1}});
     const auto flows = match_flows({{"/embed/Gather", "/embed/Cast", 1},
                                     {"/embed/Cast", "/Shape", 1},  // neither the trace nor a layer of it
                                     {"/Shape", "/encoder/layer.0/MatMul", 1},

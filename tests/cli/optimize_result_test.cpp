@@ -11,7 +11,7 @@ namespace viridian::cli {
 namespace {
 
 // Two convolutions of one input: substitutions make kernels of them that the given graph has not.
-void write_model(const Path& path) {
+void write_two_convolutions(const Path& path) {
     graph::Graph graph;
     const auto weights = [&](graph::Dims dims) {
         graph::Tensor tensor(graph::ElementType::f32, std::move(dims));
@@ -54,7 +54,7 @@ std::string search_line(const std::string& text) {
 
 // Prices of the given graph alone: graphs with other nodes cannot be priced, and that is said.
 TEST_F(OptimizeResult, says_how_many_graphs_had_no_price) {
-    write_model(at("m.onnx"));
+    write_two_convolutions(at("m.onnx"));
     const std::string processor = (tests::source_folder() / "benchmarks/eago/processor.json").string();
     const Json full = *parse_json(optimize(processor, {"--json"}), "stdout");
     EXPECT_EQ(full["search"]["unpriced"], 0);

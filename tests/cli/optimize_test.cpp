@@ -18,7 +18,7 @@ using graph::Tensor;
 using graph::ValueId;
 
 // A fire module: squeeze, two expansions, concatenation, pool, and a batch normalisation to fold.
-void write_model(const Path& path, bool symbolic = false) {
+void write_fire(const Path& path, bool symbolic = false) {
     graph::Graph graph;
     const auto weights = [&](Dims dims, float scale) {
         Tensor tensor(graph::ElementType::f32, dims);
@@ -60,7 +60,7 @@ class Optimize : public testing::Test {
 };
 
 TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     const Outcome cold = run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"),
                               "--budget", "30,600s", "--json"});
     ASSERT_EQ(cold.code, 0) << cold.err;
@@ -96,7 +96,7 @@ TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {
 }
 
 TEST_F(Optimize, CalibratesOnSeveralSetsOfInputs) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     for (const char* name : {"first.npy", "second.npy"}) {
         Tensor x(graph::ElementType::f32, {1, 8, 12, 12});
         for (float& value : x.mutable_values<float>()) value = name[0] == 'f' ? 1.0F : -2.0F;
@@ -129,7 +129,7 @@ TEST_F(Optimize, CalibratesOnSeveralSetsOfInputs) {
 }
 
 TEST_F(Optimize, SaysHowNearThePlanIsToTheBound) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     const auto plan_line = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db",
                                    at("cost.db"), "--search", "none", "--proofs", "1"});
@@ -147,7 +147,7 @@ TEST_F(Optimize, SaysHowNearThePlanIsToTheBound) {
 }
 
 TEST_F(Optimize, ProfileFillsTheDatabaseAndSaysBeforehandHowLongItTakes) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     const auto profile = [&](const char* more) {
         std::vector<std::string> arguments = {"profile", at("fire.onnx"), "--db", at("cost.db"), "--json"};
         if (*more != 0) arguments.emplace_back(more);
@@ -176,7 +176,7 @@ TEST_F(Optimize, ProfileFillsTheDatabaseAndSaysBeforehandHowLongItTakes) {
 }
 
 TEST_F(Optimize, APlanForAnotherMachineOrModelIsRefused) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     ASSERT_EQ(
         run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--proofs", "1"})
             .code,
@@ -197,7 +197,7 @@ TEST_F(Optimize, APlanForAnotherMachineOrModelIsRefused) {
 }
 
 TEST_F(Optimize, ACertificateIsFollowedFromTheOriginalAndAFalseOneRefused) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     const Outcome made =
         run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--db", at("cost.db"), "--proofs", "1",
              "--objective", "kernels", "--alpha", "1.5", "--budget", "20", "--frontier", "--json"});
@@ -232,7 +232,7 @@ TEST_F(Optimize, RulesAreListedAndLeftOut) {
     ASSERT_EQ(rules.code, 0) << rules.err;
     EXPECT_EQ(rules.out, *read_file(Path(VIRIDIAN_SOURCE_FOLDER) / "docs/rules.md"))
         << "write it again: viridian optimize --list-rules > docs/rules.md";
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     const Outcome without =
         run({"optimize", at("fire.onnx"), "-o", at("x.onnx"), "--db", at("cost.db"), "--proofs", "1",
              "--without", "fold_batch_norm", "--search", "none", "--json"});
@@ -247,7 +247,7 @@ TEST_F(Optimize, RulesAreListedAndLeftOut) {
 
 // Prices from a file: nothing is timed or run, and what was recorded gives the same plan again.
 TEST_F(Optimize, PlansWithRecordedPricesWithoutADevice) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     const std::string processor = (tests::source_folder() / "benchmarks/eago/processor.json").string();
     const auto plan = [&](const std::string& prices, const std::string& record) {
         return run({"optimize", at("fire.onnx"), "-o", at("fire.opt.onnx"), "--recorded", prices, "--record",
@@ -285,7 +285,7 @@ TEST_F(Optimize, PlansWithRecordedPricesWithoutADevice) {
 
 // Measured prices, confirmed on the way, give the same plan from the file.
 TEST_F(Optimize, MeasuredPricesAreRecorded) {
-    write_model(at("fire.onnx"));
+    write_fire(at("fire.onnx"));
     for (const char* precision : {"", "bf16"}) {
         if (*precision != 0 && !this_machine().has("avx512_bf16")) continue;
         const auto plan = [&](const char* option) {
@@ -322,7 +322,7 @@ TEST_F(Optimize, BadInputGetsASentenceAndANextStep) {
     const Outcome caret = run({"optimize", at("none.onnx"), "-o", at("x.onnx"), "--objective", "0.5*enrgy"});
     EXPECT_NE(caret.err.find("0.5*enrgy\n        ^"), std::string::npos) << caret.err;
     EXPECT_NE(run({"optimize"}).err.find("needs a model"), std::string::npos);
-    write_model(at("open.onnx"), true);
+    write_fire(at("open.onnx"), true);
     const Outcome open = run({"optimize", at("open.onnx"), "-o", at("x.onnx"), "--db", at("cost.db")});
     EXPECT_EQ(open.code, 1);
     EXPECT_NE(open.err.find("--dim N=1"), std::string::npos) << open.err;

@@ -11,4 +11,4 @@ add_test(NAME cli.step_memory COMMAND /usr/bin/python3 "${folder}/step_memory.py
 set_tests_properties(cli.step_memory PROPERTIES LABELS "cli;release-only" TIMEOUT 120)
 
 file(GLOB train_sources CONFIGURE_DEPENDS "${folder}/train/*_test.cpp")
-target_sources(${target} PRIVATE ${train_sources})
+list(APPEND sources ${train_sources})

@@ -48,7 +48,7 @@ Dims some_dims(Random& random) {
     return dims;
 }
 
-Dims smaller(const Dims& dims, Random& random) {
+Dims broadcastable_to(const Dims& dims, Random& random) {
     Dims own = dims;
     for (auto& d : own)
         if (random.chance(0.35)) d = 1;
@@ -117,17 +117,17 @@ TEST(Typed, EveryOperationOnEveryType) {
             const ElementType own = logic ? ElementType::boolean : type;
             std::vector<ValueId> inputs;
             if (op == "Where")
-                inputs.push_back(built.add(random, ElementType::boolean, smaller(dims, random)));
-            inputs.push_back(
-                built.add(random, own, op == "Clip" || op == "PRelu" ? dims : smaller(dims, random)));
+                inputs.push_back(built.add(random, ElementType::boolean, broadcastable_to(dims, random)));
+            inputs.push_back(built.add(
+                random, own, op == "Clip" || op == "PRelu" ? dims : broadcastable_to(dims, random)));
             const bool unary = op == "Neg" || op == "Abs" || op == "Sign" || op == "Not" || op == "IsNaN" ||
                                op == "IsInf" || op == "BitwiseNot";
             if (op == "Clip")
                 for (int i = 0; i < 2; ++i) inputs.push_back(built.add(random, own, {}));
             else if (!unary)
-                inputs.push_back(built.add(random, own, smaller(dims, random)));
+                inputs.push_back(built.add(random, own, broadcastable_to(dims, random)));
             if (op == "Sum" || op == "Mean" || op == "Max")
-                inputs.push_back(built.add(random, own, smaller(dims, random)));
+                inputs.push_back(built.add(random, own, broadcastable_to(dims, random)));
             graph::Attributes attributes;
             if (op == "BitShift")
                 attributes["direction"] = std::string(random.chance(0.5) ? "LEFT" : "RIGHT");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tests/gradient/doubles.hpp"
 #include "viridian/gradient/step.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
@@ -13,10 +14,6 @@ using graph::Graph;
 using graph::Tensor;
 using graph::ValueId;
 namespace op = graph::op;
-
-Tensor doubles(const graph::Dims& dims, const std::vector<double>& values) {
-    return Tensor::of<double>(graph::ElementType::f64, dims, values);
-}
 
 // y = tanh(x · A), and an input of integers, which has no gradient.
 TEST(InputGradients, AreOutputsAndAgreeWithTheDerivative) {

@@ -3,16 +3,13 @@
 
 #include <cmath>
 
+#include "tests/gradient/doubles.hpp"
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/rule.hpp"
 #include "viridian/graph/evaluate.hpp"
 
 namespace viridian::gradient {
 namespace {
-
-Tensor doubles(const Dims& dims, const std::vector<double>& values) {
-    return Tensor::of<double>(ElementType::f64, dims, values);
-}
 
 // The gradient of the sum of output 0 with respect to the first input, `x`; the other inputs are constants.
 std::vector<double> slopes(graph::Operator op, const Attributes& attributes, const Tensor& x,

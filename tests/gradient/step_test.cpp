@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/gradient/doubles.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
@@ -17,10 +18,6 @@ using graph::Shape;
 using graph::TensorType;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Tensor doubles(const Dims& dims, const std::vector<double>& values) {
-    return Tensor::of<double>(ElementType::f64, dims, values);
-}
 
 Tensor random_tensor(const Dims& dims, Random& random) {
     Tensor made(ElementType::f64, dims);

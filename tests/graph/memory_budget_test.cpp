@@ -19,13 +19,14 @@ std::int64_t peak_bytes() {
     return used.ru_maxrss << 10;
 }
 
-Tensor integers(const Dims& values) {
+Tensor integer_list(const Dims& values) {
     return Tensor::i64({static_cast<std::int64_t>(values.size())}, values);
 }
 
 // Runs `graph` with `memory` bytes. If it is refused, nothing large was allocated; sanitizers keep up to 256
 // MiB of what was freed.
-Result<std::vector<Tensor>> run(const Graph& graph, const std::vector<Tensor>& inputs, std::int64_t memory) {
+Result<std::vector<Tensor>> run_within(const Graph& graph, const std::vector<Tensor>& inputs,
+                                       std::int64_t memory) {
     const std::int64_t before = peak_bytes();
     auto outputs = evaluate(graph, inputs, Bytes(memory));
     if (!outputs.ok()) {
@@ -36,8 +37,8 @@ Result<std::vector<Tensor>> run(const Graph& graph, const std::vector<Tensor>& i
 
 // Expects that `graph` needs exactly `bytes` for its values whose shape is data.
 void expect_need(const Graph& graph, const std::vector<Tensor>& inputs, std::int64_t bytes) {
-    EXPECT_TRUE(run(graph, inputs, bytes).ok());
-    const auto refused = run(graph, inputs, bytes - 1);
+    EXPECT_TRUE(run_within(graph, inputs, bytes).ok());
+    const auto refused = run_within(graph, inputs, bytes - 1);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded);
     EXPECT_NE(refused.error().text().find("--memory leaves"), std::string::npos) << refused.error().text();
@@ -47,7 +48,7 @@ ValueId integer_input(Graph& graph, const char* name, std::int64_t count) {
     return graph.add_input(name, {ElementType::i64, shape_of({count})});
 }
 
-// A graph of one operator, whose last input is a list of integers of the run.
+// A graph of one operator. Its last input is a list of integers that is known only in the run.
 Graph shaped_by_data(const char* op, std::vector<ValueId> (*inputs)(Graph&), Attributes attributes = {}) {
     Graph graph;
     graph.set_outputs({graph.add(op, inputs(graph), std::move(attributes), "made")});
@@ -67,14 +68,14 @@ TEST(MemoryBudget, ResultsWhoseShapeIsDataAreRefusedBeforeTheyAreAllocated) {
         return std::vector{x, ValueId::none, ValueId::none, integer_input(graph, "n", 2)};
     };
     const Tensor one = Tensor::f32({1, 1}, std::vector<float>{1});
-    const Tensor huge = integers({1 << 15, 1 << 15});  // 4 GiB of floats
+    const Tensor huge = integer_list({1 << 15, 1 << 15});  // 4 GiB of floats
     const Graph made[] = {shaped_by_data("ConstantOfShape", shape_alone), shaped_by_data("Expand", after_one),
                           shaped_by_data("Tile", after_one),
                           shaped_by_data("Resize", after_three, {{"mode", std::string("nearest")}})};
     for (const Graph& graph : made) {
         std::vector<Tensor> inputs = {one, huge};
         if (graph.inputs().size() == 1) inputs = {huge};
-        const auto refused = run(graph, inputs, 1024 * mebi);
+        const auto refused = run_within(graph, inputs, 1024 * mebi);
         ASSERT_FALSE(refused.ok());
         EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded);
         EXPECT_EQ(refused.error().text(),
@@ -82,7 +83,7 @@ TEST(MemoryBudget, ResultsWhoseShapeIsDataAreRefusedBeforeTheyAreAllocated) {
                               "known only while the model runs need 4.0 GiB, and --memory leaves 1.0 GiB for "
                               "them. choose smaller sizes with --dim or --batch, or raise --memory.",
                               graph.node(graph.nodes()[0]).name, graph.node(graph.nodes()[0]).op));
-        inputs.back() = integers({3, 4});
+        inputs.back() = integer_list({3, 4});
         expect_need(graph, inputs, 3 * 4 * 4);
     }
 }
@@ -102,7 +103,8 @@ TEST(MemoryBudget, NonZeroAndRange) {
     ASSERT_TRUE(infer_types(range).ok());
     expect_need(range, {Tensor::scalar(0.0F), Tensor::scalar(10.0F), Tensor::scalar(1.0F)}, 10 * 4);
     EXPECT_FALSE(
-        run(range, {Tensor::scalar(0.0F), Tensor::scalar(1e9F), Tensor::scalar(1.0F)}, 1024 * mebi).ok());
+        run_within(range, {Tensor::scalar(0.0F), Tensor::scalar(1e9F), Tensor::scalar(1.0F)}, 1024 * mebi)
+            .ok());
 }
 
 // Of six values in a row two live at a time.
@@ -112,7 +114,7 @@ TEST(MemoryBudget, ValuesThatNobodyReadsAnyMoreAreGivenBack) {
     for (int i = 0; i < 5; ++i) x = graph.add("Relu", {x});
     graph.set_outputs({x});
     ASSERT_TRUE(infer_types(graph).ok());
-    expect_need(graph, {integers({1000})}, 2 * 4000);
+    expect_need(graph, {integer_list({1000})}, 2 * 4000);
 }
 
 // x becomes as long again in every iteration, and every x is collected.
@@ -141,8 +143,8 @@ TEST(MemoryBudget, LoopsThatGrowOrCollectAreRefused) {
         const Graph loop = growing_loop(collects);
         const Tensor start(ElementType::f32, {1024});  // 4 KiB
         const auto times = [&](std::int64_t n) { return std::vector{Tensor::scalar(n), start}; };
-        EXPECT_TRUE(run(loop, times(3), mebi).ok()) << collects;
-        const auto refused = run(loop, times(collects ? 1 << 20 : 20), 16 * mebi);  // 4 GiB
+        EXPECT_TRUE(run_within(loop, times(3), mebi).ok()) << collects;
+        const auto refused = run_within(loop, times(collects ? 1 << 20 : 20), 16 * mebi);  // 4 GiB
         ASSERT_FALSE(refused.ok()) << collects;
         EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded) << refused.error().text();
         EXPECT_NE(refused.error().text().find("--memory leaves 16.0 MiB"), std::string::npos)
@@ -154,7 +156,7 @@ TEST(MemoryBudget, LoopsThatGrowOrCollectAreRefused) {
 TEST(MemoryBudget, BodiesCountWhole) {
     Graph branch;
     const ValueId wide =
-        branch.add("ConstantOfShape", {branch.add_constant("n", integers({1 << 15, 1 << 15}))});
+        branch.add("ConstantOfShape", {branch.add_constant("n", integer_list({1 << 15, 1 << 15}))});
     branch.set_outputs({branch.add("ReduceMax", {wide}, {{"keepdims", std::int64_t{0}}})});
     ASSERT_TRUE(infer_types(branch).ok());
     EXPECT_TRUE(branch.value(wide).type.known());
@@ -170,16 +172,16 @@ TEST(MemoryBudget, BodiesCountWhole) {
     EXPECT_LT(memory_need(graph)->values.value, 100);
     Tensor yes(ElementType::boolean, {});
     yes.mutable_bytes()[0] = std::byte{1};
-    EXPECT_FALSE(run(graph, {yes}, 1024 * mebi).ok());
-    EXPECT_TRUE(run(graph, {Tensor(ElementType::boolean, {})}, 1024 * mebi).ok());
+    EXPECT_FALSE(run_within(graph, {yes}, 1024 * mebi).ok());
+    EXPECT_TRUE(run_within(graph, {Tensor(ElementType::boolean, {})}, 1024 * mebi).ok());
 }
 
-// What the graph tells is counted before the run, so that nothing is counted twice.
+// Sizes that the graph tells are counted before the run, so that nothing is counted twice.
 TEST(MemoryBudget, KnownSizesAreNotCounted) {
     Graph graph;
     graph.set_outputs({graph.add("Relu", {graph.add_input("x", {ElementType::f32, shape_of({64})})})});
     ASSERT_TRUE(infer_types(graph).ok());
-    EXPECT_TRUE(run(graph, {Tensor(ElementType::f32, {64})}, 0).ok());
+    EXPECT_TRUE(run_within(graph, {Tensor(ElementType::f32, {64})}, 0).ok());
 }
 
 // A graph may claim less than its values take.
@@ -193,8 +195,8 @@ TEST(MemoryBudget, WhatIsLargerThanTheGraphToldIsCounted) {
         std::fill_n(values.begin(), count, 1.0F);
         return Tensor::f32({6}, values);
     };
-    EXPECT_TRUE(run(graph, {zeros_but(3)}, 0).ok());
-    EXPECT_FALSE(run(graph, {zeros_but(4)}, 0).ok());
+    EXPECT_TRUE(run_within(graph, {zeros_but(3)}, 0).ok());
+    EXPECT_FALSE(run_within(graph, {zeros_but(4)}, 0).ok());
 }
 
 TEST(MemoryBudget, WithoutALimitThreeQuartersOfWhatIsFreeMayBeTaken) {

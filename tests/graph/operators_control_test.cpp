@@ -13,7 +13,7 @@ const TensorType vector = {ElementType::f32, shape_of({1})};
 
 std::shared_ptr<const Graph> shared(Graph graph) { return std::make_shared<const Graph>(std::move(graph)); }
 
-std::vector<float> floats(const Tensor& tensor) {
+std::vector<float> elements(const Tensor& tensor) {
     const auto values = tensor.values<float>();
     return {values.begin(), values.end()};
 }
@@ -55,8 +55,8 @@ TEST(Control, LoopCollectsAndGrows) {
     const std::vector<float> five = {5};
     const auto outputs = evaluate(graph, {Tensor::f32({1}, one), Tensor::f32({1}, five)});
     ASSERT_TRUE(outputs.ok()) << outputs.error().text();
-    EXPECT_EQ(floats((*outputs)[0]), (std::vector<float>{8}));
-    EXPECT_EQ(floats((*outputs)[1]), (std::vector<float>{1, 2, 4, 8}));
+    EXPECT_EQ(elements((*outputs)[0]), (std::vector<float>{8}));
+    EXPECT_EQ(elements((*outputs)[1]), (std::vector<float>{1, 2, 4, 8}));
     EXPECT_EQ((*outputs)[2].dims(), (Dims{3, 1}));
 }
 
@@ -69,7 +69,7 @@ TEST(Control, LoopWithoutIterationsKeepsItsState) {
     const std::vector<float> one = {1};
     const auto outputs = evaluate(graph, {Tensor::f32({1}, one), Tensor::f32({1}, one)});
     ASSERT_TRUE(outputs.ok());
-    EXPECT_EQ(floats((*outputs)[0]), (std::vector<float>{1}));
+    EXPECT_EQ(elements((*outputs)[0]), (std::vector<float>{1}));
     EXPECT_EQ((*outputs)[2].dims(), (Dims{0, 1}));
 }
 
@@ -97,7 +97,7 @@ TEST(Control, IfTakesOneBranchAndJoinsTheirShapes) {
         truth.mutable_values<std::int8_t>()[0] = yes ? 1 : 0;
         const auto outputs = evaluate(graph, {truth, Tensor::f32({1}, seven)});
         ASSERT_TRUE(outputs.ok());
-        EXPECT_EQ(floats((*outputs)[0]), yes ? (std::vector<float>{7}) : (std::vector<float>{0, 0, 0}));
+        EXPECT_EQ(elements((*outputs)[0]), yes ? (std::vector<float>{7}) : (std::vector<float>{0, 0, 0}));
     }
 }
 
@@ -124,8 +124,8 @@ TEST(Control, ScanBackwardsAlongTheLastAxis) {
     const std::vector<float> values = {1, 2, 3};
     const auto outputs = evaluate(graph, {Tensor::scalar(10.0F), Tensor::f32({3}, values)});
     ASSERT_TRUE(outputs.ok());
-    EXPECT_EQ(floats((*outputs)[0]), (std::vector<float>{16}));
-    EXPECT_EQ(floats((*outputs)[1]), (std::vector<float>{16, 15, 13}));
+    EXPECT_EQ(elements((*outputs)[0]), (std::vector<float>{16}));
+    EXPECT_EQ(elements((*outputs)[1]), (std::vector<float>{16, 15, 13}));
 }
 
 TEST(Random, SameSeedSameNumbers) {
@@ -135,7 +135,7 @@ TEST(Random, SameSeedSameNumbers) {
         const ValueId c = graph.add_constant("counter", Tensor::scalar(counter));
         graph.set_outputs({graph.add("RandomNormal", {s, c}, {{"shape", Dims{1000}}, {"seed", seed}})});
         EXPECT_TRUE(infer_types(graph).ok());
-        return floats((*evaluate(graph, {}))[0]);
+        return elements((*evaluate(graph, {}))[0]);
     };
     EXPECT_EQ(draw(1, 0), draw(1, 0));
     EXPECT_NE(draw(1, 0), draw(1, 1));

@@ -3,28 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "viridian/graph/evaluate.hpp"
-#include "viridian/graph/infer.hpp"
+#include "tests/graph/operator_support.hpp"
 
 namespace viridian::graph {
 namespace {
 
-// One node over constants, inferred and evaluated.
-Tensor run(const std::string& op, const std::vector<Tensor>& inputs, Attributes attributes = {}) {
-    Graph graph;
-    std::vector<ValueId> ids;
-    for (const Tensor& input : inputs) ids.push_back(graph.add_constant("x", input));
-    graph.set_outputs({graph.add(op, ids, std::move(attributes))});
-    EXPECT_TRUE(infer_types(graph).ok()) << op;
-    const auto outputs = evaluate(graph, {});
-    EXPECT_TRUE(outputs.ok()) << op << ": " << (outputs.ok() ? "" : outputs.error().text());
-    if (!outputs.ok()) return {};
-    EXPECT_EQ(text((*outputs)[0].tensor_type()), text(graph.value(graph.outputs()[0]).type)) << op;
-    return (*outputs)[0];
-}
-
-Tensor floats(Dims dims, const std::vector<float>& values) { return Tensor::f32(std::move(dims), values); }
-Tensor integers(Dims dims, const Dims& values) { return Tensor::i64(std::move(dims), values); }
 Dims as_integers(const Tensor& tensor) { return tensor.integers(); }
 
 TEST(Elementwise, FunctionsAtKnownPoints) {

@@ -59,7 +59,7 @@ std::vector<Tensor> run(const Case& c) {
     return outputs.ok() ? *outputs : std::vector<Tensor>(c.outputs);
 }
 
-std::vector<float> floats(const Tensor& tensor) {
+std::vector<float> as_floats(const Tensor& tensor) {
     std::vector<float> values;
     for (std::int64_t i = 0; i < tensor.count(); ++i) values.push_back(static_cast<float>(tensor.number(i)));
     return values;
@@ -157,7 +157,7 @@ TEST(ShapeOperators, PartialShapesAgreeWithTheKernels) {
 }
 
 TEST(ShapeOperators, KnownValues) {
-    const auto first = [](const Case& c) { return floats(run(c)[0]); };
+    const auto first = [](const Case& c) { return as_floats(run(c)[0]); };
     EXPECT_EQ(first({"ReduceSum", {iota({2, 3}), integers({1})}, {}}), (Floats{3, 12}));
     EXPECT_EQ(first({"ReduceMean", {iota({2, 3}), integers({0})}, {}}), (Floats{1.5F, 2.5F, 3.5F}));
     EXPECT_EQ(first({"Transpose", {iota({2, 3})}, {}}), (Floats{0, 3, 1, 4, 2, 5}));
@@ -178,9 +178,9 @@ TEST(ShapeOperators, KnownValues) {
               (Floats{0, 1, 3}));
     const auto unique =
         run({"Unique", {Tensor::f32({5}, Floats{3, 1, 3, 2, 1})}, {{"sorted", std::int64_t{0}}}, 4});
-    EXPECT_EQ(floats(unique[0]), (Floats{3, 1, 2}));
-    EXPECT_EQ(floats(unique[2]), (Floats{0, 1, 0, 2, 1}));
-    EXPECT_EQ(floats(unique[3]), (Floats{2, 2, 1}));
+    EXPECT_EQ(as_floats(unique[0]), (Floats{3, 1, 2}));
+    EXPECT_EQ(as_floats(unique[2]), (Floats{0, 1, 0, 2, 1}));
+    EXPECT_EQ(as_floats(unique[3]), (Floats{2, 2, 1}));
 }
 
 TEST(ShapeOperators, TooFewUpdatesAreRefusedBeforePlacesAreListed) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-MeterPaths fake(const char* script) {
+MeterPaths scripted_amdsmi(const char* script) {
     ::setenv("VIRIDIAN_FAKE_AMDSMI", script, 1);
     MeterPaths paths;
     paths.of["amdsmi"] = (viridian::tests::binary_folder() / "libviridian_fake_amdsmi.so").string();
@@ -21,7 +21,7 @@ MeterPaths fake(const char* script) {
 }
 
 TEST(AmdSmi, EveryGpuWithACounterInMicrojoules) {
-    const MeterPaths paths = fake("");
+    const MeterPaths paths = scripted_amdsmi("");
     const auto meter = open("amdsmi", paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     ASSERT_EQ(meter->channels.size(), 2U);  // not the CPU, not the GPU without a counter
@@ -47,11 +47,11 @@ TEST(AmdSmi, WhatIsMissingIsSaid) {
     other.of["amdsmi"] = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
     EXPECT_THAT(open("amdsmi", other).error().message, HasSubstr("not an AMD SMI library"));
     const auto refused = [](const char* script, ErrorCode code, const char* words) {
-        const auto meter = open("amdsmi", fake(script));
+        const auto meter = open("amdsmi", scripted_amdsmi(script));
         ASSERT_FALSE(meter.ok()) << script;
         EXPECT_EQ(meter.error().code, code) << script;
         EXPECT_THAT(meter.error().message, HasSubstr(words)) << script;
-        EXPECT_FALSE(probe("amdsmi", fake(script))->works);
+        EXPECT_FALSE(probe("amdsmi", scripted_amdsmi(script))->works);
     };
     refused("no_init", ErrorCode::no_device, "does not start");
     refused("init_denied", ErrorCode::no_permission, "Permission Denied");
@@ -63,7 +63,7 @@ TEST(AmdSmi, WhatIsMissingIsSaid) {
 }
 
 TEST(AmdSmi, AGpuThatVanishesLeavesTheOthersAndACounterThatStandsIsAnError) {
-    const auto meter = open("amdsmi", fake("vanish"));
+    const auto meter = open("amdsmi", scripted_amdsmi("vanish"));
     ASSERT_TRUE(meter.ok());
     std::vector<Sample> samples;
     Result<void> result;
@@ -75,7 +75,7 @@ TEST(AmdSmi, AGpuThatVanishesLeavesTheOthersAndACounterThatStandsIsAnError) {
     EXPECT_THAT(result.error().message, HasSubstr("cuda:0"));
     ASSERT_EQ(samples.size(), 1U);
     EXPECT_EQ(samples[0].channel, 1U);
-    const auto frozen = open("amdsmi", fake("frozen"));
+    const auto frozen = open("amdsmi", scripted_amdsmi("frozen"));
     ASSERT_TRUE(frozen.ok());
     EXPECT_THAT(measure(*frozen, [] {}).error().message, HasSubstr("did not move"));
 }
@@ -86,7 +86,7 @@ TEST(AmdSmi, TheSameGpuIsNotCountedTwiceThroughHwmon) {
     tree.write("sys/class/hwmon/hwmon0/power1_average", "45000000\n");
     tree.write("sys/class/hwmon/hwmon1/name", "xe\n");
     tree.write("sys/class/hwmon/hwmon1/energy1_input", "1\n");
-    MeterPaths paths = fake("");
+    MeterPaths paths = scripted_amdsmi("");
     paths.root = tree.root();
     const auto names = [&] {
         std::vector<std::string> out;

@@ -12,8 +12,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t noon = 1'795'521'600;  // 2026-11-24 12:00:00 UTC
+constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
+constexpr std::int64_t noon_unix_seconds = 1'795'521'600;  // 2026-11-24 12:00:00 UTC
 
 class ForeignLog : public testing::Test {
   protected:
@@ -38,9 +38,10 @@ class ForeignLog : public testing::Test {
             std::string line = fmt::format("{} {} {}:", series.channel.device, name_of(series.channel.scope),
                                            name_of(series.channel.kind));
             for (const Reading& reading : series.readings) {
-                line +=
-                    fmt::format(" {:.6g}={:.6g}", 1e-9 * static_cast<double>(reading.time_ns - noon * second),
-                                1e-6 * static_cast<double>(reading.value));
+                line += fmt::format(
+                    " {:.6g}={:.6g}",
+                    1e-9 * static_cast<double>(reading.time_ns - noon_unix_seconds * nanoseconds_per_second),
+                    1e-6 * static_cast<double>(reading.value));
                 if (reading.window_ns > 0)
                     line += fmt::format("/{:.6g}", 1e-9 * static_cast<double>(reading.window_ns));
             }
@@ -133,7 +134,7 @@ TEST_F(ForeignLog, PerfStat) {
                             "intervals that were not counted were left out x1"));
     const PowerLog sockets = read(
         "1.0,S0,1,10,Joules,power/energy-pkg/,1,100.00,,\n1.0,S1,1,20,Joules,power/energy-pkg/,1,100.00,,\n",
-        noon * second);
+        noon_unix_seconds * nanoseconds_per_second);
     EXPECT_THAT(lines(sockets),
                 ElementsAre("cpu:0 package energy_uj: 0=0 1=10", "cpu:1 package energy_uj: 0=0 1=20"));
     EXPECT_THAT(refused("1.0,10,Joules,power/energy-pkg/,1,100.00,,\n"), HasSubstr("give --power-offset NS"));
@@ -164,11 +165,11 @@ TEST_F(ForeignLog, PerfStatForPeopleAndAsJson) {
             "\n"
             R"({"interval" : 1.0, "counter-value" : "1234.50", "unit" : "Joules", "event" : "power/energy-pkg/"})"
             "\n",
-            noon * second)),
+            noon_unix_seconds * nanoseconds_per_second)),
         expected);
     const PowerLog sockets = read(
         R"({"interval" : 1.0, "socket" : "S1", "aggregate-number" : 1, "counter-value" : "20.0", "unit" : "Joules", "event" : "power/energy-pkg/"})",
-        noon * second);
+        noon_unix_seconds * nanoseconds_per_second);
     EXPECT_THAT(lines(sockets), ElementsAre("cpu:1 package energy_uj: 0=0 1=20"));
     EXPECT_THAT(
         refused("\n Performance counter stats for 'system wide':\n\n"
@@ -306,12 +307,14 @@ TEST_F(ForeignLog, DatesWithoutAZoneAreLocal) {
     ::setenv("TZ", "UTC-2", 1);  // two hours east
     ::tzset();
     EXPECT_EQ(read("timestamp, power.draw\n2026/11/24 14:00:00.000, 61\n").series[0].readings[0].time_ns,
-              noon * second);
+              noon_unix_seconds * nanoseconds_per_second);
     const std::string carbon = "timestamp,run_id,duration,cpu_energy\n";
-    EXPECT_EQ(read(carbon + "2026-11-24T12:00:00Z,a,1,1\n").series[0].readings[1].time_ns, noon * second);
+    EXPECT_EQ(read(carbon + "2026-11-24T12:00:00Z,a,1,1\n").series[0].readings[1].time_ns,
+              noon_unix_seconds * nanoseconds_per_second);
     EXPECT_EQ(read(carbon + "2026-11-24T13:00:00.25+01:00,a,1,1\n").series[0].readings[1].time_ns,
-              noon * second + second / 4);
-    EXPECT_EQ(read(carbon + "2026-11-24T09:30:00-0230,a,1,1\n").series[0].readings[1].time_ns, noon * second);
+              noon_unix_seconds * nanoseconds_per_second + nanoseconds_per_second / 4);
+    EXPECT_EQ(read(carbon + "2026-11-24T09:30:00-0230,a,1,1\n").series[0].readings[1].time_ns,
+              noon_unix_seconds * nanoseconds_per_second);
     for (const std::string zone : {"+400000498", "-25:00", "+01:60", "+2147483647:00"})
         EXPECT_THAT(refused(carbon + "2026-11-24T12:00:00" + zone + ",a,1,1\n"), HasSubstr("line 2"));
 }
@@ -319,7 +322,7 @@ TEST_F(ForeignLog, DatesWithoutAZoneAreLocal) {
 TEST_F(ForeignLog, TheOffsetMovesEveryTimeAndDisorderIsRefused) {
     const std::string log =
         "timestamp, power.draw\n2026/11/24 12:00:01.000, 61\n2026/11/24 12:00:02.000, 61\n";
-    EXPECT_THAT(lines(read(log, -second)), ElementsAre("cuda:0 gpu average_uw: 0=61 1=61"));
+    EXPECT_THAT(lines(read(log, -nanoseconds_per_second)), ElementsAre("cuda:0 gpu average_uw: 0=61 1=61"));
     EXPECT_THAT(refused(log + "2026/11/24 12:00:00.000, 61\n"),
                 HasSubstr("1 of 3 readings out of time order"));
     const std::string ours = fmt::format(

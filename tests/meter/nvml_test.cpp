@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-MeterPaths fake(const char* script) {
+MeterPaths scripted_nvml(const char* script) {
     ::setenv("VIRIDIAN_FAKE_NVML", script, 1);
     MeterPaths paths;
     paths.of["nvml"] = (viridian::tests::binary_folder() / "libviridian_fake_nvml.so").string();
@@ -23,7 +23,7 @@ MeterPaths fake(const char* script) {
 }
 
 TEST(Nvml, TwoGpusEachWithCounterAverageAndInstant) {
-    const auto meter = open_nvml(fake("gpus=2"));
+    const auto meter = open_nvml(scripted_nvml("gpus=2"));
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     ASSERT_EQ(meter->channels.size(), 6U);
     EXPECT_EQ(meter->channels[3].device, "cuda:1");
@@ -36,7 +36,7 @@ TEST(Nvml, TwoGpusEachWithCounterAverageAndInstant) {
 }
 
 TEST(Nvml, TheSameStampAgainIsNoNewReading) {
-    const auto meter = open_nvml(fake("no_energy period_us=3600000000"));
+    const auto meter = open_nvml(scripted_nvml("no_energy period_us=3600000000"));
     ASSERT_TRUE(meter.ok());
     std::vector<Sample> samples;
     ASSERT_TRUE(meter->read(samples).ok());
@@ -45,14 +45,15 @@ TEST(Nvml, TheSameStampAgainIsNoNewReading) {
 }
 
 TEST(Nvml, OldDriversFallBackToPowerUsage) {
-    const auto meter = open_nvml(fake("no_energy no_fields"));
+    const auto meter = open_nvml(scripted_nvml("no_energy no_fields"));
     ASSERT_TRUE(meter.ok());
     ASSERT_EQ(meter->channels.size(), 1U);
     EXPECT_EQ(meter->channels[0].kind, Kind::power_uw);
 }
 
 TEST(Nvml, TheDriversBufferGivesEverySampleOnce) {
-    const auto meter = open_nvml(fake("no_energy no_fields samples=400"));  // more than one call's room
+    const auto meter =
+        open_nvml(scripted_nvml("no_energy no_fields samples=400"));  // more than one call's room
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     ASSERT_EQ(meter->channels.size(), 1U);  // instead of power usage
     EXPECT_EQ(meter->channels[0].kind, Kind::power_uw);
@@ -68,11 +69,11 @@ TEST(Nvml, TheDriversBufferGivesEverySampleOnce) {
             EXPECT_EQ(samples[i].time_ns - samples[i - 1].time_ns, 20'000'000);
         }
     }
-    const auto counter = open_nvml(fake("samples=100"));
+    const auto counter = open_nvml(scripted_nvml("samples=100"));
     ASSERT_TRUE(counter.ok());
     EXPECT_EQ(counter->channels.size(), 3U);  // it repeats what the fields say
-    EXPECT_THAT(probe_nvml(fake("samples=100")).details.front(), HasSubstr("buffer"));
-    const auto vanishing = open_nvml(fake("no_energy no_fields samples=100 vanish=15"));
+    EXPECT_THAT(probe_nvml(scripted_nvml("samples=100")).details.front(), HasSubstr("buffer"));
+    const auto vanishing = open_nvml(scripted_nvml("no_energy no_fields samples=100 vanish=15"));
     ASSERT_TRUE(vanishing.ok());
     Result<void> read;
     for (int i = 0; i < 20 && read.ok(); ++i) read = vanishing->read(samples);
@@ -81,7 +82,7 @@ TEST(Nvml, TheDriversBufferGivesEverySampleOnce) {
 }
 
 TEST(Nvml, ScopesAreToldApart) {
-    const MeterPaths paths = fake("module memory gpus=1");
+    const MeterPaths paths = scripted_nvml("module memory gpus=1");
     const auto meter = open_nvml(paths);
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     EXPECT_EQ(meter->channels.size(), 9U);  // counter, average, instant of GPU, module, memory
@@ -98,19 +99,19 @@ TEST(Nvml, ScopesAreToldApart) {
 }
 
 TEST(Nvml, MisbehaviourIsNamed) {
-    EXPECT_EQ(open_nvml(fake("no_energy no_fields no_power")).error().code, ErrorCode::unsupported);
-    const auto forbidden = open_nvml(fake("no_permission"));
+    EXPECT_EQ(open_nvml(scripted_nvml("no_energy no_fields no_power")).error().code, ErrorCode::unsupported);
+    const auto forbidden = open_nvml(scripted_nvml("no_permission"));
     EXPECT_EQ(forbidden.error().code, ErrorCode::no_permission);
     EXPECT_THAT(forbidden.error().next_step, HasSubstr("usermod"));
-    EXPECT_EQ(open_nvml(fake("gpus=0")).error().code, ErrorCode::no_device);
+    EXPECT_EQ(open_nvml(scripted_nvml("gpus=0")).error().code, ErrorCode::no_device);
     MeterPaths nowhere;
     nowhere.of["nvml"] = "libno-such-nvml.so";
     EXPECT_EQ(open_nvml(nowhere).error().code, ErrorCode::no_device);
-    EXPECT_THAT(probe_nvml(fake("mig")).details.front(), HasSubstr("MIG"));
+    EXPECT_THAT(probe_nvml(scripted_nvml("mig")).details.front(), HasSubstr("MIG"));
 }
 
 TEST(Nvml, AGpuThatVanishesIsAnErrorAndTheOtherStillAnswers) {
-    const auto meter = open_nvml(fake("gpus=2 vanish=5"));
+    const auto meter = open_nvml(scripted_nvml("gpus=2 vanish=5"));
     ASSERT_TRUE(meter.ok()) << meter.error().text();
     std::vector<Sample> samples;
     Result<void> read;

@@ -15,7 +15,7 @@ using tests::empty_model;
 using tests::set_tensor;
 using tests::small_model;
 
-struct Notes final : Listener {
+struct VersionNotes final : Listener {
     void note(const std::string& text) override { texts.push_back(text); }
     std::vector<std::string> texts;
 };
@@ -44,7 +44,7 @@ void add_unknown_field(google::protobuf::Message& part, int number) {
 
 TEST(Versions, ANewerIrVersionIsNotedIfEveryFieldIsKnown) {
     ModelProto model = small_model();
-    Notes notes;
+    VersionNotes notes;
     model.set_ir_version(newest_ir_version);
     ASSERT_TRUE(read(model, &notes).ok());
     EXPECT_TRUE(notes.texts.empty());
@@ -73,7 +73,7 @@ TEST(Versions, ANewerIrVersionIsRefusedIfAFieldIsUnknown) {
 }
 
 TEST(Versions, OperatorSetsUpToTheNewestAreRead) {
-    Notes notes;
+    VersionNotes notes;
     const auto graph = read(model_of("Relu", newest_opset), &notes);
     EXPECT_TRUE(graph.ok()) << message(graph);
     EXPECT_TRUE(notes.texts.empty());

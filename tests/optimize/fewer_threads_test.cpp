@@ -95,7 +95,7 @@ graph::Graph convolution_and_softmax() {
     return graph;
 }
 
-struct Bench {
+struct TwoThreadsBench {
     TwoThreads device;
     cost::Database database = *cost::Database::temporary();
     cost::IdlePower idle = cost::IdlePower::whole;
@@ -137,7 +137,7 @@ std::map<std::string, int> threads_of(const Optimized& result) {
 
 TEST(FewerThreads, ForEnergyAKernelThatGainsLittleRunsOnOne) {
     using testing::Pair;
-    Bench bench;
+    TwoThreadsBench bench;
     const Optimized lean = bench.optimize("energy"), fast = bench.optimize("time");
     EXPECT_THAT(threads_of(lean), testing::UnorderedElementsAre(Pair("Conv", 2), Pair("Softmax", 1)));
     EXPECT_THAT(threads_of(fast), testing::UnorderedElementsAre(Pair("Conv", 2), Pair("Softmax", 2)));
@@ -147,7 +147,7 @@ TEST(FewerThreads, ForEnergyAKernelThatGainsLittleRunsOnOne) {
 }
 
 TEST(FewerThreads, WhereNothingGainsTheWholePlanRunsOnOne) {
-    Bench bench;
+    TwoThreadsBench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.05;
     bench.device.runs_on_one = 0.4;  // the two plans cost the same otherwise, and noise would choose
     const Optimized lean = bench.optimize("energy");
@@ -159,7 +159,7 @@ TEST(FewerThreads, WhereNothingGainsTheWholePlanRunsOnOne) {
 // Prices of one and of two threads share no measurement, so what runs better is taken, whatever was
 // predicted.
 TEST(FewerThreads, ThePlanThatRunsBetterIsChosen) {
-    Bench bench;
+    TwoThreadsBench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.05;
     bench.device.runs_on_one = 2.5;
     const Optimized lean = bench.optimize("energy");
@@ -172,7 +172,7 @@ TEST(FewerThreads, ThePlanThatRunsBetterIsChosen) {
 }
 
 TEST(FewerThreads, APlanThatCannotBeIsLeftOutWithANote) {
-    Bench bench;
+    TwoThreadsBench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.9;
     bench.device.fails_on_one = ErrorCode::out_of_memory;
     const Optimized lean = bench.optimize("energy");
@@ -183,7 +183,7 @@ TEST(FewerThreads, APlanThatCannotBeIsLeftOutWithANote) {
 }
 
 TEST(FewerThreads, AFaultInAPlanOnAnotherNumberIsAnError) {
-    Bench bench;
+    TwoThreadsBench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.9;
     bench.device.fails_on_one = ErrorCode::broken_invariant;
     const auto result = bench.try_to_optimize("energy");
@@ -193,7 +193,7 @@ TEST(FewerThreads, AFaultInAPlanOnAnotherNumberIsAnError) {
 
 // Nobody knows how the power of a machine without a meter divides, and it decides between one thread and two.
 TEST(FewerThreads, TheIntervalOfEstimatedJoulesCoversOtherDivisionsOfThePower) {
-    Bench bench;
+    TwoThreadsBench bench;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.05;
     bench.device.runs_on_one = 0.4;  // the two plans cost the same otherwise, and noise would choose
     const Optimized lean = bench.optimize("energy");
@@ -210,13 +210,13 @@ TEST(FewerThreads, TheIntervalOfEstimatedJoulesCoversOtherDivisionsOfThePower) {
 // If the work answers for the processors that it keeps busy, one thread takes as many joules as two if it
 // takes twice as long.
 TEST(FewerThreads, ATieGoesToTheFasterPlan) {
-    Bench bench;
+    TwoThreadsBench bench;
     bench.idle = cost::IdlePower::share;
     bench.device.speedup_of_softmax = bench.device.speedup_of_others = 1.9;
     bench.device.runs_on_one = 0.8;  // runs say what the prices say, by more than they scatter
     const Optimized lean = bench.optimize("energy");
     EXPECT_DOUBLE_EQ(busy_threads(lean.optimized.planned), 1);
-    Bench tied;
+    TwoThreadsBench tied;
     tied.idle = cost::IdlePower::share;
     tied.device.speedup_of_softmax = tied.device.speedup_of_others = 1.99;
     tied.device.runs_on_one = 1.3;
@@ -227,7 +227,7 @@ TEST(FewerThreads, ATieGoesToTheFasterPlan) {
 
 // Both ends of the frontier, and what lies between.
 TEST(FewerThreads, GiveTheFrontierRealPoints) {
-    Bench bench;
+    TwoThreadsBench bench;
     const Optimized result = bench.optimize("time", true);
     ASSERT_TRUE(result.frontier);
     ASSERT_GE(result.frontier->vertices.size(), 2U);

@@ -59,7 +59,7 @@ class MeteredDevice final : public execute::SimulatedDevice {
     PowerSource& power_;
 };
 
-graph::Graph small_network() {
+graph::Graph convolution_sigmoid_softmax() {
     graph::Graph graph;
     graph::ValueId value = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({1, 8, 9, 9})});
     graph::Tensor weights(graph::ElementType::f32, {8, 8, 3, 3});
@@ -71,7 +71,7 @@ graph::Graph small_network() {
     return graph;
 }
 
-struct Bench {
+struct MeteredBench {
     PowerSource power;
     MeteredDevice device{power};
     cost::Database database = *cost::Database::temporary();
@@ -84,7 +84,7 @@ struct Bench {
         options.method = search::OuterMethod::none;
         options.proofs = 1;
         Listener listener;
-        return optimize::optimize(small_network(), **costs, &device, options, listener);
+        return optimize::optimize(convolution_sigmoid_softmax(), **costs, &device, options, listener);
     }
 };
 
@@ -97,7 +97,7 @@ std::vector<bool> lean_kernels(const Optimized& result) {
 }
 
 TEST(MeteredEnergy, TheObjectiveChoosesTheSlowKernelThatDrawsLess) {
-    Bench bench;
+    MeteredBench bench;
     const auto lean = bench.optimize("energy");
     ASSERT_TRUE(lean.ok()) << lean.error().text();
     EXPECT_THAT(lean_kernels(*lean), testing::Each(true));
@@ -112,7 +112,7 @@ TEST(MeteredEnergy, TheObjectiveChoosesTheSlowKernelThatDrawsLess) {
 
 // The second package draws nearly everything; one package alone would rank all kernels by their seconds.
 TEST(MeteredEnergy, AllPackagesThatThreadsMayRunOnAreAddedUp) {
-    Bench bench;
+    MeteredBench bench;
     const auto result = bench.optimize("energy");
     ASSERT_TRUE(result.ok()) << result.error().text();
     const search::Metrics& totals = result->optimized.planned.totals;
@@ -122,7 +122,7 @@ TEST(MeteredEnergy, AllPackagesThatThreadsMayRunOnAreAddedUp) {
 }
 
 TEST(MeteredEnergy, MeasuredAndEstimatedJoulesNeverMeet) {
-    Bench bench;
+    MeteredBench bench;
     const auto estimated = bench.optimize("energy", "model");
     ASSERT_TRUE(estimated.ok()) << estimated.error().text();
     EXPECT_EQ(bench.device.repeated, 0);
@@ -140,14 +140,14 @@ TEST(MeteredEnergy, MeasuredAndEstimatedJoulesNeverMeet) {
 }
 
 TEST(MeteredEnergy, AFaultInTheMiddleOfAWindowIsAnErrorAndNoPrice) {
-    const std::vector<std::pair<std::string, std::function<void(Bench&)>>> faults = {
-        {"reset", [](Bench& bench) { bench.power.resets = true; }},
-        {"unreadable", [](Bench& bench) {
+    const std::vector<std::pair<std::string, std::function<void(MeteredBench&)>>> faults = {
+        {"reset", [](MeteredBench& bench) { bench.power.resets = true; }},
+        {"unreadable", [](MeteredBench& bench) {
              bench.power.tree().write("sys/class/powercap/intel-rapl:1/energy_uj", "none\n");
          }}};
     for (const auto& [name, fault] : faults) {
         SCOPED_TRACE(name);
-        Bench bench;
+        MeteredBench bench;
         bench.device.meanwhile = [&, &fault = fault] {
             if (bench.device.repeated == 1) bench.power.stops = name == "unreadable";
             if (bench.device.repeated == 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -168,7 +168,7 @@ TEST(MeteredEnergy, AFaultInTheMiddleOfAWindowIsAnErrorAndNoPrice) {
 
 // Every window of a kernel draws at least 1 J, so the counter wraps in the middle of it.
 TEST(MeteredEnergy, AWrapInTheMiddleOfEveryWindowIsCounted) {
-    Bench bench;
+    MeteredBench bench;
     bench.device.before = [&] { bench.power.wrap_after(0.25e6); };
     const auto result = bench.optimize("energy");
     ASSERT_TRUE(result.ok()) << result.error().text();
@@ -182,7 +182,7 @@ TEST(MeteredEnergy, AWrapInTheMiddleOfEveryWindowIsCounted) {
 
 // A zone that goes away: whoever holds its file open reads nothing, and nobody can open it again.
 TEST(MeteredEnergy, AZoneThatVanishesInTheMiddleOfAWindowEndsTheRun) {
-    Bench bench;
+    MeteredBench bench;
     bench.device.meanwhile = [&] {
         bench.power.stops = true;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until nothing is written any more

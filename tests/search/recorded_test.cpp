@@ -19,7 +19,7 @@ namespace {
 class Recorded : public testing::Test {
   protected:
     void SetUp() override {
-        const auto text = read_file(tests::source_folder() / "tests/data/cost/squeezenet1_1.json");
+        const auto text = read_file(viridian::tests::source_folder() / "tests/data/cost/squeezenet1_1.json");
         ASSERT_TRUE(text.ok());
         const auto json = parse_json(*text, "squeezenet1_1.json");
         ASSERT_TRUE(json.ok());

@@ -12,7 +12,7 @@
 namespace viridian::serve {
 namespace {
 
-std::string said(const Path& file) {
+std::string token_error_or_ok(const Path& file) {
     const Result<std::string> token = token_in(file);
     return token.ok() ? "ok" : token.error().text();
 }
@@ -41,18 +41,19 @@ TEST(Token, FilesThatOthersMayReadAndThatHoldNoTokenAreRefused) {
     ASSERT_TRUE(token_in(file).ok());
     for (const mode_t mode : {0640U, 0604U, 0620U, 0602U, 0610U}) {
         ::chmod(file.c_str(), mode);
-        EXPECT_EQ(said(file), "the token file `" + file.string() +
-                                  "` can be read or written by others. remove it, and a new token is made; "
-                                  "`chmod 600` suffices if nobody has read it.");
+        EXPECT_EQ(token_error_or_ok(file),
+                  "the token file `" + file.string() +
+                      "` can be read or written by others. remove it, and a new token is made; "
+                      "`chmod 600` suffices if nobody has read it.");
     }
     ::chmod(file.c_str(), 0600);
-    EXPECT_EQ(said(file), "ok");
+    EXPECT_EQ(token_error_or_ok(file), "ok");
     for (const std::string& text :
          {std::string(), std::string("\n"), std::string(31, 'a'), std::string(513, 'a'),
           std::string(600, ' ') + std::string(32, 'a'), std::string(20, 'a') + " " + std::string(20, 'a'),
           std::string(40, '\0'), std::string(40, '"')}) {
         std::ofstream(file) << text;
-        EXPECT_EQ(said(file),
+        EXPECT_EQ(token_error_or_ok(file),
                   "the token file `" + file.string() +
                       "` does not hold 32 to 512 letters, digits and `-._~+/=` in one line. remove "
                       "it, and a new token is made.")
@@ -60,15 +61,15 @@ TEST(Token, FilesThatOthersMayReadAndThatHoldNoTokenAreRefused) {
     }
     std::ofstream(file) << "  " << std::string(32, 'Z') << "\r\n";
     EXPECT_EQ(token_in(file).value(), std::string(32, 'Z'));
-    EXPECT_NE(said(folder.root()).find("is not a file"), std::string::npos);
-    EXPECT_NE(said(folder.root() / "none/token").find("cannot be made"), std::string::npos);
+    EXPECT_NE(token_error_or_ok(folder.root()).find("is not a file"), std::string::npos);
+    EXPECT_NE(token_error_or_ok(folder.root() / "none/token").find("cannot be made"), std::string::npos);
     std::filesystem::create_symlink(folder.root() / "elsewhere", folder.root() / "link");
-    EXPECT_NE(said(folder.root() / "link").find("cannot be made"),
+    EXPECT_NE(token_error_or_ok(folder.root() / "link").find("cannot be made"),
               std::string::npos);  // a link is not followed
     EXPECT_FALSE(std::filesystem::exists(folder.root() / "elsewhere"));
     if (::geteuid() == 0) {
         ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
-        EXPECT_NE(said(file).find("belongs to another user"), std::string::npos);
+        EXPECT_NE(token_error_or_ok(file).find("belongs to another user"), std::string::npos);
     }
 }
 

@@ -16,7 +16,7 @@ std::string packed(Source& source, Packing packing = Packing::fast) {
     return bytes;
 }
 
-void expect_same(const Collected& a, const Collected& b) {
+void expect_identical(const Collected& a, const Collected& b) {
     EXPECT_EQ(a.events, b.events);
     EXPECT_EQ(a.about.devices, b.about.devices);
     EXPECT_EQ(a.about.edges, b.about.edges);
@@ -46,7 +46,7 @@ TEST(Binary, EveryRealTraceComesBackAsItWas) {
         ASSERT_TRUE(is_binary(bytes));
         const Collected again = collect(**open_text(bytes, "again")).value();
         SCOPED_TRACE(file.path().filename().string());
-        expect_same(whole, again);
+        expect_identical(whole, again);
         EXPECT_LT(bytes.size(), 2'000 + whole.events.size() * 40);
     }
 }
@@ -59,7 +59,7 @@ TEST(Binary, ColumnsGiveBackTheSameAndAreSmaller) {
         const Collected whole = collect(**open(file.path())).value();
         const std::string rows = packed(**open(file.path()));
         const std::string columns = packed(**open(file.path()), Packing::small);
-        expect_same(whole, collect(**open_text(columns, "again")).value());
+        expect_identical(whole, collect(**open_text(columns, "again")).value());
         if (whole.events.size() > 1000) {
             EXPECT_LT(columns.size(), rows.size());
         }

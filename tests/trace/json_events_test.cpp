@@ -15,7 +15,7 @@ struct Read {
     std::vector<std::pair<std::string, std::string>> top;
 };
 
-Read read(std::string_view text) {
+Read read_json(std::string_view text) {
     JsonEvents events(bytes_of(text));
     Read all;
     for (;;) {
@@ -30,7 +30,7 @@ Read read(std::string_view text) {
 }
 
 TEST(JsonEvents, ReadsAnObjectWithKeysBeforeAndAfter) {
-    const auto got = read(R"({"schemaVersion": 1, "devices": [{"a": "]"}], "traceEvents": [
+    const auto got = read_json(R"({"schemaVersion": 1, "devices": [{"a": "]"}], "traceEvents": [
         {"ph": "X", "name": "a", "args": {"External id": 7, "Input Dims": [[1, 2], []]}},
         {"ph": "X", "name": "b"} ], "baseTimeNanoseconds": 12, "traceName": "x\"y"})");
     EXPECT_EQ(got.names, "a|b|");
@@ -40,9 +40,9 @@ TEST(JsonEvents, ReadsAnObjectWithKeysBeforeAndAfter) {
 }
 
 TEST(JsonEvents, ReadsBareListsAndLines) {
-    EXPECT_EQ(read(R"([{"name": "a"},{"name":"b"}])").names, "a|b|");
-    EXPECT_EQ(read("{\"name\": \"a\"}\n{\"name\":\"b\"}\n").names, "a|b|");
-    const auto open = read(R"([{"name": "a"},)");  // Chrome's own writer leaves out the bracket
+    EXPECT_EQ(read_json(R"([{"name": "a"},{"name":"b"}])").names, "a|b|");
+    EXPECT_EQ(read_json("{\"name\": \"a\"}\n{\"name\":\"b\"}\n").names, "a|b|");
+    const auto open = read_json(R"([{"name": "a"},)");  // Chrome's own writer leaves out the bracket
     EXPECT_EQ(open.names, "a|");
     EXPECT_FALSE(open.faults.any());
 }
@@ -62,33 +62,34 @@ TEST(JsonEvents, FindsArguments) {
 }
 
 TEST(JsonEvents, ReadsBrokenTextAndCountsWhatWasWrong) {
-    const auto quotes = read(R"([{"name": "say "hi", ok", "ph": "X"}, {"name":"{"x"}","ph":"X"}])");
+    const auto quotes = read_json(R"([{"name": "say "hi", ok", "ph": "X"}, {"name":"{"x"}","ph":"X"}])");
     EXPECT_EQ(quotes.names, "say \"hi\", ok|{\"x\"}|");
     EXPECT_EQ(quotes.faults.counts.unescaped_quotes, 2U);
 
-    const auto commas = read(R"([{"name": "a" "ph": "X",} {"name": "b",,"dur": N/A}])");
+    const auto commas = read_json(R"([{"name": "a" "ph": "X",} {"name": "b",,"dur": N/A}])");
     EXPECT_EQ(commas.names, "a|b|");
     EXPECT_EQ(commas.faults.counts.missing_commas, 1U);
 
-    const auto garbage = read(R"([{"name": "a"}, oops {"name": "b"}, {"name": {"name": "c"}])");
+    const auto garbage = read_json(R"([{"name": "a"}, oops {"name": "b"}, {"name": {"name": "c"}])");
     EXPECT_EQ(garbage.names, "a|b|c|");
     EXPECT_EQ(garbage.faults.counts.garbage, 1U);
     EXPECT_EQ(garbage.faults.counts.skipped, 1U);
     EXPECT_EQ(garbage.faults.counts.first_offset, 16U);
 
-    const auto cut = read(R"({"traceEvents": [{"name": "a"}, {"name": "b", "args": {"x")");
+    const auto cut = read_json(R"({"traceEvents": [{"name": "a"}, {"name": "b", "args": {"x")");
     EXPECT_EQ(cut.names, "a|");
     EXPECT_TRUE(cut.faults.cut);
 
     const std::string nul = fmt::format(R"([{{"name": "a"}},{}{{"name": "b"}}])", std::string(500, '\0'));
-    EXPECT_EQ(read(nul).names, "a|b|");
+    EXPECT_EQ(read_json(nul).names, "a|b|");
 
-    const auto hole = read(R"([{"name": "a", "args": {"x": ")" + std::string(50, '\0') +
-                           R"(y"}, "dur": 2}, {"name": "b"}])");  // two events, or half of one: who knows
+    const auto hole =
+        read_json(R"([{"name": "a", "args": {"x": ")" + std::string(50, '\0') +
+                  R"(y"}, "dur": 2}, {"name": "b"}])");  // two events, or half of one: who knows
     EXPECT_EQ(hole.names, "b|");
     EXPECT_EQ(hole.faults.counts.skipped, 1U);
 
-    const auto control = read("[{\"name\": \"a\nb\x01\"}]");
+    const auto control = read_json("[{\"name\": \"a\nb\x01\"}]");
     EXPECT_EQ(control.names, "a\nb\x01|");
 }
 
@@ -107,24 +108,24 @@ TEST(JsonEvents, ALostQuoteCostsTwoEventsNotTheFile) {
 
 TEST(JsonEvents, EventsLongerThanTheWindowAreRead) {
     const std::string name(3'000'000, 'n');
-    const auto got = read(R"([{"name": "a"}, {"name": ")" + name + R"("}, {"name": "b"}])");
+    const auto got = read_json(R"([{"name": "a"}, {"name": ")" + name + R"("}, {"name": "b"}])");
     EXPECT_EQ(got.names, "a|" + name + "|b|");
     const std::string huge(20'000'000, 'n');
-    const auto skipped = read(R"([{"name": "a"}, {"name": ")" + huge + R"("}, {"name": "b"}])");
+    const auto skipped = read_json(R"([{"name": "a"}, {"name": ")" + huge + R"("}, {"name": "b"}])");
     EXPECT_EQ(skipped.names, "a|b|");
     EXPECT_EQ(skipped.faults.counts.skipped, 1U);
-    const auto top =
-        read(R"({"x": {"y": [")" + huge + R"("]}, "traceEvents": [{"name": "b"}], "z": ")" + huge + R"("})");
+    const auto top = read_json(R"({"x": {"y": [")" + huge + R"("]}, "traceEvents": [{"name": "b"}], "z": ")" +
+                               huge + R"("})");
     EXPECT_EQ(top.names, "b|");
 }
 
 TEST(JsonEvents, NothingIsNothing) {
-    EXPECT_EQ(read("").names, "");
-    EXPECT_EQ(read("   ").names, "");
-    EXPECT_EQ(read("hello world, no trace at all").names, "");
-    EXPECT_EQ(read("{}").names, "");
-    EXPECT_EQ(read("[]").names, "");
-    EXPECT_EQ(read("[{},{}]").names, "||");
+    EXPECT_EQ(read_json("").names, "");
+    EXPECT_EQ(read_json("   ").names, "");
+    EXPECT_EQ(read_json("hello world, no trace at all").names, "");
+    EXPECT_EQ(read_json("{}").names, "");
+    EXPECT_EQ(read_json("[]").names, "");
+    EXPECT_EQ(read_json("[{},{}]").names, "||");
 }
 
 TEST(JsonText, MicrosecondsAreExactNanoseconds) {

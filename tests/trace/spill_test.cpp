@@ -10,7 +10,7 @@
 namespace viridian::trace {
 namespace {
 
-Collected read(std::string_view text, std::size_t budget) {
+Collected read_with_budget(std::string_view text, std::size_t budget) {
     auto source = open_text(text, "random", {.spill = {budget, "/var/tmp"}});
     EXPECT_TRUE(source.ok());
     auto all = collect(**source);
@@ -37,7 +37,7 @@ TEST(Spill, SpillingEqualsSortingInMemoryAndOrderDoesNotMatter) {
     Random random(11);
     for (int round = 0; round < 8; ++round) {
         auto made = tests::random_trace(random, 40);
-        const Collected straight = read(made.text(), std::size_t{64} << 20U);
+        const Collected straight = read_with_budget(made.text(), std::size_t{64} << 20U);
         std::size_t kernels = 0, backward = 0;
         for (const Event& event : straight.events) {
             if (event.kind == Kind::kernel) {
@@ -57,10 +57,10 @@ TEST(Spill, SpillingEqualsSortingInMemoryAndOrderDoesNotMatter) {
         }
         EXPECT_EQ(kernels, made.kernels);
         EXPECT_EQ(backward, made.backward);
-        expect_same(straight, read(made.text(), 4096));
+        expect_same(straight, read_with_budget(made.text(), 4096));
         made.shuffle(random);
-        expect_same(straight, read(made.text(), std::size_t{64} << 20U));
-        expect_same(straight, read(made.text(), 20'000));
+        expect_same(straight, read_with_budget(made.text(), std::size_t{64} << 20U));
+        expect_same(straight, read_with_budget(made.text(), 20'000));
     }
 }
 

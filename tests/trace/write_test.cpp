@@ -150,7 +150,7 @@ TEST(WritePprof, SamplesLeadThroughLocationsToNames) {
               "MatMulGrad<layer;0<backward<cpu:0<1000\ngemm<cuda:0<4250\n");
 }
 
-std::string say(const Collected& trace, const Event& event) {
+std::string all_fields(const Collected& trace, const Event& event) {
     const Trace& about = trace.about;
     const Lane& lane = about.lanes[event.lane];
     return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", event.start, event.end,
@@ -160,9 +160,10 @@ std::string say(const Collected& trace, const Event& event) {
                        about.devices[event.device], lane.process, lane.thread, event.value);
 }
 
-void expect_same(const Collected& a, const Collected& b) {
+void expect_same_fields(const Collected& a, const Collected& b) {
     ASSERT_EQ(a.events.size(), b.events.size());
-    for (std::size_t i = 0; i < a.events.size(); ++i) ASSERT_EQ(say(a, a.events[i]), say(b, b.events[i]));
+    for (std::size_t i = 0; i < a.events.size(); ++i)
+        ASSERT_EQ(all_fields(a, a.events[i]), all_fields(b, b.events[i]));
     EXPECT_EQ(a.about.edges.size(), b.about.edges.size());
     EXPECT_EQ(a.about.unowned, b.about.unowned);
     EXPECT_EQ(a.about.format, b.about.format);
@@ -175,7 +176,7 @@ TEST(WriteJson, OurOwnReaderReadsItBack) {
     const Json json = parse_json(text, "json").value();
     EXPECT_EQ(json["traceEvents"].size(), 6U + 2 + 2 + 1);  // events, processes, threads, the end
     const auto again = collect(**open_text(text, "again"));
-    expect_same(trace, *again);
+    expect_same_fields(trace, *again);
     EXPECT_TRUE(again->about.warnings.empty());
 }
 
@@ -189,7 +190,7 @@ TEST(WriteJson, EveryRealTraceComesBack) {
             written(**open(file.path()), [](auto out) { return json_sink(std::move(out)); });
         const auto again = collect(**open_text(text, "again"));
         ASSERT_TRUE(again.ok());
-        expect_same(whole, *again);
+        expect_same_fields(whole, *again);
     }
 }
 

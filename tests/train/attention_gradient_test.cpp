@@ -88,7 +88,7 @@ std::vector<Tensor> inputs_of(const Graph& graph, Random& random) {
     return inputs;
 }
 
-double distance(const Tensor& a, const Tensor& b) {
+double relative_distance(const Tensor& a, const Tensor& b) {
     if (a.dims() != b.dims()) return HUGE_VAL;
     double difference = 0, size = 0;
     for (std::int64_t i = 0; i < a.count(); ++i) {
@@ -123,7 +123,7 @@ std::set<std::string> check(execute::Device& device, const Form& form, Random& r
         for (const auto& [name, kernel] : run->kernels)
             if (name == "AttentionGrad") kernels.insert(kernel);
         for (std::size_t i = 0; i < expected->size(); ++i)
-            EXPECT_LE(distance(run->outputs[i], (*expected)[i]), 2e-5) << "output " << i;
+            EXPECT_LE(relative_distance(run->outputs[i], (*expected)[i]), 2e-5) << "output " << i;
     }
     return kernels;
 }

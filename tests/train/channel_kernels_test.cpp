@@ -27,8 +27,8 @@ Tensor drawn(const Dims& dims, Random& random, double low, double high) {
     return Tensor::f32(dims, values);
 }
 
-// The largest distance of two tensors, relative to the largest element of the second.
-double distance(const Tensor& a, const Tensor& b) {
+// The largest difference of two tensors, relative to the largest element of the second.
+double max_relative_error(const Tensor& a, const Tensor& b) {
     double difference = 0, size = 1e-3;
     for (std::int64_t i = 0; i < a.count(); ++i) {
         difference = std::max(difference, std::abs(a.number(i) - b.number(i)));
@@ -101,7 +101,8 @@ TEST(ChannelKernels, NormaliseBatchesInEveryLayout) {
                     }
                     of_threads.push_back(run->outputs);
                     for (std::size_t i = 0; i < expected->size(); ++i) {
-                        EXPECT_LE(distance(run->outputs[i], (*expected)[i]), mean == 0 ? 2e-6 : 2e-4)
+                        EXPECT_LE(max_relative_error(run->outputs[i], (*expected)[i]),
+                                  mean == 0 ? 2e-6 : 2e-4)
                             << layout << " output " << i;
                         EXPECT_TRUE(run->outputs[i].same_bytes(of_threads[0][i]))
                             << layout << ", " << threads << " threads, output " << i;
