@@ -28,7 +28,7 @@ struct Coverage {
             operators.emplace(node.op.name());
             ++operator_count;
             for (const ValueId value : node.outputs) {
-                const std::size_t count = readers.readers[index(value)].size();
+                const std::size_t count = readers.readers(value).size();
                 is_shared = is_shared || count > 1;
                 is_unread = is_unread || (count == 0 && std::ranges::find(outputs, value) == outputs.end());
             }

@@ -87,8 +87,8 @@ double min_cut(const TwoLabels& problem) {
             arc(r, lowered, never);
             arc(raised, r, never);
         };
-        for (const NodeId id : uses.readers[i]) reader(vertex[index(id)]);
-        if (uses.outputs[i] > 0) reader(outside);
+        for (const NodeId id : uses.readers(v)) reader(vertex[index(id)]);
+        if (uses.outputs(v) > 0) reader(outside);
     }
     lemon::Preflow<Digraph, Digraph::ArcMap<double>> flow(digraph, capacity, source, target);
     flow.runMinCut();

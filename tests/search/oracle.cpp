@@ -122,7 +122,7 @@ class Oracle {
     std::vector<Reader> readers(ValueId v) const {
         std::vector<Reader> out;
         std::set<const plan::Region*> seen;
-        for (const NodeId n : uses_.readers[index(v)]) {
+        for (const NodeId n : uses_.readers(v)) {
             const Placed& p = of_[index(n)];
             const auto at = std::find(p.region->inputs.begin(), p.region->inputs.end(), v);
             if (at != p.region->inputs.end() && seen.insert(p.region).second)
@@ -148,10 +148,10 @@ class Oracle {
             // Sets hold formats that some kernel may ask for, one per reading node and one for the graph's
             // output.
             std::size_t demand = 0, askable = 0;
-            if (uses_.outputs[i] > 0) demand |= 1;
+            if (uses_.outputs(v) > 0) demand |= 1;
             for (const Reader& r : readers(v)) demand |= std::size_t{1} << number(r.format);
-            std::set<NodeId> distinct(uses_.readers[i].begin(), uses_.readers[i].end());
-            const std::size_t most = distinct.size() + (uses_.outputs[i] > 0 ? 1 : 0);
+            const std::set<NodeId> distinct(uses_.readers(v).begin(), uses_.readers(v).end());
+            const std::size_t most = distinct.size() + (uses_.outputs(v) > 0 ? 1 : 0);
             askable = demand;
             for (const plan::Region& region : net_.regions)
                 for (std::size_t k = 0; k < region.inputs.size(); ++k)
@@ -171,12 +171,10 @@ class Oracle {
         return sum;
     }
 
-    bool on_boundary(ValueId v) const {
-        return net_.graph.producer(v) == nullptr || uses_.outputs[index(v)] > 0;
-    }
+    bool on_boundary(ValueId v) const { return net_.graph.producer(v) == nullptr || uses_.outputs(v) > 0; }
 
     std::size_t distinct_readers(ValueId v) const {
-        return std::set<NodeId>(uses_.readers[index(v)].begin(), uses_.readers[index(v)].end()).size();
+        return std::set<NodeId>(uses_.readers(v).begin(), uses_.readers(v).end()).size();
     }
 
     bool rules_hold() const {

@@ -37,14 +37,14 @@ plan::Region region_of(const graph::Graph& graph, const graph::Uses& uses, std::
                 std::find(region.inputs.begin(), region.inputs.end(), v) == region.inputs.end())
                 region.inputs.push_back(v);
         for (const ValueId v : graph.node(id).outputs) {
-            const auto& readers = uses.readers[index(v)];
-            if (uses.outputs[index(v)] > 0 || !std::all_of(readers.begin(), readers.end(), inside))
+            const auto readers = uses.readers(v);
+            if (uses.outputs(v) > 0 || !std::all_of(readers.begin(), readers.end(), inside))
                 region.outputs.push_back(v);
         }
     }
     for (const ValueId v : region.inputs) {
-        const auto& readers = uses.readers[index(v)];
-        region.dies.push_back(graph.producer(v) != nullptr && uses.outputs[index(v)] == 0 &&
+        const auto readers = uses.readers(v);
+        region.dies.push_back(graph.producer(v) != nullptr && uses.outputs(v) == 0 &&
                               std::max_element(readers.begin(), readers.end()) != readers.end() &&
                               inside(*std::max_element(readers.begin(), readers.end())));
     }
@@ -87,7 +87,7 @@ Network random_network(Random& random, const Recipe& recipe) {
     if (recipe.fusion)
         for (const NodeId id : g.nodes())
             for (std::vector<NodeId> chain = {id}; coin(0.7) && chain.size() < 4;) {
-                const auto& readers = uses.readers[index(g.node(chain.back()).outputs[0])];
+                const auto readers = uses.readers(g.node(chain.back()).outputs[0]);
                 if (readers.empty()) break;
                 chain.push_back(readers[random.below(readers.size())]);
                 if (std::find(groups.begin(), groups.end(), chain) == groups.end()) groups.push_back(chain);

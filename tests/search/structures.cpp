@@ -39,8 +39,8 @@ class Maker {
             add_region(uses, nodes, kernels);
             while (nodes.size() < kernels.longest_chain) {
                 const ValueId out = net_.graph.node(nodes.back()).outputs[0];
-                const auto& readers = uses.readers[index(out)];
-                if (uses.outputs[index(out)] > 0 || readers.size() != 1) break;
+                const auto readers = uses.readers(out);
+                if (uses.outputs(out) > 0 || readers.size() != 1) break;
                 nodes.push_back(readers[0]);
                 add_region(uses, nodes, kernels);
             }

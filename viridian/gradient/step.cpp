@@ -181,7 +181,8 @@ class StepMaker {
 
     std::optional<Node> first_reader(ValueId parameter) {
         const Graph& graph = step_.graph;
-        const std::vector<NodeId> readers = graph::uses(graph).readers[index(parameter)];
+        const graph::Uses uses = graph::uses(graph);
+        const std::span<const NodeId> readers = uses.readers(parameter);
         return readers.empty() ? std::nullopt : std::optional(graph.node(readers[0]));
     }
 

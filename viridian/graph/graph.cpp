@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace viridian::graph {
 namespace {
@@ -222,15 +223,22 @@ void Graph::make_state(ValueId id, StateRole role, ValueId of) {
 
 Uses uses(const Graph& graph) {
     Uses found;
-    found.readers.resize(graph.value_count());
-    found.outputs.resize(graph.value_count());
-    for (const NodeId id : graph.nodes())
+    found.first_.resize(graph.value_count() + 1);
+    found.outputs_.resize(graph.value_count());
+    const std::vector<NodeId> nodes = graph.nodes();
+    for (const NodeId id : nodes)
         for (const ValueId input : graph.node(id).inputs)
-            if (input != ValueId::none) found.readers[index(input)].push_back(id);
+            if (input != ValueId::none) ++found.first_[index(input) + 1];
+    std::partial_sum(found.first_.begin(), found.first_.end(), found.first_.begin());
+    found.readers_.resize(found.first_.back());
+    std::vector<std::size_t> next = found.first_;
+    for (const NodeId id : nodes)
+        for (const ValueId input : graph.node(id).inputs)
+            if (input != ValueId::none) found.readers_[next[index(input)]++] = id;
     for (const ValueId output : graph.outputs())
-        if (output != ValueId::none) ++found.outputs[index(output)];
+        if (output != ValueId::none) ++found.outputs_[index(output)];
     for (const State& state : graph.states())
-        if (state.after != ValueId::none) ++found.outputs[index(state.after)];
+        if (state.after != ValueId::none) ++found.outputs_[index(state.after)];
     return found;
 }
 

@@ -183,17 +183,28 @@ class Graph {
 // Returns what a run of `graph` gives, in order: its outputs, then the values of its states after the run.
 [[nodiscard]] std::vector<ValueId> run_outputs(const Graph& graph);
 
-// Uses list the readers of each value, by ValueId.
-struct Uses {
-    std::vector<std::vector<NodeId>>
-        readers;               // ascending; a node appears once for each input that is the value
-    std::vector<int> outputs;  // how often the value is a graph output or the final value of a state
-    // Returns how often the value is read, or is an output or the final value of a state.
-    [[nodiscard]] std::size_t count(ValueId id) const {
-        return readers[index(id)].size() + static_cast<std::size_t>(outputs[index(id)]);
+// A Uses lists the readers of each value of a graph.
+class Uses {
+  public:
+    // Returns the readers of a value, ascending. A node appears once for each input that is the value.
+    [[nodiscard]] std::span<const NodeId> readers(ValueId id) const& {
+        return std::span(readers_).subspan(first_[index(id)], first_[index(id) + 1] - first_[index(id)]);
     }
+    std::span<const NodeId> readers(ValueId id) && = delete;  // the span would outlive what it points into
+    // Returns how often a value is a graph output or the final value of a state.
+    [[nodiscard]] int outputs(ValueId id) const { return outputs_[index(id)]; }
+    // Returns how often a value is read, or is an output or the final value of a state.
+    [[nodiscard]] std::size_t count(ValueId id) const {
+        return readers(id).size() + static_cast<std::size_t>(outputs(id));
+    }
+    [[nodiscard]] std::size_t value_count() const { return outputs_.size(); }
+
+  private:
+    friend Uses uses(const Graph& graph);
+    std::vector<NodeId> readers_;     // of all values, one after the other: compressed sparse rows
+    std::vector<std::size_t> first_;  // where those of each value begin, and where the last ones end
+    std::vector<int> outputs_;
 };
-// Collects the readers of every value of `graph`.
 [[nodiscard]] Uses uses(const Graph& graph);
 
 // Returns the nodes with producers before readers. Among nodes that are ready, the smallest id comes first.
@@ -201,7 +212,7 @@ struct Uses {
 [[nodiscard]] Result<std::vector<NodeId>> topological_order(const Graph& graph);
 
 // Returns a hash that does not depend on numbering, names, origins, phases, and roles and first values of
-// states. Constants enter by content. Equal graphs have equal hashes.
+// states; 0 if an output depends on itself. Constants enter by content. Equal graphs have equal hashes.
 [[nodiscard]] std::uint64_t structural_hash(const Graph& graph);
 
 // Removes the nodes that no output or state needs. Ids stay the same.

@@ -23,7 +23,7 @@ Result<std::vector<NodeId>> topological_order(const Graph& graph) {
         order.push_back(id);
         for (const ValueId output : graph.node(id).outputs) {
             if (output == ValueId::none || graph.value(output).producer != id) continue;
-            for (const NodeId reader : readers.readers[index(output)])
+            for (const NodeId reader : readers.readers(output))
                 if (--waiting[index(reader)] == 0) ready.push(reader);
         }
     }

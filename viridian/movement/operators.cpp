@@ -35,7 +35,7 @@ Result<std::vector<NodeId>> order_of(const Graph& graph) {
         order.push_back(id);
         for (const ValueId output : graph.node(id).outputs)
             if (output != ValueId::none)
-                for (const NodeId reader : uses.readers[index(output)])
+                for (const NodeId reader : uses.readers(output))
                     if (--missing[reader] == 0) ready.insert(rank(reader));
     }
     return order;

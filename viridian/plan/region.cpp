@@ -44,8 +44,8 @@ bool precedes(const Graph& graph, NodeId earlier, const std::vector<NodeId>& lat
 // Nobody reads `id` after these nodes, whatever formats, views and order are chosen.
 bool dies_in(const Graph& graph, const Uses& uses, ValueId id, const std::vector<NodeId>& nodes) {
     const Node* producer = graph.producer(id);
-    if (producer == nullptr || may_alias(*producer) || uses.outputs[index(id)] > 0) return false;
-    const auto& readers = uses.readers[index(id)];
+    if (producer == nullptr || may_alias(*producer) || uses.outputs(id) > 0) return false;
+    const auto readers = uses.readers(id);
     return std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
         return contains(nodes, reader) || (!may_alias(graph.node(reader)) && precedes(graph, reader, nodes));
     });
@@ -61,8 +61,8 @@ std::optional<NodeId> only_reader(const Graph& graph, const Uses& uses, NodeId i
     std::optional<NodeId> next;
     for (const ValueId output : graph.node(id).outputs) {
         if (output == ValueId::none) continue;
-        if (uses.outputs[index(output)] > 0) return std::nullopt;
-        for (const NodeId reader : uses.readers[index(output)]) {
+        if (uses.outputs(output) > 0) return std::nullopt;
+        for (const NodeId reader : uses.readers(output)) {
             if (next && *next != reader) return std::nullopt;
             next = reader;
         }
@@ -80,8 +80,8 @@ OperatorClass class_of(const Graph& graph, NodeId id) {
 std::vector<NodeId> gate(const Graph& graph, const Uses& uses, NodeId id) {
     constexpr std::size_t longest = 2;  // Sigmoid after a scale; Tanh after Softplus
     const Node& node = graph.node(id);
-    if (node.outputs.size() != 1 || uses.outputs[index(node.outputs[0])] > 0) return {};
-    const auto& readers = uses.readers[index(node.outputs[0])];
+    if (node.outputs.size() != 1 || uses.outputs(node.outputs[0]) > 0) return {};
+    const auto readers = uses.readers(node.outputs[0]);
     if (readers.size() != 2 || readers[0] == readers[1]) return {};
     for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
         const NodeId product = readers[1 - first];
@@ -139,10 +139,10 @@ Region make_region(const Graph& graph, const Uses& uses, std::vector<NodeId> nod
     for (const NodeId id : region.nodes)
         for (const ValueId output : graph.node(id).outputs) {
             if (output == ValueId::none) continue;
-            const auto& readers = uses.readers[index(output)];
-            if (uses.outputs[index(output)] > 0 ||
-                std::any_of(readers.begin(), readers.end(),
-                            [&](NodeId reader) { return !contains(region.nodes, reader); }))
+            const auto readers = uses.readers(output);
+            if (uses.outputs(output) > 0 || std::any_of(readers.begin(), readers.end(), [&](NodeId reader) {
+                    return !contains(region.nodes, reader);
+                }))
                 region.outputs.push_back(output);
         }
     for (const ValueId input : region.inputs)

@@ -45,7 +45,7 @@ class Updates {
             const std::set<ValueId> views = views_of(state.before);
             // A value that is also an output is read when the run ends.
             const bool outlives = std::ranges::any_of(
-                views, [&](ValueId view) { return view != state.after && uses.outputs[index(view)] > 0; });
+                views, [&](ValueId view) { return view != state.after && uses.outputs(view) > 0; });
             if (state.after == state.before || made == producer_.end() || outlives ||
                 !may_write(made->second, state, views))
                 continue;

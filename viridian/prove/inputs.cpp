@@ -31,7 +31,7 @@ std::int64_t index_bound(const Graph& graph, const graph::Uses& uses, ValueId id
     while (!open.empty()) {
         const ValueId value = open.back();
         open.pop_back();
-        for (const graph::NodeId reader : uses.readers[index(value)]) {
+        for (const graph::NodeId reader : uses.readers(value)) {
             const Node& node = graph.node(reader);
             if (node.op == graph::op::Gather && node.input(1) == value) {
                 const auto& type = graph.value(node.input(0)).type;

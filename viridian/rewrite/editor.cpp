@@ -71,9 +71,9 @@ bool Editor::same_type(ValueId a, ValueId b) const {
     });
 }
 
-const std::vector<NodeId>& Editor::readers(ValueId value) const { return uses_.readers[index(value)]; }
+std::span<const NodeId> Editor::readers(ValueId value) const { return uses_.readers(value); }
 
-bool Editor::is_output(ValueId value) const { return uses_.outputs[index(value)] > 0; }
+bool Editor::is_output(ValueId value) const { return uses_.outputs(value) > 0; }
 
 bool Editor::replaceable(ValueId value, ValueId with) const {
     return !is_output(value) || (before_.producer(with) != nullptr && !is_output(with));

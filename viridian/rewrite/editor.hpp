@@ -49,7 +49,7 @@ class Editor {
     [[nodiscard]] ElementType element(ValueId value) const { return before_.value(value).type.element; }
     // Returns whether the types of `a` and `b` are known and equal.
     [[nodiscard]] bool same_type(ValueId a, ValueId b) const;
-    [[nodiscard]] const std::vector<NodeId>& readers(ValueId value) const;
+    [[nodiscard]] std::span<const NodeId> readers(ValueId value) const;
     [[nodiscard]] std::size_t use_count(ValueId value) const { return uses_.count(value); }
     [[nodiscard]] bool used_once(ValueId value) const { return use_count(value) == 1; }
     [[nodiscard]] bool is_output(ValueId value) const;

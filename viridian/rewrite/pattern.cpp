@@ -139,7 +139,7 @@ std::optional<Match> match(const Editor& editor, const Pattern& pattern, NodeId 
         if (id == at) continue;
         for (const ValueId output : editor.node(id).outputs) {
             if (output == ValueId::none) continue;
-            const std::vector<NodeId>& readers = editor.readers(output);
+            const std::span<const NodeId> readers = editor.readers(output);
             if (editor.is_output(output) || !std::all_of(readers.begin(), readers.end(), inside))
                 return std::nullopt;
         }

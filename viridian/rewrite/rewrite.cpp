@@ -71,20 +71,36 @@ Application application(const Rule& rule, NodeId at, const Graph& graph, const A
             .after = hash};
 }
 
+// A graph while rules are applied to it, with its hash, its order and its uses. The order is that at the
+// start of a pass, the others are those after the last application.
+struct Rewriting {
+    Graph& graph;
+    std::uint64_t hash;
+    std::vector<NodeId> order;
+    graph::Uses uses;
+
+    static Result<Rewriting> of(Graph& graph) {
+        VIRIDIAN_TRY(std::vector<NodeId> order, topological_order(graph));
+        return Rewriting{graph, structural_hash(graph), std::move(order), graph::uses(graph)};
+    }
+};
+
 // One pass of one rule over the nodes in order. Returns how often it was applied.
-Result<std::int64_t> pass(const Rule& rule, Graph& graph, std::uint64_t& hash, const Options& options,
+Result<std::int64_t> pass(const Rule& rule, Rewriting& now, const Options& options,
                           Certificate& certificate) {
-    VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
-    graph::Uses uses = graph::uses(graph);
+    Graph& graph = now.graph;
     std::int64_t applied = 0;
-    for (const NodeId id : order) {
+    for (const NodeId id : now.order) {
         if (!graph.alive(id)) continue;
-        VIRIDIAN_TRY(Attempt done, attempt(rule, graph, uses, id, options));
+        VIRIDIAN_TRY(Attempt done, attempt(rule, graph, now.uses, id, options));
         if (!done.graph) continue;
-        certificate.push_back(application(rule, id, graph, done, hash));
+        certificate.push_back(application(rule, id, graph, done, now.hash));
         graph = *std::move(done.graph);
-        uses = graph::uses(graph);
+        now.uses = graph::uses(graph);
         ++applied;
+    }
+    if (applied > 0) {
+        VIRIDIAN_TRY(now.order, topological_order(graph));
     }
     return applied;
 }
@@ -120,7 +136,7 @@ std::vector<NodeId> nodes_near(const Graph& graph, const graph::Uses& uses,
         if (graph.alive(id) && near.insert(id).second) edge.push_back(id);
     const auto readers_of = [&](ValueId value, std::vector<NodeId>& next) {
         if (value == ValueId::none) return;
-        for (const NodeId reader : uses.readers[index(value)])
+        for (const NodeId reader : uses.readers(value))
             if (near.insert(reader).second) next.push_back(reader);
     };
     std::vector<NodeId> siblings;
@@ -157,19 +173,18 @@ Result<Outcome> simplify(Graph& graph, const Options& options) {
     for (const Rule* rule : list) outcome.times.push_back({rule->name, 0, Seconds(0)});
     VIRIDIAN_TRY(infer_types(graph));
     remove_dead_nodes(graph);
-    std::uint64_t hash = structural_hash(graph);
     for (int round = 0; round < round_limit; ++round) {
+        VIRIDIAN_TRY(Rewriting now, Rewriting::of(graph));
         std::int64_t applied = 0;
         for (std::size_t i = 0; i < list.size(); ++i) {
             const double start = seconds_now();
-            VIRIDIAN_TRY(const std::int64_t count, pass(*list[i], graph, hash, options, outcome.certificate));
+            VIRIDIAN_TRY(const std::int64_t count, pass(*list[i], now, options, outcome.certificate));
             outcome.times[i].applied += count;
             outcome.times[i].seconds += Seconds(seconds_now() - start);
             applied += count;
         }
         if (applied == 0) break;
         VIRIDIAN_TRY(infer_types(graph));  // folded constants may tell more about shapes
-        hash = structural_hash(graph);
     }
     std::erase_if(outcome.times, [](const RuleTime& time) { return time.applied == 0; });
     return outcome;

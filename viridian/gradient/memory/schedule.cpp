@@ -70,7 +70,7 @@ Result<std::vector<NodeId>> order_of(const Graph& graph) {
         for (const ValueId input : graph.node(id).inputs)
             if (graph.producer(input) != nullptr) wait(id, graph.value(input).producer);
     for (const auto& [writer, state] : writers)
-        for (const NodeId reader : uses.readers[index(state)])
+        for (const NodeId reader : uses.readers(state))
             if (reader != writer) wait(writer, reader);
     for (const NodeId id : usual)
         if (waiting[index(id)] == 0) add(id);

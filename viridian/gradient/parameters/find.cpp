@@ -59,7 +59,7 @@ class Finder {
     explicit Finder(const Graph& graph) : graph_(graph), uses_(uses(graph)) {}
 
     [[nodiscard]] bool trained(ValueId value, bool whole = true) const {
-        const std::vector<NodeId>& readers = uses_.readers[index(value)];
+        const std::span<const NodeId> readers = uses_.readers(value);
         return std::ranges::any_of(readers, [&](NodeId id) { return reads(graph_.node(id), value, whole); });
     }
 

@@ -124,16 +124,15 @@ Result<void> Instance::gather_flows(const Boundary& boundary) {
         Flow flow;
         flow.value = value;
         VIRIDIAN_TRY(flow.dims, dims_of(*graph_, value));
-        flow.readers = uses.readers[i];
-        flow.readers.erase(std::unique(flow.readers.begin(), flow.readers.end()), flow.readers.end());
+        std::ranges::unique_copy(uses.readers(value), std::back_inserter(flow.readers));
         if (produced) flow.producer = v.producer;
-        if (!produced || uses.outputs[i] > 0) {
+        if (!produced || uses.outputs(value) > 0) {
             const auto fixed = boundary.find(value);
             const FormatId edge = number(
                 fixed != boundary.end() ? fixed->second
                                         : plan::Format{plan::plain(flow.dims.size()), v.type.element, {}});
             if (!produced) flow.given = edge;
-            if (uses.outputs[i] > 0) flow.demanded = edge;
+            if (uses.outputs(value) > 0) flow.demanded = edge;
         }
         flow_of_[i] = static_cast<std::uint32_t>(flows_.size());
         flows_.push_back(std::move(flow));

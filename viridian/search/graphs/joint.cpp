@@ -61,7 +61,7 @@ std::set<NodeId> touched_nodes(const Graph& base, const graph::Uses& uses, const
             if (base.producer(input) != nullptr) touched.insert(base.value(input).producer);
         for (const ValueId output : base.node(id).outputs)
             if (output != ValueId::none)
-                touched.insert(uses.readers[index(output)].begin(), uses.readers[index(output)].end());
+                touched.insert(uses.readers(output).begin(), uses.readers(output).end());
     }
     return touched;
 }

@@ -86,8 +86,7 @@ LocalEstimate::LocalEstimate(const Graph& graph, const Outcome& outcome, const c
 }
 
 plan::Format LocalEstimate::format_of(const Graph& graph, ValueId value) const {
-    if (graph.producer(value) == nullptr || uses_.outputs.size() <= index(value) ||
-        uses_.outputs[index(value)] > 0)
+    if (graph.producer(value) == nullptr || uses_.value_count() <= index(value) || uses_.outputs(value) > 0)
         if (const auto at = options_.boundary.find(value); at != options_.boundary.end()) return at->second;
     if (const auto at = formats_.find(value); at != formats_.end()) return *at->second;
     const graph::TensorType& type = graph.value(value).type;
@@ -120,8 +119,8 @@ LocalEstimate::Inside LocalEstimate::neighbourhood(const Graph& after, const Ins
             for (const ValueId input : graph_.node(id).inputs)
                 if (graph_.producer(input) != nullptr) add(graph_.value(input).producer);
             for (const ValueId output : graph_.node(id).outputs)
-                if (output != ValueId::none && uses_.readers[index(output)].size() <= many_readers)
-                    for (const NodeId reader : uses_.readers[index(output)]) add(reader);
+                if (output != ValueId::none && uses_.readers(output).size() <= many_readers)
+                    for (const NodeId reader : uses_.readers(output)) add(reader);
         }
     }
     for (std::size_t i = 0; i < near.size(); ++i)
@@ -170,8 +169,8 @@ Result<Metrics> LocalEstimate::assign_part(const Graph& graph, const Uses& uses,
             if (output == ValueId::none) continue;
             own[index(output)] = part.node(made).outputs[i];
             part.set_type(own[index(output)], graph.value(output).type);
-            const auto& readers = uses.readers[index(output)];
-            if (uses.outputs[index(output)] > 0 ||
+            const auto readers = uses.readers(output);
+            if (uses.outputs(output) > 0 ||
                 std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return !inside[index(r)]; })) {
                 outputs.push_back(own[index(output)]);
                 border(output);

@@ -60,9 +60,8 @@ std::vector<std::uint64_t> neighbourhood_hashes(const Graph& graph, const graph:
             std::vector<std::uint64_t> readers;
             for (const ValueId output : graph.node(id).outputs) {
                 if (output == ValueId::none) continue;
-                hash.add(uses.outputs[index(output)]);
-                for (const NodeId reader : uses.readers[index(output)])
-                    readers.push_back(colours[index(reader)]);
+                hash.add(uses.outputs(output));
+                for (const NodeId reader : uses.readers(output)) readers.push_back(colours[index(reader)]);
             }
             std::sort(readers.begin(), readers.end());
             for (const std::uint64_t reader : readers) hash.add(reader);

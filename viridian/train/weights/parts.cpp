@@ -27,7 +27,7 @@ class PartFinder {
     PartFinder(const Graph& graph, const graph::Uses& uses) : graph_(graph), uses_(uses) {}
 
     [[nodiscard]] std::optional<FoundPart> find(ValueId value) const {
-        for (const NodeId id : uses_.readers[index(value)])
+        for (const NodeId id : uses_.readers(value))
             if (auto part = read_by(graph_.node(id), value)) return part;
         return std::nullopt;
     }

@@ -82,7 +82,7 @@ bool apply_split_batch(Editor& editor, NodeId at) {
     for (const NodeId id : inside)
         for (const ValueId output : editor.node(id).outputs) {
             if (output == ValueId::none) continue;
-            const auto& readers = editor.readers(output);
+            const auto readers = editor.readers(output);
             if (!editor.is_output(output) &&
                 std::ranges::all_of(readers, [&](NodeId reader) { return gone.contains(reader); }))
                 continue;
