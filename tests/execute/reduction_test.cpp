@@ -132,31 +132,39 @@ TEST(Resize, EveryModeInEveryLayout) {
 TEST(Deconvolution, StridesPaddingsGroups) {
     Random random(5);
     const auto device = test_device(2);
-    std::size_t fast = 0;
-    for (int i = 0; i < 20; ++i) {
+    std::size_t fast = 0, fast_changing = 0;
+    for (int i = 0; i < 60; ++i) {
+        const bool changing = i % 2 == 1;  // the weights are an input, as in a training step
         const std::int64_t groups = random.chance(0.3) ? 2 : 1;
         const std::int64_t inputs = groups * (random.chance(0.5) ? 16 : random.between(1, 5));
         const std::int64_t filters = random.chance(0.5) ? 16 : random.between(1, 5);
         const std::int64_t kernel = random.between(1, 4);
         Graph graph;
+        const auto parameter = [&](bool input, const char* name, const Dims& dims) {
+            return input ? graph.add_input(name, f32(dims))
+                         : graph.add_constant(name, random_tensor(random, dims));
+        };
         std::vector<ValueId> operands = {
             graph.add_input("x",
                             f32({random.between(1, 2), inputs, random.between(1, 7), random.between(1, 7)})),
-            graph.add_constant("w", random_tensor(random, {inputs, filters, kernel, kernel}))};
-        if (random.chance(0.5))
-            operands.push_back(graph.add_constant("b", random_tensor(random, {groups * filters})));
+            parameter(changing, "w", {inputs, filters, kernel, kernel})};
+        if (random.chance(0.6)) operands.push_back(parameter(random.chance(0.5), "b", {groups * filters}));
         const std::int64_t pad = kernel > 2 && random.chance(0.5) ? 1 : 0;
         const std::int64_t stride = random.between(1, 3);
         ValueId y = graph.add(
             "ConvTranspose", operands,
             {{"group", groups}, {"strides", Dims{stride, stride}}, {"pads", Dims{pad, pad, pad, pad}}});
+        if (random.chance(0.3))
+            y = graph.add("Mul", {y, parameter(false, "scale", {groups * filters, 1, 1})});
         if (random.chance(0.3)) y = graph.add("Relu", {y});
         graph.set_outputs({y});
         const auto kernels = check_region(*device, graph, random, 1e-5);
-        fast +=
-            std::ranges::any_of(kernels, [](const auto& k) { return k.starts_with("dnnl:deconv"); }) ? 1 : 0;
+        const bool is_fast =
+            std::ranges::any_of(kernels, [](const auto& k) { return k.starts_with("dnnl:deconv"); });
+        (changing ? fast_changing : fast) += is_fast ? 1 : 0;
     }
     EXPECT_GE(fast, 10U);
+    EXPECT_GE(fast_changing, 10U);
 }
 
 }  // namespace

@@ -127,6 +127,30 @@ TEST(Gate, SidecarComesBack) {
     EXPECT_EQ(to_json(net.graph, *again), json);
 }
 
+// A fused operator takes what its body takes: 2 · 4 · 8 · 3 of the product, and one for each of its elements.
+TEST(Flop, OfBodiesCount) {
+    const graph::TensorType x{graph::ElementType::f32, graph::shape_of({4, 8})};
+    const auto product_of = [](graph::Graph& g, ValueId input) {
+        const ValueId weights = g.add_constant("w", graph::Tensor(graph::ElementType::f32, {8, 3}));
+        return g.add("Relu", {g.add("MatMul", {input, weights})});
+    };
+    graph::Graph body, g;
+    body.set_outputs({product_of(body, body.add_input("x", x))});
+    ASSERT_TRUE(graph::infer_types(body).ok());
+    graph::Node node;
+    node.op = graph::Operator("FusedProduct", "viridian");
+    node.inputs = {g.add_input("x", x)};
+    node.bodies = {std::make_shared<const graph::Graph>(body)};
+    const graph::NodeId fused = g.add_node(std::move(node), 1);
+    product_of(g, g.inputs()[0]);
+    ASSERT_TRUE(graph::infer_types(g).ok());
+    double apart = 0;
+    for (const graph::NodeId id : g.nodes())
+        if (id != fused) apart += flop(g, make_region(g, graph::uses(g), {id}));
+    EXPECT_EQ(flop(g, make_region(g, graph::uses(g), {fused})), apart);
+    EXPECT_EQ(apart, 2 * 4 * 8 * 3 + 4 * 3);
+}
+
 // Which dropout of the network it is changes no price.
 TEST(Signature, LeavesOutWhatOnlyTellsNodesApart) {
     graph::Graph g;

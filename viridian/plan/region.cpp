@@ -180,22 +180,37 @@ Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t lo
     return regions;
 }
 
-double flop(const graph::Graph& graph, const Region& region) {
-    double sum = 0;
-    for (const graph::NodeId id : region.nodes) {
-        const graph::Node& node = graph.node(id);
-        if (find_operator(node) == nullptr) continue;
-        std::vector<graph::TensorType> inputs, outputs;
-        bool known = true;  // what a node does not read or make has no type
-        const auto add = [&](ValueId v, std::vector<graph::TensorType>& to) {
-            to.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
-            known = known && (v == ValueId::none || to.back().known());
-        };
-        for (const ValueId v : node.inputs) add(v, inputs);
-        for (const ValueId v : node.outputs) add(v, outputs);
-        if (known && node.output(0) != ValueId::none)
-            sum += static_cast<double>(graph::flop({node, inputs, outputs}).value);
+namespace {
+
+// What a node does in one run: what its operator says, or the body of a fused one. How often a loop's body
+// runs is not known before, so that it counts as nothing.
+double flop(const Graph& graph, NodeId id) {
+    const graph::Node& node = graph.node(id);
+    if (!node.bodies.empty()) {
+        const graph::OperatorRow* row = graph::find_operator(node);
+        if (node.bodies.size() != 1 || (row != nullptr && row->operator_class == OperatorClass::control))
+            return 0;
+        double sum = 0;
+        for (const NodeId part : node.bodies[0]->nodes()) sum += flop(*node.bodies[0], part);
+        return sum;
     }
+    if (find_operator(node) == nullptr || node.output(0) == ValueId::none) return 0;
+    std::vector<graph::TensorType> inputs, outputs;
+    bool known = true;  // what a node does not read or make has no type
+    const auto add = [&](ValueId v, std::vector<graph::TensorType>& to) {
+        to.push_back(v == ValueId::none ? graph::TensorType{} : graph.value(v).type);
+        known = known && (v == ValueId::none || to.back().known());
+    };
+    for (const ValueId v : node.inputs) add(v, inputs);
+    for (const ValueId v : node.outputs) add(v, outputs);
+    return known ? static_cast<double>(graph::flop({node, inputs, outputs}).value) : 0;
+}
+
+}  // namespace
+
+double flop(const Graph& graph, const Region& region) {
+    double sum = 0;
+    for (const NodeId id : region.nodes) sum += flop(graph, id);
     return sum;
 }
 

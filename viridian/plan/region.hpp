@@ -34,8 +34,9 @@ struct Region {
 // their prices.
 [[nodiscard]] std::string signature(const graph::Graph& graph, const Region& region);
 
-// Returns how many floating-point operations the region's nodes take, as the operators define them; nodes
-// whose shapes are not known count as none. A double, because sums are compared with times, not counted.
+// Returns how many floating-point operations the region's nodes take, as the operators define them, or the
+// bodies of fused ones. Nodes of control flow and those whose shapes are not known count as none. A double,
+// because sums are compared with times, not counted.
 [[nodiscard]] double flop(const graph::Graph& graph, const Region& region);
 
 }  // namespace viridian::plan

@@ -1,9 +1,12 @@
 // Conv with its epilogue: every algorithm and implementation oneDNN offers, in blocked, channels-last and
 // plain layouts.
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
+#include "viridian/execute/cpu/kernels/convolution/dnnl_weights.hpp"
 #include "viridian/execute/cpu/kernels/dnnl_post_ops.hpp"
 #include "viridian/execute/cpu/kernels/precision.hpp"
 
@@ -72,17 +75,6 @@ bool trusted(const ConvolutionShape& shape, std::string_view name, ElementType s
     return true;
 }
 
-// Returns the bytes of the workspace into which each run packs its weights.
-std::int64_t kept_bytes(const ConvolutionShape& shape, ElementType packed, const memory::desc& wanted) {
-    if (shape.constant_weights || weights_of(shape, packed).plain == wanted) return 0;
-    return aligned_bytes(static_cast<std::int64_t>(wanted.get_size()));
-}
-
-// How many of the weights and the bias are constants.
-std::size_t constants_of(const ConvolutionShape& shape) {
-    return (shape.constant_weights ? 1U : 0U) + (shape.bias && shape.constant_bias ? 1U : 0U);
-}
-
 std::string_view name_of(algorithm kind) {
     return kind == algorithm::convolution_winograd ? "winograd" : "direct";
 }
@@ -113,7 +105,7 @@ void each_implementation(const Task& task, const ConvolutionShape& shape,
                 // plain.
                 const auto operations =
                     post_ops(task, steps, shape.result, layout ? *layout : plan::channels_blocked(rank, 16),
-                             sum_in_place, constants_of(shape), precision.result);
+                             sum_in_place, count_constants(task), precision.result);
                 if (!operations) return;
                 const auto source = !layout ? any_descriptor(shape.source, precision.source)
                                             : descriptor(plain_source ? plan::plain(rank) : *layout,
@@ -171,8 +163,8 @@ std::vector<plan::Choice> offers_dnnl_convolution(const Task& task) {
                     choice.outputs[0] = {to, precision.result, {}};
                     set_operand_formats(task, *steps, shape->result, choice.outputs[0], choice);
                     set_memory(operations, implementation.scratchpad_desc(), choice);
-                    choice.workspace +=
-                        Bytes(kept_bytes(*shape, precision.source, implementation.weights_desc()));
+                    choice.workspace += Bytes(packed_weights_bytes(
+                        task, weights_of(*shape, precision.source).plain, implementation.weights_desc()));
                     if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
                     return false;
                 });
@@ -183,39 +175,18 @@ std::vector<plan::Choice> offers_dnnl_convolution(const Task& task) {
 Kernel staged(const Task& task, const ConvolutionShape& shape,
               const convolution_forward::primitive_desc& implementation, const PostOps& operations,
               std::size_t source, ElementType packed) {
-    const graph::Node& node = task.node();
-    const memory::desc plain = weights_of(shape, packed).plain, wanted = implementation.weights_desc();
-    std::vector<Stage> stages;
-    std::vector<Packed> constants;
-    const std::int64_t kept = kept_bytes(shape, packed, wanted);
-    Argument weights{Argument::From::constant, 0, DNNL_ARG_WEIGHTS, wanted};
-    if (shape.constant_weights) {
-        constants.push_back(pack_constant(task, node.inputs[1], plain, wanted));
-    } else {
-        const std::size_t given = *task.input_index(node.inputs[1]);
-        weights = {Argument::From::input, given, DNNL_ARG_WEIGHTS, wanted};
-        if (kept > 0) {
-            weights.from = Argument::From::workspace;
-            weights.index = 0;
-            stages.push_back(reorder_stage(task.context, {Argument::From::input, given, DNNL_ARG_FROM, plain},
-                                           {Argument::From::workspace, 0, DNNL_ARG_TO, wanted}));
-        }
-    }
+    DnnlWeights weights = dnnl_weights(task, weights_of(shape, packed).plain, implementation.weights_desc(),
+                                       shape.bias ? implementation.bias_desc() : memory::desc());
     std::vector<Argument> arguments = {
         {Argument::From::input, source, DNNL_ARG_SRC, implementation.src_desc()},
-        {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()},
-        weights};
-    if (shape.bias) {
-        const auto given = task.input_index(node.inputs[2]);
-        arguments.push_back({given ? Argument::From::input : Argument::From::constant,
-                             given ? *given : constants.size(), DNNL_ARG_BIAS, implementation.bias_desc()});
-        if (!given) constants.push_back(plain_constant(task, node.inputs[2]));
-    }
-    arguments.insert(arguments.end(), operations.arguments.begin(), operations.arguments.end());
-    for (const auto id : operations.constants) constants.push_back(plain_constant(task, id));
-    stages.push_back(
+        {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()}};
+    std::ranges::copy(weights.arguments, std::back_inserter(arguments));
+    std::ranges::copy(operations.arguments, std::back_inserter(arguments));
+    for (const auto id : operations.constants) weights.constants.push_back(plain_constant(task, id));
+    weights.stages.push_back(
         {convolution_forward(implementation), std::move(arguments), implementation.scratchpad_desc()});
-    return staged_kernel(task.context, std::move(stages), std::move(constants), kept);
+    return staged_kernel(task.context, std::move(weights.stages), std::move(weights.constants),
+                         weights.workspace_bytes);
 }
 
 Result<Kernel> prepare_dnnl_convolution(const Task& task, const plan::Choice& choice) {

@@ -1,7 +1,10 @@
 // ConvTranspose with its epilogue, in every implementation and layout oneDNN offers.
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "viridian/execute/cpu/kernel.hpp"
+#include "viridian/execute/cpu/kernels/convolution/dnnl_weights.hpp"
 #include "viridian/execute/cpu/kernels/dnnl_post_ops.hpp"
 #include "viridian/graph/reference/windows.hpp"
 
@@ -30,9 +33,9 @@ std::optional<Deconvolution> deconvolution_of(const Task& task) {
     if (node.op != graph::op::ConvTranspose || !task.all_f32() || !task.input_index(node.input(0)) ||
         node.has("output_shape"))
         return std::nullopt;
-    for (std::size_t i = 1; i < node.inputs.size(); ++i)
-        if (node.inputs[i] != ValueId::none && task.graph.constant(node.inputs[i]) == nullptr)
-            return std::nullopt;
+    // The input lies in the layout of the choice, weights and bias in row-major order.
+    for (const std::size_t other : {1, 2})
+        if (node.input(other) == node.inputs[0]) return std::nullopt;
     Deconvolution shape;
     shape.source = task.dims(node.inputs[0]);
     shape.result = task.dims(node.outputs[0]);
@@ -70,7 +73,7 @@ void each_implementation(const Task& task, const Deconvolution& shape, const std
     for (const Layout& layout : {plan::channels_blocked(rank, 16), plan::channels_blocked(rank, 8),
                                  plan::channels_last(rank), plan::plain(rank)})
         try {
-            const auto operations = post_ops(task, steps, shape.result, layout, false, shape.bias ? 2 : 1);
+            const auto operations = post_ops(task, steps, shape.result, layout, false, count_constants(task));
             if (!operations) return;
             const auto source = descriptor(layout, shape.source, ElementType::f32);
             const auto result = descriptor(layout, shape.result, ElementType::f32);
@@ -95,20 +98,22 @@ std::vector<plan::Choice> offers_dnnl_deconvolution(const Task& task) {
     if (!steps) return {};
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
-    each_implementation(task, *shape, *steps,
-                        [&](const Layout& layout, const auto& implementation, const PostOps& operations) {
-                            const std::string name = implementation.impl_info_str();
-                            if (!worth_offering(name)) return false;
-                            plan::Choice choice =
-                                task.plain_choice(fmt::format("{}:{}", dnnl_deconvolution_family_name, name));
-                            choice.inputs[*task.input_index(task.node().inputs[0])].layout = layout;
-                            choice.outputs[0].layout = layout;
-                            set_operand_formats(task, *steps, shape->result, {layout, ElementType::f32, {}},
-                                                choice);
-                            set_memory(operations, implementation.scratchpad_desc(), choice);
-                            if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
-                            return false;
-                        });
+    each_implementation(
+        task, *shape, *steps,
+        [&](const Layout& layout, const auto& implementation, const PostOps& operations) {
+            const std::string name = implementation.impl_info_str();
+            if (!worth_offering(name)) return false;
+            plan::Choice choice =
+                task.plain_choice(fmt::format("{}:{}", dnnl_deconvolution_family_name, name));
+            choice.inputs[*task.input_index(task.node().inputs[0])].layout = layout;
+            choice.outputs[0].layout = layout;
+            set_operand_formats(task, *steps, shape->result, {layout, ElementType::f32, {}}, choice);
+            set_memory(operations, implementation.scratchpad_desc(), choice);
+            choice.workspace +=
+                Bytes(packed_weights_bytes(task, shape->given, implementation.weights_desc()));
+            if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
+            return false;
+        });
     return choices;
 }
 
@@ -128,19 +133,16 @@ Result<Kernel> prepare_dnnl_deconvolution(const Task& task, const plan::Choice& 
             std::vector<Argument> arguments = {
                 {Argument::From::input, *task.input_index(node.inputs[0]), DNNL_ARG_SRC,
                  implementation.src_desc()},
-                {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()},
-                {Argument::From::constant, 0, DNNL_ARG_WEIGHTS, implementation.weights_desc()}};
-            std::vector<Packed> constants = {
-                pack_constant(task, node.inputs[1], shape->given, implementation.weights_desc())};
-            if (shape->bias) {
-                arguments.push_back({Argument::From::constant, 1, DNNL_ARG_BIAS, implementation.bias_desc()});
-                constants.push_back(plain_constant(task, node.inputs[2]));
-            }
-            arguments.insert(arguments.end(), operations.arguments.begin(), operations.arguments.end());
-            for (const auto id : operations.constants) constants.push_back(plain_constant(task, id));
-            kernel =
-                primitive_kernel(task.context, deconvolution_forward(implementation), std::move(arguments),
-                                 std::move(constants), implementation.scratchpad_desc());
+                {Argument::From::output, 0, DNNL_ARG_DST, implementation.dst_desc()}};
+            DnnlWeights weights = dnnl_weights(task, shape->given, implementation.weights_desc(),
+                                               shape->bias ? implementation.bias_desc() : memory::desc());
+            std::ranges::copy(weights.arguments, std::back_inserter(arguments));
+            std::ranges::copy(operations.arguments, std::back_inserter(arguments));
+            for (const auto id : operations.constants) weights.constants.push_back(plain_constant(task, id));
+            weights.stages.push_back({deconvolution_forward(implementation), std::move(arguments),
+                                      implementation.scratchpad_desc()});
+            kernel = staged_kernel(task.context, std::move(weights.stages), std::move(weights.constants),
+                                   weights.workspace_bytes);
             return true;
         });
     if (!kernel) return unknown_kernel(choice);
