@@ -33,9 +33,10 @@ struct Peak {
 };
 
 // Runs every probe that this processor has on one thread, and on `threads` if they are more, in 15 rounds of
-// at least 5 ms each. Threads stay on physical cores of their own if there are enough. The last cache is not
-// probed if its size is unknown. Errors: no_device (no AVX2), device_failed (the threads do not start),
-// out_of_memory.
+// at least 5 ms each. A probe of arithmetic goes on, for up to 3 s in all, while n threads stay below 0.95 n
+// times the rate of one: a virtual machine's processors may share a core for a while. Threads stay on
+// physical cores of their own if there are enough. The last cache is not probed if its size is unknown.
+// Errors: no_device (no AVX2), device_failed (the threads do not start), out_of_memory.
 [[nodiscard]] Result<std::vector<Peak>> probe_peaks(int threads);
 
 // Returns the peak of `probe` on `threads` threads; none if it was not probed.

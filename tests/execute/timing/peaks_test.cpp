@@ -50,7 +50,10 @@ TEST(Peaks, AreOfEveryProbeOnceForEachCountOfThreads) {
         EXPECT_GT(peak.rounds.minimum, 0);
         EXPECT_LE(peak.rounds.low, peak.rounds.median);
         EXPECT_LE(peak.rounds.high, peak.best);
-        EXPECT_EQ(peak.rounds.count, 15);
+        if (counts_flop(peak.probe) && peak.threads > 1)
+            EXPECT_GE(peak.rounds.count, 15);  // more, if they share a core
+        else
+            EXPECT_EQ(peak.rounds.count, 15);
         EXPECT_EQ(peak.working_set.value > 0, !counts_flop(peak.probe));
         EXPECT_EQ(find_peak(*peaks, peak.probe, peak.threads), &peak);
     }
