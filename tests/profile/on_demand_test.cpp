@@ -127,10 +127,16 @@ TEST(OnDemand, ASurveyMeasuresNothingAndIsEmptyAfterwards) {
     EXPECT_EQ(costs.counts().misses, 0);
     ASSERT_TRUE(costs.source().choices(graph, region).ok());
     EXPECT_EQ(static_cast<std::size_t>(costs.counts().misses), before.missing.size());
+    std::set<std::string> measured;
+    for (const auto& [price, work] : before.missing) {
+        measured.insert(price);
+        EXPECT_GT(work.flop, 0) << price;
+        EXPECT_GT(work.bytes, 0) << price;
+    }
     Survey after;
     ASSERT_TRUE(costs.counting(after).choices(graph, region).ok());
     EXPECT_TRUE(after.missing.empty());
-    EXPECT_EQ(after.known, before.missing);
+    EXPECT_EQ(after.known, measured);
 }
 
 TEST(OnDemand, ConfirmsOnceAndKeepsWhatItFound) {

@@ -247,29 +247,39 @@ Result<cost::Price> OnDemand::conversion(const graph::Dims& dims, const plan::Fo
 
 namespace {
 
-void count(Survey& survey, bool known, const std::string& price, double bytes) {
+void count(Survey& survey, bool known, const std::string& price, const Work& work) {
     if (known)
         survey.known.insert(price);
-    else if (survey.missing.insert(price).second)
-        survey.missing_bytes += bytes;
+    else
+        survey.missing.emplace(price, work);
 }
 
 }  // namespace
 
 cost::PriceSource OnDemand::counting(Survey& survey) {
+    struct Stored {
+        std::vector<plan::Choice> list;
+        std::vector<std::optional<cost::Entry>> entries;
+    };
+    const auto seen = std::make_shared<std::map<std::string, Stored>>();  // by subject
     return {
-        [this, &survey](const graph::Graph& graph,
-                        const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+        [this, &survey, seen](const graph::Graph& graph,
+                              const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
             const std::string subject = plan::signature(graph, region);
-            VIRIDIAN_TRY(std::vector<plan::Choice> all, offered(graph, region, subject));
-            const std::vector<plan::Choice> list = fast(std::move(all));
+            auto found = seen->find(subject);
+            if (found == seen->end()) {
+                VIRIDIAN_TRY(std::vector<plan::Choice> all, offered(graph, region, subject));
+                Stored fresh{fast(std::move(all)), {}};
+                VIRIDIAN_TRY(fresh.entries, stored(subject, fresh.list));
+                found = seen->emplace(subject, std::move(fresh)).first;
+            }
+            const auto& [list, entries] = found->second;
             const Work work = Work::of(graph, region);
-            VIRIDIAN_TRY(const auto entries, stored(subject, list));
             std::vector<cost::PricedChoice> priced;
             for (std::size_t i = 0; i < list.size(); ++i) {
                 const plan::Choice& choice = list[i];
                 const bool known = entries[i] && is_complete(*entries[i]);
-                if (!is_free(choice)) count(survey, known, subject + '\n' + choice.key(), work.bytes);
+                if (!is_free(choice)) count(survey, known, subject + '\n' + choice.key(), work);
                 if (choice.aliasing != plan::Aliasing::overwrite || region.dies[choice.overwritten])
                     priced.push_back({choice, known ? price_of(*entries[i], work, dram(graph, region, choice))
                                                     : cost::Price()});
@@ -283,7 +293,7 @@ cost::PriceSource OnDemand::counting(Survey& survey) {
             VIRIDIAN_TRY(const std::optional<cost::Entry> entry, database_.get(key(subject, "")));
             const bool known = entry && is_complete(*entry);
             const Work work = Work::of(dims, from, to);
-            count(survey, known, subject, work.bytes);
+            count(survey, known, subject, work);
             return known ? price_of(*entry, work, activation_traffic(dims, from, to)) : cost::Price();
         }};
 }

@@ -44,10 +44,8 @@ struct OnDemandCounts {
 // A Survey lists prices that were asked for, each once: those that the database holds, and those that it
 // lacks.
 struct Survey {
-    std::set<std::string> known, missing;
-    // `missing_bytes` is what the kernels of the missing prices read and write in one run each. The time to
-    // measure grows with it.
-    double missing_bytes = 0;
+    std::set<std::string> known;
+    std::map<std::string, Work> missing;  // with the flop and bytes of one run
 };
 
 class OnDemand {

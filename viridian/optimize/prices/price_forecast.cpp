@@ -11,10 +11,20 @@ namespace viridian::optimize {
 namespace {
 
 // What a price takes (fitted to seven of the zoo's networks, within a factor of 2.7: docs/profile.md):
-// buffers are made, filled and moved between the threads again and again. No bound: a busy machine takes
-// longer.
+// buffers are made, filled and moved between the threads again and again. No upper bound: a busy machine
+// takes longer.
 constexpr Seconds least_each{2e-3};
 constexpr double seconds_per_byte = 2.7e-9;
+// A kernel whose runs exceed the budget is run `at_least` times all the same. What a run takes is a rough
+// figure: 100 Gflop/s and 10 GB/s.
+constexpr double run_seconds_per_flop = 1e-11, run_seconds_per_byte = 1e-10;
+
+Seconds expected_of(const profile::Work& work, const execute::TimingProtocol& protocol) {
+    const Seconds each = least_each + Seconds(work.bytes * seconds_per_byte);
+    const Seconds run(work.flop * run_seconds_per_flop + work.bytes * run_seconds_per_byte);
+    const auto runs = static_cast<double>(protocol.at_least + 1);  // the first does not count
+    return std::max(std::min(each, protocol.budget), run * runs);
+}
 
 }  // namespace
 
@@ -29,18 +39,14 @@ Result<PriceForecast> PriceForecast::make(const std::vector<graph::Graph>& graph
                                           const std::vector<profile::OnDemand*>& costs,
                                           const execute::TimingProtocol& protocol) {
     PriceForecast forecast;
-    double missing_bytes = 0;
     for (profile::OnDemand* one : costs) {
         profile::Survey survey;
         VIRIDIAN_TRY(ask_for_all(graphs, one->counting(survey)));
         forecast.known_ += survey.known.size();
         forecast.missing_ += survey.missing.size();
-        missing_bytes += survey.missing_bytes;
+        for (const auto& [price, work] : survey.missing) forecast.expected_ += expected_of(work, protocol);
     }
-    const auto missing = static_cast<double>(forecast.missing());
-    forecast.expected_ =
-        std::min(missing * least_each + Seconds(missing_bytes * seconds_per_byte), missing * protocol.budget);
-    forecast.each_ = missing > 0 ? forecast.expected_ / missing : Seconds(0);
+    if (forecast.missing() > 0) forecast.each_ = forecast.expected_ / static_cast<double>(forecast.missing());
     return forecast;
 }
 
