@@ -59,19 +59,21 @@ Result<std::string> recording_of(const std::vector<graph::Graph>& graphs, optimi
     return recording.to_text();
 }
 
-Result<Answer> profile(const ProfileOptions& options) {
-    if (options.residuals && (options.choices || !options.record.empty()))
+Result<void> check(const ProfileOptions& options) {
+    const bool needs_times = options.choices || !options.record.empty();
+    if (needs_times && (options.residuals || options.dry_run))
         return fail(ErrorCode::invalid_argument, "leave out one of them",
-                    "`{}` needs times, and `--residuals` measures none",
-                    options.choices ? "--choices" : "--record");
-    if (options.residuals) return residuals(options.model.database);
-    if (options.model.model.empty())
+                    "`{}` needs times, and `{}` measures none", options.choices ? "--choices" : "--record",
+                    options.residuals ? "--residuals" : "--dry-run");
+    if (!options.residuals && options.model.model.empty())
         return fail(ErrorCode::invalid_argument, "write `viridian profile MODEL.onnx`",
                     "`profile` needs a model");
-    if (options.dry_run && (options.choices || !options.record.empty()))
-        return fail(ErrorCode::invalid_argument, "leave out one of them",
-                    "`{}` needs times, and `--dry-run` measures none",
-                    options.choices ? "--choices" : "--record");
+    return {};
+}
+
+Result<Answer> profile(const ProfileOptions& options) {
+    VIRIDIAN_TRY(check(options));
+    if (options.residuals) return residuals(options.model.database);
     const auto started = std::chrono::steady_clock::now();
     TerminalListener listener;
     listener.progress("reading the model");
