@@ -83,23 +83,27 @@ TEST(CheckRegions, AWrongKernelIsFoundWhereItIsWrong) {
     EXPECT_EQ((*checks)[1].choice, choice);
 }
 
-// A kernel that is wrong where its input begins with a large number.
-class WrongOfLarge final : public execute::ForwardingDevice {
+// The processor's kernels. After each run `spoil` changes the outputs.
+class SpoiledDevice final : public execute::ForwardingDevice {
   public:
-    using execute::ForwardingDevice::ForwardingDevice;
+    using Spoil =
+        std::function<void(std::span<const graph::Tensor> inputs, std::span<graph::Tensor> outputs)>;
+    SpoiledDevice(std::unique_ptr<execute::Device> right, Spoil spoil)
+        : execute::ForwardingDevice(std::move(right)), spoil_(std::move(spoil)) {}
     Result<std::unique_ptr<execute::Executable>> prepare(const graph::Graph& graph,
                                                          const plan::Plan& plan) override {
         VIRIDIAN_TRY(auto right, execute::ForwardingDevice::prepare(graph, plan));
-        return std::unique_ptr<execute::Executable>(std::make_unique<Sometimes>(std::move(right)));
+        return std::unique_ptr<execute::Executable>(std::make_unique<Spoiled>(std::move(right), spoil_));
     }
 
   private:
-    class Sometimes final : public execute::Executable {
+    class Spoiled final : public execute::Executable {
       public:
-        explicit Sometimes(std::unique_ptr<execute::Executable> right) : right_(std::move(right)) {}
+        Spoiled(std::unique_ptr<execute::Executable> right, Spoil spoil)
+            : right_(std::move(right)), spoil_(std::move(spoil)) {}
         Result<void> run(std::span<const graph::Tensor> inputs, std::span<graph::Tensor> outputs) override {
             VIRIDIAN_TRY(right_->run(inputs, outputs));
-            if (inputs[0].values<float>()[0] > 10) outputs[0].mutable_values<float>()[0] += 100;
+            spoil_(inputs, outputs);
             return {};
         }
         void record(trace::Recorder* recorder) override { right_->record(recorder); }
@@ -107,8 +111,45 @@ class WrongOfLarge final : public execute::ForwardingDevice {
 
       private:
         std::unique_ptr<execute::Executable> right_;
+        Spoil spoil_;
     };
+    Spoil spoil_;
 };
+
+// At a small rate an update changes a weight little, whatever it is. w' = w - 1e-4 g, by 5 % too much.
+TEST(CheckRegions, UpdatesAreComparedByWhatTheyChange) {
+    Random random(3);
+    graph::Graph graph;
+    const auto gradient = graph.add_input("gradient", f32({32}));
+    const auto weight = graph.add_constant("w", random_tensor(random, {32}));
+    graph.make_state(weight, graph::StateRole::parameter);
+    const auto rate = graph.add_constant("rate", graph::Tensor::scalar(1e-4F));
+    const auto change = graph.add("Mul", {gradient, rate});
+    graph.set_after(weight, graph.add("Sub", {weight, change}));
+    graph.set_outputs({change});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const std::vector<std::vector<graph::Tensor>> inputs = {
+        {random_tensor(random, {32}), random_tensor(random, {32})}};
+    for (const float factor : {1.0F, 1.05F}) {
+        SpoiledDevice device(test_device(), [&](const auto& given, const auto& outputs) {
+            if (given.size() != 2) return;  // the product
+            const auto before = given[0].template values<float>();
+            const auto after = outputs[0].template mutable_values<float>();
+            for (std::size_t i = 0; i < after.size(); ++i)
+                after[i] = before[i] + factor * (after[i] - before[i]);
+        });
+        auto assignment = assign(device, graph, single_node_regions(graph),
+                                 [](const plan::Region&, const auto&) { return std::size_t{0}; });
+        ASSERT_TRUE(assignment.ok());
+        const auto plan = plan::make_plan(graph, *std::move(assignment));
+        ASSERT_TRUE(plan.ok());
+        const auto checks = check_regions(device, graph, *plan, inputs);
+        ASSERT_TRUE(checks.ok()) << checks.error().text();
+        ASSERT_EQ(checks->size(), 2U);
+        EXPECT_LE((*checks)[0].error, 1e-6);
+        EXPECT_NEAR((*checks)[1].error, factor - 1, 5e-3);
+    }
+}
 
 // Two products of equal signature: weights of the first are ones, so that the second reads sums.
 TEST(CheckRegions, LooksAtEveryStepAndEverySet) {
@@ -120,7 +161,9 @@ TEST(CheckRegions, LooksAtEveryStepAndEverySet) {
     const auto first = graph.add("MatMul", {x, ones()}, {}, "first");
     graph.set_outputs({graph.add("MatMul", {first, ones()}, {}, "second")});
     ASSERT_TRUE(infer_types(graph).ok());
-    WrongOfLarge device(test_device());
+    SpoiledDevice device(test_device(), [](const auto& given, const auto& outputs) {
+        if (given[0].template values<float>()[0] > 10) outputs[0].template mutable_values<float>()[0] += 100;
+    });
     auto assignment = assign(device, graph, single_node_regions(graph),
                              [](const plan::Region&, const auto&) { return std::size_t{0}; });
     ASSERT_TRUE(assignment.ok());

@@ -8,6 +8,7 @@
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/plan/precision.hpp"
 #include "viridian/prove/proof.hpp"
+#include "viridian/prove/training.hpp"
 
 namespace viridian::prove {
 namespace {
@@ -47,6 +48,17 @@ NodeId copy_input(Graph& alone, std::size_t i) {
     return copy;
 }
 
+// The old value of the state whose new value is `output`, if gradients change that state and the region reads
+// it.
+const Tensor* state_before(const Graph& graph, const plan::Region& region, ValueId output,
+                           const std::map<ValueId, Tensor>& values) {
+    for (const graph::State& state : graph.states())
+        if (state.after == output && changed_by_gradients(state.role) &&
+            std::ranges::count(region.inputs, state.before) > 0)
+            return &values.at(state.before);
+    return nullptr;
+}
+
 Result<double> error_alone(execute::Device& device, const Graph& graph, const plan::Step& step,
                            const std::map<ValueId, Tensor>& values) {
     Graph alone = extract(graph, step.region);
@@ -59,10 +71,15 @@ Result<double> error_alone(execute::Device& device, const Graph& graph, const pl
     VIRIDIAN_TRY(executable->run(given, outputs));
     double error = 0;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const Tensor& expected = values.at(step.region.outputs[i]);
-        error =
-            std::max(error, same_nan_pattern(outputs[i], expected) ? relative_error(outputs[i], expected)
-                                                                   : std::numeric_limits<double>::infinity());
+        const ValueId output = step.region.outputs[i];
+        const Tensor& expected = values.at(output);
+        const Tensor* before = state_before(graph, step.region, output, values);
+        if (before != nullptr && graph::is_floating(expected.type()))
+            error = std::max(error, update_error(outputs[i], expected, *before));
+        else if (same_nan_pattern(outputs[i], expected))
+            error = std::max(error, relative_error(outputs[i], expected));
+        else
+            error = std::numeric_limits<double>::infinity();
     }
     return error;
 }

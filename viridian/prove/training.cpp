@@ -38,9 +38,7 @@ bool is_sgd(const graph::Operator& op) { return op.domain() == "viridian" && op.
 bool trained(const Graph& graph, const State& state) {
     const graph::Value& after = graph.value(state.after);
     if (after.kind != graph::ValueKind::intermediate || !is_floating(after.type.element)) return false;
-    const bool role = state.role == StateRole::parameter || state.role == StateRole::moment ||
-                      state.role == StateRole::accumulator;
-    return role;
+    return changed_by_gradients(state.role);
 }
 
 double stored_roundoff(ElementType type) {
@@ -176,6 +174,26 @@ bool divides_gradients(const Graph& step, const State& state) {
     return std::ranges::any_of(step.states(), [&](const State& other) {
         return other.role == StateRole::moment && other.of == state.before;
     });
+}
+
+bool changed_by_gradients(StateRole role) {
+    return role == StateRole::parameter || role == StateRole::moment || role == StateRole::accumulator;
+}
+
+double update_error(const Tensor& found, const Tensor& expected, const Tensor& before) {
+    if (!comparable(found, expected)) return std::numeric_limits<double>::infinity();
+    double off = 0, changed = 0, size = 0;
+    for (std::int64_t k = 0; k < expected.count(); ++k) {
+        const double x = found.number(k), y = expected.number(k), z = before.number(k);
+        if (agree_without_number(x, y)) continue;
+        off += (x - y) * (x - y);
+        if (std::isfinite(y - z)) changed += (y - z) * (y - z);
+        size += y * y;
+    }
+    const double beyond = std::sqrt(off) - 2 * stored_roundoff(expected.type()) * std::sqrt(size);
+    if (beyond <= 0) return 0;
+    const double error = beyond / std::sqrt(changed);
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
 Result<std::vector<Tensor>> without_gradients(const Graph& step, const std::vector<Tensor>& given) {

@@ -22,6 +22,16 @@ namespace viridian::prove {
 [[nodiscard]] Result<std::vector<graph::Tensor>> without_gradients(const graph::Graph& step,
                                                                    const std::vector<graph::Tensor>& given);
 
+// Returns whether gradients change states of this role: parameters, moments and accumulators.
+[[nodiscard]] bool changed_by_gradients(graph::StateRole role);
+
+// Returns the error of a state's new value `found`, of which `before` is the old one, relative to what the
+// step should change: max(‖found − expected‖ − 2u ‖expected‖, 0) / ‖expected − before‖, where u is the unit
+// roundoff of the type. It is infinite if types, shapes or NaN patterns differ, or if nothing should change
+// and more than rounding differs.
+[[nodiscard]] double update_error(const graph::Tensor& found, const graph::Tensor& expected,
+                                  const graph::Tensor& before);
+
 // A ResultError is how far one result is off.
 struct ResultError {
     double error = 0;               // relative L2; infinite if types, shapes or NaN patterns differ
