@@ -1,4 +1,9 @@
 """The report: the paper's claims one by one with our number and whether it holds, then tables."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from tables import table
 
 
 def percent(value):
@@ -80,17 +85,12 @@ def claims(n):
     ]
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
-
-
 def write(n):
     listed = claims(n)
     words = {True: "holds", False: "does not hold", None: "cannot be told"}
     count = {w: sum(words[h] == w for *_, h in listed) for w in words.values()}
     out = [f"{count['holds']} of {len(listed)} claims hold, {count['does not hold']} do not, {count['cannot be told']} cannot be told "
-           f"here. Energies: {n['meter']}.\n",
+           f"here. Energies: {n['meter']}.",
            table(("figure", "the paper says", "its number", "here", ""), [(*row, words[holds]) for *row, holds in listed])]
     for pass_ in ("forward", "backward"):
         rows = [(prefix, ", ".join(f"{name} {v:.2f} ± {sd:.2f}" for name, (v, sd) in list(shares.items())[:7]))
@@ -101,7 +101,7 @@ def write(n):
                    f"{n['matmul' if key == 'bert' else 'einsum']:.1f} % of the energy):\n\n" +
                    table(("tensor", "J", "W"), [(f"`{t}`", f"{e:.4f} ± {s:.4f}", f"{w:.3f} ± {d:.3f}") for t, (e, s), (w, d) in n[key]]))
     out.append("Figure 3: watts over a step, in 24 equal parts (the first transformer's forward part ends at "
-               f"{n['first'][1]:.1f} % of the time): " + ", ".join(f"{v:.2f}" for v in n["watts"]) + "\n")
+               f"{n['first'][1]:.1f} % of the time): " + ", ".join(f"{v:.2f}" for v in n["watts"]))
     labels = [f"{c} (L={layers}, H={hidden})" for c, (layers, hidden) in zip("ABCDEFGH", n["configurations"])]
     out.append("Figure 9: energy of a run, and mean error difference of energy against H (J per tensor):\n\n" +
                table(("variant", "J", "MED to H", "PCC with H"),
@@ -112,4 +112,4 @@ def write(n):
                table(("", "CPU time", "wall time"),
                      [(arm, *(f"{over[arm, what][0]:+.2f} ± {over[arm, what][1]:.2f} %" for what in ("cpu", "wall")))
                       for arm in ("recorded", "profiled")]))
-    return "\n".join(out)
+    return "\n\n".join(out) + "\n"

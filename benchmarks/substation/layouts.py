@@ -10,8 +10,10 @@ import time
 
 import figures
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/golden"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests/golden")]
 import inputs as onnx  # writes models byte by byte
+from tables import table
 
 TABLE2 = {"forward": (345, 294, 275), "backward": (342, 312, 291)}  # microseconds: apart, queries with keys, all three
 TABLE4 = {"forward": (1.60, 1.90, 131, 1.25), "backward": (2.25, 2.77, 652, 1.86)}  # TF+XLA, PyTorch, cuDNN, theirs; ms
@@ -20,11 +22,6 @@ SOLVERS = ("exact", "shortest-path", "shortest-path-forward", "shortest-path-bac
 NOTE = """alone. The first timings of
 a kernel that is far from the fastest are brief ([profile.md](../../../docs/profile.md)), so the slow ends are less certain."""
 AHEAD = 0.02  # prices are known to about as much
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 class Prices:

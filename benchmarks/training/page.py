@@ -5,8 +5,10 @@ import shlex
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
+BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(BENCHMARKS), str(BENCHMARKS / "peers")]
 from setting import machine, table_of  # noqa: E402
+from tables import table  # noqa: E402, F401 (the scripts use it as page.table)
 
 
 def settings(viridian, versions, more=()):
@@ -16,10 +18,6 @@ def settings(viridian, versions, more=()):
     command = shlex.join(["benchmarks/training/" + pathlib.Path(sys.argv[0]).name, *given])
     return table_of([("date", datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y, %H:%M UTC")), ("machine", machine()),
                      ("command", f"`{command}`"), ("versions", f"{ours}, {versions}"), *more])
-
-
-def table(head, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
 
 
 def write(path, title, *parts):

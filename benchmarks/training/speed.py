@@ -1,12 +1,13 @@
 """Seconds and memory of a training step beside PyTorch: forward, backward and update.
 
-speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eager,compile] [--page FILE.md] [--kept FILE.json]
+speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eager,compile,autotune] [--page FILE.md] [--kept FILE.json]
 (.venv's Python)
 
 Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
 processor of its own, and the first step of a turn does not count (benchmarks/method.md, "How systems are compared"). PyTorch is
-eager or compiled, with attention in parts or *fused* (GPT-2), in f32 and in bf16 by autocast. Memory is the growth of a process's peak after its libraries were loaded: it
-holds weights, gradients, moments, activations and what else a step needs.
+eager, compiled, or compiled with `max-autotune` (*autotune*), with attention in parts or *fused* (GPT-2), in f32 and in bf16 by
+autocast. Memory is the growth of a process's peak after its libraries were loaded: it holds weights, gradients, moments,
+activations and what else a step needs.
 `--kept` adds to the rows of earlier runs; those of the same step are replaced.
 `--prepare` starts PyTorch's modes once and times nothing: compiled code is then in FOLDER for the real run.
 """

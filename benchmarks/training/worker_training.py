@@ -1,7 +1,8 @@
 """worker_training.py STEP.onnx THREADS INPUTS MODE: PyTorch's process of speed.py. It takes training steps of the task of that
 file's name (speed_tasks.py), on the same inputs and of the same architecture, with weights of its own, because PyTorch reads no
-.onnx. MODE: eager or compile, then perhaps .fused for attention as one operator (GPT-2), and .bf16 for autocast. Images are channels last, as PyTorch's guide advises for
-processors, and optimisers are the fused ones.
+.onnx. MODE: eager, compile, or autotune (compiled with `max-autotune`, without graphs of CUDA), then perhaps .fused for attention
+as one operator (GPT-2), and .bf16 for autocast. Images are channels last, as PyTorch's guide advises for processors, and
+optimisers are the fused ones.
 worker_training.py --parameters TASK: prints how many parameters the network has."""
 import contextlib
 import pathlib
@@ -57,8 +58,10 @@ def prepare():
     if x.dim() == 4:
         model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
     optimizer, loss_function = optimizer_of(task, model), loss_of(task)
-    forward = torch.compile(lambda x, labels: loss_function(model(x), labels)) if mode == "compile" else (
-        lambda x, labels: loss_function(model(x), labels))
+    def forward(x, labels):
+        return loss_function(model(x), labels)
+    if mode != "eager":
+        forward = torch.compile(forward, mode={"compile": "default", "autotune": "max-autotune-no-cudagraphs"}[mode])
     low = (lambda: torch.autocast("cpu", torch.bfloat16)) if "bf16" in more else contextlib.nullcontext
 
     def run():
