@@ -10,8 +10,8 @@ namespace viridian::prove {
 struct RegionCheck {
     std::string node;  // the last node of the region with the largest error
     std::string kernel;
-    // Error of the worst output: update_error() of a state's new value if the region reads the old one,
-    // relative L2 otherwise; infinite if NaN patterns differ.
+    // Error of the worst output: update_error() of a new parameter, moment or accumulator if the region
+    // reads the old one, relative L2 otherwise; infinite if NaN patterns differ.
     double error = 0;
     bool rounds = false;    // a port is stored in bf16
     std::string signature;  // plan::signature of the region
