@@ -178,16 +178,25 @@ TEST_F(Run, SaysWhatToDoWithShapesThatDependOnDataAndWithoutOutputs) {
     EXPECT_EQ(run({"run", at("data.onnx"), "--device", "reference"}).code, 0);
 }
 
-TEST_F(Run, AProcessorWithoutBf16IsTheMachinesError) {
-    const std::string command =
-        fmt::format("ONEDNN_MAX_CPU_ISA=AVX2 '{}' run '{}' --batch 1 --allow bf16 2>&1",
-                    tests::command_line().string(), at("model.onnx"));
+TEST_F(Run, AProcessorThatDoesNotMultiplyInBf16StoresInIt) {
+    graph::Graph graph;
+    const graph::TensorType type{graph::ElementType::f32, graph::shape_of({64, 64})};
+    const auto x = graph.add_input("x", type);
+    graph.set_outputs({graph.add("MatMul", {x, graph.add_input("y", type)})});
+    ASSERT_TRUE(onnx::save(graph, at("product.onnx")).ok());
+    const std::string command = fmt::format(
+        "ONEDNN_MAX_CPU_ISA=AVX2 '{}' profile '{}' --allow bf16 --db '{}' --choices --record '{}' 2>&1",
+        tests::command_line().string(), at("product.onnx"), at("cost.db"), at("prices.json"));
     FILE* pipe = ::popen(command.c_str(), "r");
     ASSERT_NE(pipe, nullptr);
-    std::string said(4096, '\0');
+    std::string said(65536, '\0');
     said.resize(std::fread(said.data(), 1, said.size(), pipe));
-    EXPECT_EQ(WEXITSTATUS(::pclose(pipe)), 2) << said;
-    EXPECT_NE(said.find("no bf16 instructions"), std::string::npos) << said;
+    EXPECT_EQ(WEXITSTATUS(::pclose(pipe)), 0) << said;
+    const auto prices = read_file(at("prices.json"));
+    ASSERT_TRUE(prices.ok()) << prices.error().text();
+    EXPECT_THAT(*prices, testing::HasSubstr("bf16"));
+    EXPECT_THAT(*prices, testing::HasSubstr("simd:contract"));
+    EXPECT_THAT(*prices, testing::Not(testing::HasSubstr("simd:contract:bf16")));
 }
 
 // A harness reads how much memory the process had before it read the model, asks for turns, and finds the

@@ -15,10 +15,7 @@ constexpr double rounded_twice = 4e-3;  // a residual that a kernel rounds befor
 
 class Bf16 : public testing::Test {
   protected:
-    void SetUp() override {
-        device_ = bf16_device(2);
-        if (device_ == nullptr) GTEST_SKIP() << "this processor has no bf16 instructions";
-    }
+    void SetUp() override { device_ = bf16_device(2); }
     std::vector<std::string> check(const Graph& graph, double tolerance = rounded) {
         const auto kernels = check_region(*device_, graph, random_, exact, tolerance);
         tried_.insert(tried_.end(), kernels.begin(), kernels.end());
@@ -32,7 +29,15 @@ class Bf16 : public testing::Test {
     std::vector<std::string> tried_;
 };
 
-TEST_F(Bf16, Convolutions) {
+class Bf16Products : public Bf16 {
+  protected:
+    void SetUp() override {
+        if (!multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
+        Bf16::SetUp();
+    }
+};
+
+TEST_F(Bf16Products, Convolutions) {
     for (int i = 0; i < 12; ++i) {
         const std::int64_t kernel = random_.chance(0.5) ? 1 : 3;
         const bool depthwise = i % 4 == 3;
@@ -58,7 +63,7 @@ TEST_F(Bf16, Convolutions) {
 }
 
 // Kernels beyond every border, with strides and holes, on channels that fill no vector.
-TEST_F(Bf16, DepthwiseConvolutions) {
+TEST_F(Bf16Products, DepthwiseConvolutions) {
     for (int i = 0; i < 60; ++i) {
         const std::int64_t channels[] = {3, 8, 16, 24, 32, 40, 96, 144};
         const std::int64_t c = channels[random_.between(0, 7)], side = i % 3 == 0 ? 5 : 3;
@@ -92,7 +97,7 @@ TEST_F(Bf16, DepthwiseConvolutions) {
 }
 
 // Pixels between windows are skipped, or a window lies in the padding alone.
-TEST_F(Bf16, WindowsApartAndInThePadding) {
+TEST_F(Bf16Products, WindowsApartAndInThePadding) {
     for (const auto& [kernel, strides, pads] :
          std::vector<std::tuple<Dims, Dims, Dims>>{{{1, 7}, {2, 2}, {0, 7, 0, 4}},
                                                    {{1, 7}, {3, 2}, {0, 0, 0, 0}},
@@ -112,7 +117,7 @@ TEST_F(Bf16, WindowsApartAndInThePadding) {
 
 // oneDNN's kernels on products read channels in pairs, and with them a number that lies behind the last
 // pixel.
-TEST_F(Bf16, OddNumbersOfChannelsAreNotReadInPairs) {
+TEST_F(Bf16Products, OddNumbersOfChannelsAreNotReadInPairs) {
     for (const std::int64_t kernel : {1, 3}) {
         Graph graph;
         graph.set_outputs({graph.add("Conv", {graph.add_input("x", f32({1, 33, 17, 17})),
@@ -122,7 +127,7 @@ TEST_F(Bf16, OddNumbersOfChannelsAreNotReadInPairs) {
 }
 
 // Squares and lines, of images no tile fits, several at once, with residuals and chains.
-TEST_F(Bf16, Winograd) {
+TEST_F(Bf16Products, Winograd) {
     for (const Dims& kernel : {Dims{3, 3}, Dims{1, 3}, Dims{5, 1}, Dims{1, 7}, Dims{7, 1}})
         for (int i = 0; i < 6; ++i) {
             const bool padded = random_.chance(0.7), chained = i == 4;
@@ -149,7 +154,7 @@ TEST_F(Bf16, Winograd) {
         }
 }
 
-TEST_F(Bf16, Products) {
+TEST_F(Bf16Products, Products) {
     for (int i = 0; i < 12; ++i) {
         const auto m = random_.between(1, i < 6 ? 20 : 300), k = random_.between(1, 70),
                    n = random_.between(1, i < 6 ? 70 : 300);
@@ -206,6 +211,36 @@ TEST_F(Bf16, RowsReadBf16AndComputeInF32) {
     graph.set_outputs(
         {graph.add("Softmax", {graph.add_input("x", f32({2, 32, 5, 5}))}, {{"axis", std::int64_t{1}}})});
     check(graph);
+}
+
+// Regions of one node (Where, Sub, Sum); operands that broadcast stay in f32.
+TEST_F(Bf16, ElementwiseNodes) {
+    for (int i = 0; i < 16; ++i) {
+        const Dims dims = i % 2 == 0 ? Dims{2, 5, 77} : Dims{3, random_.between(1, 2500)};
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32(dims));
+        const ValueId row = graph.add_input("row", f32({dims.back()}));
+        const ValueId flags = graph.add_input("flags", {graph::ElementType::boolean, graph::shape_of(dims)});
+        const auto node = [&] {
+            if (i % 4 == 0) return graph.add("Where", {flags, x, graph.add_input("other", f32(dims))});
+            if (i % 4 == 1) return graph.add("Where", {flags, x, constant(graph, {})});
+            if (i % 4 == 2) return graph.add("Sub", {row, x});
+            return graph.add("Sum", {x, row, graph.add_input("other", f32(dims))});
+        };
+        graph.set_outputs({node()});
+        EXPECT_THAT(check(graph), testing::Contains("simd:typed")) << i;
+    }
+}
+
+TEST_F(Bf16, ReductionsReadBf16) {
+    for (const Dims& axes : {Dims{0, 1}, Dims{1, 2}, Dims{2}, Dims{1}, Dims{}})
+        for (const char* op : {"ReduceSum", "ReduceMax", "ReduceMean"}) {
+            Graph graph;
+            const ValueId of = graph.add_constant(
+                "axes", graph::Tensor::i64({static_cast<std::int64_t>(axes.size())}, axes));
+            graph.set_outputs({graph.add(op, {graph.add_input("x", f32({3, 7, 530})), of})});
+            EXPECT_THAT(check(graph), testing::ElementsAre("simd:reduce")) << op;
+        }
 }
 
 TEST_F(Bf16, Movement) {

@@ -8,8 +8,10 @@
 #include "tests/support/fixed_prices.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/execute/cpu/device.hpp"
+#include "viridian/gradient/step.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/prove/inputs.hpp"
+#include "viridian/zoo/zoo.hpp"
 
 namespace viridian::optimize {
 namespace {
@@ -138,8 +140,7 @@ Trial prove_within(double max_error) {
 class ErrorBudget : public testing::Test {
   protected:
     void SetUp() override {
-        if (!execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}}).ok())
-            GTEST_SKIP() << "this processor has no bf16 instructions";
+        if (!execute::multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
     }
 };
 
@@ -163,6 +164,67 @@ TEST_F(ErrorBudget, IsTheSameEveryTime) {
     const Trial first = prove_within(0.02), second = prove_within(0.02);
     EXPECT_EQ(first.forbidden, second.forbidden);
     EXPECT_EQ(first.error, second.error);
+}
+
+// A step of training, whose activations and gradients are stored in bf16 and whose states stay in f32. It
+// needs no processor that multiplies in bf16.
+TEST(TrainingInBf16, IsWithinTheErrorBudget) {
+    auto real = execute::make_cpu_device({.threads = 2, .pin = false, .allowances = {.bf16 = true}});
+    ASSERT_TRUE(real.ok());
+    FixedPrices device(*std::move(real));
+    const auto layer =
+        zoo::build("encoder_layer", {.batch = 2, .training = true, .sequence = 96, .hidden = 128});
+    ASSERT_TRUE(layer.ok()) << layer.error().text();
+    gradient::StepOptions options;
+    options.loss.kind = gradient::LossKind::mean_squared_error;
+    const auto step = gradient::training_step(*layer, options);
+    ASSERT_TRUE(step.ok()) << step.error().text();
+    const auto proven = proven_on(device, step->graph, "f32,bf16");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    EXPECT_TRUE(proven->proof.passed());
+    std::size_t products = 0;
+    for (const auto& assigned : proven->planned.plan.assignment.regions) {
+        const plan::Choice& choice = assigned.choice;
+        const auto is_bf16 = [](const plan::Format& f) { return f.element == graph::ElementType::bf16; };
+        products +=
+            choice.kernel.starts_with("simd:contract") && std::ranges::count_if(choice.inputs, is_bf16) >= 2;
+    }
+    EXPECT_GE(products, 12U) << "of 8 products of the layer and 16 of its gradients";
+    for (const auto& output : proven->proof.outputs) EXPECT_LE(output.error, output.allowed) << output.name;
+}
+
+// An accumulator of gradients in bf16 would stop growing after some batches.
+TEST(TrainingInBf16, LeavesTheValuesOfStatesInF32) {
+    auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}});
+    ASSERT_TRUE(real.ok());
+    FixedPrices device(*std::move(real));
+    Graph graph;
+    const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({64, 64})});
+    const ValueId sum =
+        graph.add_state("sum", Tensor(graph::ElementType::f32, {64, 64}), graph::StateRole::accumulator);
+    const ValueId gradient = graph.add("Relu", {x});
+    graph.set_outputs({graph.add("Mul", {gradient, sum})});
+    graph.set_after(sum, graph.add("Add", {sum, gradient}));
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto proven = proven_on(device, graph, "f32,bf16");
+    ASSERT_TRUE(proven.ok()) << proven.error().text();
+    const Graph& planned = proven->planned.graph;
+    const graph::State& state = planned.states()[0];
+    bool any = false;
+    for (const plan::AssignedRegion& assigned : proven->planned.plan.assignment.regions) {
+        const plan::Region& region = assigned.region;
+        const plan::Choice& choice = assigned.choice;
+        any = any || plan::rounds(planned, region, choice);
+        const auto after = std::ranges::find(region.outputs, state.after);
+        if (after == region.outputs.end()) continue;
+        EXPECT_EQ(choice.outputs[static_cast<std::size_t>(after - region.outputs.begin())].element,
+                  graph::ElementType::f32);
+        const auto before = std::ranges::find(region.inputs, state.before);
+        ASSERT_NE(before, region.inputs.end());
+        EXPECT_EQ(choice.inputs[static_cast<std::size_t>(before - region.inputs.begin())].element,
+                  graph::ElementType::f32);
+    }
+    EXPECT_TRUE(any) << "other values are stored in bf16";
 }
 
 std::unique_ptr<execute::Device> exact_device() {

@@ -116,10 +116,10 @@ class Computes final : public execute::Executable {
     std::vector<Tensor> states_;
 };
 
-bool passes(const Graph& original, const Graph& other, const std::vector<Tensor>& given) {
+bool passes(const Graph& original, const Graph& other, const std::vector<Tensor>& given,
+            const AllowedError& allowed = {.error = 1e-4, .because = "f32"}) {
     Computes executable(other);
-    const auto proof =
-        prove(original, {given}, {values(original, given)}, executable, {.error = 1e-4, .because = "f32"});
+    const auto proof = prove(original, {given}, {values(original, given)}, executable, allowed);
     EXPECT_TRUE(proof.ok()) << proof.error().text();
     return proof.ok() && proof->passed();
 }
@@ -133,6 +133,20 @@ TEST(TrainingProof, AGradientThatIsWrongByOnePercentIsRefused) {
         for (const char* name : {"a", "c"}) {
             EXPECT_FALSE(passes(step, with_gradient_times(step, name, 1.01F), *given)) << one.name << name;
             EXPECT_TRUE(passes(step, with_gradient_times(step, name, 1.000001F), *given)) << one.name << name;
+        }
+    }
+}
+
+TEST(TrainingProof, AGradientInBf16MayBeOffByItsOwnAllowance) {
+    const AllowedError allowed = {.error = 0.02, .because = "bf16", .of_gradients = 0.0447};
+    for (const Case& one : cases()) {
+        const Graph step = step_of(one);
+        const auto given = seeded_inputs(step, 3);
+        ASSERT_TRUE(given.ok());
+        for (const char* name : {"a", "c"}) {
+            EXPECT_TRUE(passes(step, with_gradient_times(step, name, 1.02F), *given, allowed)) << one.name;
+            EXPECT_FALSE(passes(step, with_gradient_times(step, name, 1.06F), *given, allowed)) << one.name;
+            EXPECT_FALSE(passes(step, with_gradient_times(step, name, -1.0F), *given, allowed)) << one.name;
         }
     }
 }

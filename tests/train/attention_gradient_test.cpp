@@ -10,6 +10,7 @@
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/operators/training/attention_grad.hpp"
+#include "viridian/plan/precision.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 
 namespace viridian::train {
@@ -102,6 +103,19 @@ bool has_node(const Graph& graph, graph::KnownOperator op) {
     return std::ranges::any_of(graph.nodes(), [&](graph::NodeId id) { return graph.node(id).op == op; });
 }
 
+// Picks the choices that store in bf16 in turn, where there are any, and elsewhere the first.
+execute::Pick in_bf16(const Graph& graph, std::size_t round, int& picked) {
+    return [&graph, &picked, round](const plan::Region& region, const std::vector<plan::Choice>& choices) {
+        std::vector<std::size_t> rounding;
+        for (std::size_t c = 0; c < choices.size(); ++c)
+            if (plan::rounds(graph, region, choices[c])) rounding.push_back(c);
+        const bool is_gradient = graph.node(region.nodes[0]).op == op::AttentionGrad;
+        if (rounding.empty() || !is_gradient) return std::size_t{0};
+        ++picked;
+        return rounding[round % rounding.size()];
+    };
+}
+
 // The kernels that computed the gradient, in every order of memory that it is offered in.
 std::set<std::string> check(execute::Device& device, const Form& form, Random& random) {
     const Graph given = step(form);
@@ -126,6 +140,37 @@ std::set<std::string> check(execute::Device& device, const Form& form, Random& r
             EXPECT_LE(relative_distance(run->outputs[i], (*expected)[i]), 2e-5) << "output " << i;
     }
     return kernels;
+}
+
+TEST(AttentionGradient, InBf16) {
+    Random random(5);
+    auto device = execute::make_cpu_device({.threads = 2, .pin = false, .allowances = {.bf16 = true}});
+    ASSERT_TRUE(device.ok());
+    for (int i = 0; i < 8; ++i) {
+        Form form{random.between(1, 2),  random.between(1, 3),  random.between(2, 130),
+                  random.between(2, 90), random.between(2, 70), random.between(2, 70)};
+        form.dropped = random.chance(0.5), form.by_position = random.chance(0.5);
+        form.shared_keys = random.chance(0.3);
+        const Graph given = step(form);
+        Graph graph = given;
+        ASSERT_TRUE(rewrite::simplify(graph).ok());
+        std::vector<Tensor> inputs = inputs_of(given, random);
+        for (Tensor& input : inputs)
+            for (float& x : input.mutable_values<float>()) x = graph::from_bfloat16(graph::to_bfloat16(x));
+        const auto expected = graph::evaluate(given, inputs);
+        ASSERT_TRUE(expected.ok());
+        for (std::size_t round = 0; round < 9; ++round) {
+            int picked = 0;
+            const auto run = execute::run_greedily(**device, graph, inputs, in_bf16(graph, round, picked));
+            ASSERT_TRUE(run.ok()) << run.error().text();
+            EXPECT_EQ(picked, 1) << "it is offered in bf16";
+            EXPECT_THAT(run->kernels, testing::Contains(std::pair<std::string, std::string>(
+                                          "AttentionGrad", "simd:attention_gradient")));
+            for (std::size_t o = 0; o < expected->size(); ++o)
+                EXPECT_LE(relative_distance(run->outputs[o], (*expected)[o]), 3e-3)
+                    << "form " << i << " round " << round << " output " << o;
+        }
+    }
 }
 
 TEST(AttentionGradient, OfRandomForms) {

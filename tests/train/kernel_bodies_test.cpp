@@ -64,6 +64,33 @@ TEST(KernelsOfBodies, PartsRunOnTheThreadsOfTheWhole) {
     for (const int threads : {1, 2}) expect_reference(called.graph, inputs, "composed", 1e-5, threads);
 }
 
+// Operands, results or both are in bf16; the smaller tensor runs on one thread, the larger on two.
+TEST(KernelsOfBodies, ProgramsStoreInBf16) {
+    Random random(3);
+    const auto device = execute::bf16_device(2);
+    for (const Dims& dims : {Dims{5, 400}, Dims{41, 400}}) {
+        const Called called({f32(dims), f32(dims)}, gradient::op::GeluGrad, {},
+                            [](Builder&, const Terms& in) -> Terms { return {in[0] * in[1] - in[0]}; });
+        EXPECT_THAT(execute::check_region(*device, called.graph, random, 1e-6, 2.5e-3),
+                    testing::ElementsAre("simd:program", "simd:program", "simd:program"));
+    }
+}
+
+// Both operands are the same tensor; its rows are widened once for each operand.
+TEST(KernelsOfBodies, RowsOfOneTensorTwiceInBf16) {
+    Random random(4);
+    Graph graph;
+    Builder b(graph);
+    const Term y = b.value(graph.add_input("y", f32({40, 300})));
+    const auto meaning = [](Builder&, const Terms& in) -> Terms {
+        return {in[1] * (in[0] - sum(in[0] * in[1], {1}))};
+    };
+    graph.set_outputs({b.call(gradient::op::SoftmaxGrad, {y, y}, {}, meaning)[0].id});
+    const auto kernels =
+        execute::check_region(*execute::bf16_device(2), graph, random, 1e-5, 2.5e-3, "simd:rownorm");
+    EXPECT_EQ(kernels.size(), 3U);
+}
+
 // Scratch that has three names is free only when all are read.
 TEST(KernelsOfBodies, ChainsOfNamesKeepTheirScratch) {
     Random random(2);

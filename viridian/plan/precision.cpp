@@ -11,6 +11,10 @@ using graph::Node;
 using graph::NodeId;
 using graph::ValueId;
 
+bool rounded(const Graph& graph, ValueId value, const Format& format) {
+    return format.element == ElementType::bf16 && graph.value(value).type.element != ElementType::bf16;
+}
+
 bool spreads(Safety safety) { return safety == Safety::infer || safety == Safety::clear; }
 
 }  // namespace
@@ -57,20 +61,31 @@ bool rounds(const Graph& graph, const Assignment& assignment) {
     });
 }
 
+bool rounds_state(const Graph& graph, const Region& region, const Choice& choice) {
+    if (!rounds(graph, region, choice)) return false;
+    const auto port_of = [](const std::vector<ValueId>& ports, ValueId value) {
+        return static_cast<std::size_t>(std::ranges::find(ports, value) - ports.begin());
+    };
+    return std::ranges::any_of(graph.states(), [&](const graph::State& state) {
+        const std::size_t after = port_of(region.outputs, state.after);
+        if (after == region.outputs.size()) return false;
+        const std::size_t before = port_of(region.inputs, state.before);
+        return rounded(graph, state.after, choice.outputs[after]) ||
+               (before < region.inputs.size() && rounded(graph, state.before, choice.inputs[before]));
+    });
+}
+
 bool rounds_at(const Graph& graph, const Region& region, const Choice& choice,
                const std::function<bool(NodeId)>& must_not) {
-    const auto rounded = [&](ValueId value, const Format& format) {
-        return format.element == ElementType::bf16 && graph.value(value).type.element != ElementType::bf16;
-    };
     for (std::size_t i = 0; i < region.inputs.size() && i < choice.inputs.size(); ++i) {
-        if (!rounded(region.inputs[i], choice.inputs[i])) continue;
+        if (!rounded(graph, region.inputs[i], choice.inputs[i])) continue;
         for (const NodeId id : region.nodes)
             if (std::ranges::find(graph.node(id).inputs, region.inputs[i]) != graph.node(id).inputs.end() &&
                 must_not(id))
                 return true;
     }
     for (std::size_t i = 0; i < region.outputs.size() && i < choice.outputs.size(); ++i)
-        if (rounded(region.outputs[i], choice.outputs[i]) &&
+        if (rounded(graph, region.outputs[i], choice.outputs[i]) &&
             must_not(graph.value(region.outputs[i]).producer))
             return true;
     return false;

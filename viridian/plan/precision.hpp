@@ -31,10 +31,14 @@ using Safety = graph::NumericSafety;
 [[nodiscard]] bool rounds_at(const graph::Graph& graph, const Region& region, const Choice& choice,
                              const std::vector<bool>& f32_nodes);
 
-// Returns whether `choice` rounds any input or output of `region` in that sense.
+// Returns whether `choice` rounds the new value of a state, or the old value of a state in the region that
+// writes its new one. A region that only reads a state may read it rounded.
+[[nodiscard]] bool rounds_state(const graph::Graph& graph, const Region& region, const Choice& choice);
+
+// Returns whether `choice` rounds any input or output of `region` in the sense of rounds_at().
 [[nodiscard]] bool rounds(const graph::Graph& graph, const Region& region, const Choice& choice);
 
-// Returns whether the choice of any region of `assignment` rounds in that sense.
+// Returns whether the choice of any region of `assignment` rounds in the sense of rounds_at().
 [[nodiscard]] bool rounds(const graph::Graph& graph, const Assignment& assignment);
 
 }  // namespace viridian::plan

@@ -13,6 +13,7 @@ using graph::Graph;
 using graph::ValueId;
 
 constexpr double of_rounding_plans = 2e-2;
+constexpr double of_rounded_gradients = 0.0447;  // √(1 − 0.999²)
 
 double unit_roundoff(ElementType type) {
     if (type == ElementType::f16) return 0x1p-11;
@@ -68,8 +69,8 @@ Roundings own_roundings(const Graph& graph) {
 AllowedError allowed_error(const Graph& original, const Graph& graph, const plan::Plan& plan,
                            std::optional<double> budget) {
     if (plan::rounds(graph, plan.assignment)) {
-        if (budget) return {*budget, "--max-error"};
-        return {of_rounding_plans, "the plan rounds to bf16"};
+        if (budget) return {*budget, "--max-error", budget};
+        return {of_rounding_plans, "the plan rounds to bf16", of_rounded_gradients};
     }
     AllowedError allowed = {1e-4, "f32"};
     if (uses_winograd(plan)) allowed = {1e-3, "Winograd"};

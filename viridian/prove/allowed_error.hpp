@@ -11,11 +11,17 @@ namespace viridian::prove {
 struct AllowedError {
     double error = 0;  // relative L2 per output
     std::string because;
+    // For states of a training step that gradients change, relative to what the gradients add to them
+    // (training.hpp); absent: `error`.
+    std::optional<double> of_gradients = {};
+    [[nodiscard]] double gradients() const { return of_gradients.value_or(error); }
 };
 
 // Returns 1e-4 for a plan in f32, 1e-3 if it has a Winograd kernel, and 2e-2 if it rounds more than its
-// graph. An original that is in f16 or bf16 itself is allowed what its own roundings explain. A `budget` of
-// the user's replaces the error of a plan that rounds; any other plan's only if it is smaller.
+// graph. What gradients add to states may then have an error of 0.0447, which leaves a cosine of at least
+// √(1 − 0.0447²) = 0.999 between the two. An original that is in f16 or bf16 itself is allowed what its own
+// roundings explain. A user's `budget` replaces both errors of a plan that rounds, and the error of any other
+// plan only if it is smaller.
 [[nodiscard]] AllowedError allowed_error(const graph::Graph& original, const graph::Graph& graph,
                                          const plan::Plan& plan, std::optional<double> budget = std::nullopt);
 

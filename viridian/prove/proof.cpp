@@ -145,13 +145,16 @@ Result<Proof> prove(const Graph& original, const std::vector<std::vector<Tensor>
     }
     for (std::size_t set = 0; set < inputs.size(); ++set) {
         VIRIDIAN_TRY(const std::vector<Tensor> outputs, run_like(executable, inputs[set], expected[set]));
-        VIRIDIAN_TRY(const std::vector<ResultError> errors,
-                     result_errors(original, inputs[set], expected[set], outputs));
+        VIRIDIAN_TRY(
+            const std::vector<ResultError> errors,
+            result_errors(original, inputs[set], expected[set], outputs, allowed.of_gradients.value_or(0)));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             OutputAgreement& agreement = proof.outputs[i];
             agreement.error = std::max(agreement.error, errors[i].error);
-            if (errors[i].of_the_gradients && !raised[i])
+            if (errors[i].of_the_gradients && !raised[i]) {
+                agreement.allowed = allowed.gradients();
                 agreement.because = allowed.because + std::string(gradients_words);
+            }
             if (!same_nan_pattern(outputs[i], expected[set][i])) agreement.same_nan = false;
             if (i < original.outputs().size()) compare_best(outputs[i], expected[set][i], agreement);
             compare_elements(outputs[i], expected[set][i], agreement);

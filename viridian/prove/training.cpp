@@ -80,8 +80,8 @@ ResultError plain_error(const Tensor& found, const Tensor& expected) {
 // Judges the states that gradients change. `expected` and `found` hold new states only.
 class StateJudge {
   public:
-    StateJudge(const Graph& graph, std::span<const Tensor> expected, std::vector<Tensor> base)
-        : graph_(graph), expected_(expected), base_(std::move(base)) {
+    StateJudge(const Graph& graph, std::span<const Tensor> expected, std::vector<Tensor> base, double allowed)
+        : graph_(graph), expected_(expected), base_(std::move(base)), allowed_(allowed) {
         std::map<std::string, double> squares;
         std::map<std::string, double> counts;
         for (std::size_t i = 0; i < base_.size(); ++i) {
@@ -107,7 +107,7 @@ class StateJudge {
         const std::optional<std::size_t> moment = first_moment(i);
         const auto largest = largest_.find(kind(i));
         const double most = largest == largest_.end() ? 0 : 2 * largest->second;
-        const double least_moment = moment ? negligible * typical_.at(kind(*moment)) : 0;
+        const double least_moment = moment ? least_of(*moment) : 0;
         double off = 0, added = 0, size = 0, elements = 0;
         for (std::int64_t k = 0; k < expected.count(); ++k) {
             if (agree_without_number(found.number(k), expected.number(k))) continue;
@@ -153,6 +153,19 @@ class StateJudge {
         return std::nullopt;
     }
 
+    // Returns the smallest addition to a moment that still tells the sign of the gradient: a hundredth of the
+    // typical one or, if that is larger, min(10 · allowed_, 1/2) of the root mean square in this moment.
+    [[nodiscard]] double least_of(std::size_t moment) const {
+        const double least = negligible * typical_.at(kind(moment));
+        const double part = std::min(10 * allowed_, 0.5);
+        if (part <= negligible) return least;
+        double squares = 0;
+        for (std::int64_t k = 0; k < expected_[moment].count(); ++k)
+            if (const double added = added_to(moment, k); std::isfinite(added)) squares += added * added;
+        const auto count = static_cast<double>(std::max<std::int64_t>(expected_[moment].count(), 1));
+        return std::max(least, part * std::sqrt(squares / count));
+    }
+
     // What gradients should add to an element of a state.
     [[nodiscard]] double added_to(std::size_t state, std::int64_t element) const {
         return expected_[state].number(element) - base_[state].number(element);
@@ -161,6 +174,7 @@ class StateJudge {
     const Graph& graph_;
     std::span<const Tensor> expected_;
     std::vector<Tensor> base_;
+    double allowed_;
     // By kind of state, what gradients add to an element: the root of the mean square, and the largest size.
     std::map<std::string, double> typical_, largest_;
 };
@@ -232,13 +246,13 @@ Result<std::vector<Tensor>> without_gradients(const Graph& step, const std::vect
 
 Result<std::vector<ResultError>> result_errors(const Graph& original, const std::vector<Tensor>& given,
                                                const std::vector<Tensor>& expected,
-                                               const std::vector<Tensor>& found) {
+                                               const std::vector<Tensor>& found, double allowed) {
     const std::size_t outputs = original.outputs().size(), states = original.states().size();
     std::vector<ResultError> errors;
     for (std::size_t i = 0; i < outputs; ++i) errors.push_back(plain_error(found[i], expected[i]));
     if (states == 0) return errors;
     VIRIDIAN_TRY(std::vector<Tensor> base, without_gradients(original, given));
-    const StateJudge judge(original, std::span(expected).subspan(outputs), std::move(base));
+    const StateJudge judge(original, std::span(expected).subspan(outputs), std::move(base), allowed);
     for (std::size_t i = 0; i < states; ++i)
         errors.push_back(judge.changes(i) ? judge.error(i, found[outputs + i])
                                           : plain_error(found[outputs + i], expected[outputs + i]));

@@ -48,11 +48,13 @@ struct ResultError {
 // that is zero but for rounding, as that of a bias before a normalisation, is noise on both sides. A weight
 // whose optimiser keeps moments is compared in the elements whose moment is at least a hundredth of the
 // typical one, because Adam and its like divide the gradient by its size; in the others it may differ by
-// twice the largest addition to a weight, which is what a change of sign makes of it. Errors: those of
-// without_gradients().
+// twice the largest addition to a weight, which is what a change of sign makes of it. If the error `allowed`
+// to gradients exceeds 0.001, the moment must also be at least min(10 · `allowed`, 1/2) of the root mean
+// square of what gradients add to this weight's moment. Errors: those of without_gradients().
 [[nodiscard]] Result<std::vector<ResultError>> result_errors(const graph::Graph& original,
                                                              const std::vector<graph::Tensor>& given,
                                                              const std::vector<graph::Tensor>& expected,
-                                                             const std::vector<graph::Tensor>& found);
+                                                             const std::vector<graph::Tensor>& found,
+                                                             double allowed = 0);
 
 }  // namespace viridian::prove

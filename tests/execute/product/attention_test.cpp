@@ -102,6 +102,22 @@ TEST(Attention, OfEveryForm) {
     }
 }
 
+// Every choice reads q, k and v in bf16, writes the result in bf16, or both.
+TEST(Attention, InBf16) {
+    Random random(9);
+    constexpr double rounded = 2.5e-3;
+    for (const int threads : {1, 2}) {
+        const auto device = bf16_device(threads);
+        for (int i = 0; i < 30; ++i) {
+            Form form = random_form(random);
+            if (i % 10 == 9) form = {{1, 3}, 131, 1037, 64, 64, Form::Scale::divisor, {}, {}};
+            SCOPED_TRACE(fmt::format("{}: {} rows, {} keys", i, form.rows, form.keys));
+            const auto kernels = check_region(*device, attention(form), random, tolerance, rounded, kernel);
+            EXPECT_EQ(kernels.size(), form.leading.size() == 2 ? 18U : 6U);
+        }
+    }
+}
+
 // More queries and keys than a block has; heads of common and of odd widths.
 TEST(Attention, OfSeveralBlocks) {
     Random random(2);

@@ -1,4 +1,4 @@
-// Products of matrices that both change from run to run.
+// Products of matrices that both change from run to run, in f32 and in bf16.
 #include "tests/execute/every_choice.hpp"
 
 namespace viridian::execute {
@@ -11,6 +11,9 @@ using graph::ValueId;
 std::ptrdiff_t contractions(const std::vector<std::string>& kernels) {
     return std::ranges::count(kernels, "simd:contract");
 }
+
+// Tolerance for a result and a residual that are each rounded to bf16 once.
+constexpr double bf16_result = 2.5e-3;
 
 // A row to add, a residual, and an activation, each in half of the graphs.
 ValueId epilogue(Graph& graph, ValueId y, std::int64_t n, Random& random) {
@@ -75,6 +78,58 @@ TEST(Contraction, BatchesTogetherAndApart) {
             graph.set_outputs({graph.add("MatMul", {x, y})});
             const auto kernels = check_region(*device, graph, random, 1e-5, {}, "simd:contract");
             EXPECT_EQ(contractions(kernels), 18) << "three orders of each operand, two of the result";
+        }
+    }
+}
+
+// Inputs are bf16 numbers, all choices read both matrices in bf16, and half of them write bf16: the only
+// errors left are the roundings of the result and of a residual.
+TEST(Contraction, MatricesInBf16) {
+    Random random(6);
+    const auto device = bf16_device(2);
+    for (int i = 0; i < 12; ++i) {
+        // Extents below and above a tile, a slice and the depth of a pass (384 in f32, 768 in pairs); K is
+        // odd or even.
+        const auto m = random.between(64, 260), n = random.between(64, 200),
+                   k = random.chance(0.4) ? random.between(380, 1700) : random.between(1, 90);
+        const bool ta = random.chance(0.5), tb = random.chance(0.5);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32(ta ? Dims{k, m} : Dims{m, k}));
+        const ValueId w = graph.add_input("w", f32(tb ? Dims{n, k} : Dims{k, n}));
+        const ValueId y =
+            graph.add("Gemm", {x, w}, {{"transA", std::int64_t{ta}}, {"transB", std::int64_t{tb}}});
+        graph.set_outputs({epilogue(graph, y, n, random)});
+        const auto kernels = check_region(*device, graph, random, 1e-5, bf16_result, "simd:contract");
+        EXPECT_EQ(kernels.size() % 8, 0U)
+            << "both operands as they are and transposed, two types of the result";
+        EXPECT_GE(kernels.size(), 8U);
+        const bool pairs = multiplies_bf16() && k % 2 == 0;
+        EXPECT_THAT(kernels, testing::Each(pairs ? "simd:contract:bf16" : "simd:contract")) << k;
+    }
+}
+
+// The bias is also the second operand, so one tensor would have to be read in two types.
+TEST(Contraction, LeavesABiasThatIsAnOperandToOthers) {
+    Random random(8);
+    Graph graph;
+    const ValueId b = graph.add_input("b", f32({1, 70}));
+    graph.set_outputs({graph.add("Add", {graph.add("MatMul", {graph.add_input("a", f32({80, 1})), b}), b})});
+    EXPECT_TRUE(check_region(*bf16_device(2), graph, random, 1e-5, bf16_result, "simd:contract").empty());
+}
+
+TEST(Contraction, BatchesInBf16) {
+    Random random(7);
+    for (const int threads : {1, 3}) {
+        const auto device = bf16_device(threads);
+        for (int i = 0; i < 2; ++i) {
+            const auto b = random.between(1, 3), h = random.between(1, 3), m = random.between(64, 120),
+                       k = random.between(1, 70), n = random.between(64, 120);
+            Graph graph;
+            const ValueId x = graph.add_input("x", f32({b, h, m, k}));
+            graph.set_outputs({graph.add("MatMul", {x, graph.add_input("y", f32({b, h, k, n}))})});
+            const auto kernels = check_region(*device, graph, random, 1e-5, bf16_result, "simd:contract");
+            EXPECT_EQ(kernels.size(), 36U)
+                << "three orders of each operand, two orders and two types of the result";
         }
     }
 }

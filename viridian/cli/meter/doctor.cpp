@@ -96,7 +96,7 @@ std::vector<Check> check_processor(const Machine& machine) {
     checks.push_back({"amx_bf16", matrices,
                       matrices   ? "bf16 matrix unit: `--allow bf16` pays"
                       : products ? "no bf16 matrix unit on this CPU"
-                                 : "no bf16 matrix unit on this CPU; bf16 is not expected to pay",
+                                 : "no bf16 matrix unit on this CPU; bf16 can only save memory traffic",
                       ""});
     return checks;
 }

@@ -37,9 +37,10 @@ void add_search_options(App app, SearchOptions& options) {
                    "(default: any if joules count in the objective, or with --frontier)")
         .check(one_of({"any", "all"}));
     app.add_option("--seed", options.seed, "Seed of the inputs that the proof uses").capture_default_str();
-    app.add_option("--max-error", options.max_error,
-                   "Relative L2 error that outputs may have (default: 0.02 with bf16, else 1e-4, 1e-3 with "
-                   "Winograd, and what its own roundings explain for a model in f16)")
+    app.add_option(
+           "--max-error", options.max_error,
+           "Relative L2 error that outputs may have (default: with bf16 0.02, and 0.0447 for gradients; "
+           "otherwise 1e-4, or 1e-3 with Winograd; for a model in f16, what its own roundings explain)")
         .check(in_range(1e-9, 1.0));
     app.add_option("--proofs", options.proofs,
                    "Sets of inputs the proof uses (default: 3; above 20 GFLOP 1, and each kernel by itself)")

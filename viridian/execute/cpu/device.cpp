@@ -20,13 +20,6 @@ namespace {
 
 constexpr int most_threads = 1024;
 
-// The processor's instructions, as far as oneDNN was let use them.
-bool bf16_runs(const Machine& machine) {
-    const auto isa = dnnl::get_effective_cpu_isa();
-    return (machine.has("avx512_bf16") || machine.has("amx_bf16")) &&
-           (isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx);
-}
-
 // The state in which another library's OpenMP comes before ours (pool/openmp.hpp).
 constexpr std::string_view on_one_thread = ", oneDNN on one thread";
 
@@ -165,6 +158,13 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
+bool multiplies_bf16() {
+    const Machine machine = this_machine();
+    const auto isa = dnnl::get_effective_cpu_isa();
+    return (machine.has("avx512_bf16") || machine.has("amx_bf16")) &&
+           (isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx);
+}
+
 PinnedCaller::PinnedCaller(bool pin)
     : restores_(pin && sched_getaffinity(0, sizeof before_, &before_) == 0 &&
                 pin_thread(physical_cpus()[0]).ok()) {}
@@ -177,9 +177,6 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     const Machine machine = this_machine();
     if (!machine.has("avx2"))
         return fail(ErrorCode::no_device, "use a processor of 2013 or later", "this processor has no AVX2");
-    if (options.allowances.bf16 && !bf16_runs(machine))
-        return fail(ErrorCode::no_device, "leave out `--allow bf16`",
-                    "this processor has no bf16 instructions (AVX512_BF16 or AMX)");
     std::vector<int> cpus = physical_cpus();
     int threads = options.threads;
     if (threads <= 0) {
@@ -200,7 +197,8 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                              options.allowances,
                              std::make_shared<cpu::PackedConstants>(),
                              std::move(pool),
-                             options.memory};
+                             options.memory,
+                             multiplies_bf16()};
         return std::unique_ptr<Device>(
             std::make_unique<CpuDevice>(std::move(context), options, machine.fingerprint(), std::move(cpus)));
     } catch (const dnnl::error& error) {

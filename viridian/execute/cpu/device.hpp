@@ -23,8 +23,12 @@ struct CpuOptions {
     std::optional<Bytes> memory = std::nullopt;
 };
 
-// Makes the device. Errors: no_device (no AVX2, or no bf16 although it is allowed), invalid_argument (more
-// than 1024 threads), device_failed (the system does not start the threads, oneDNN does not start).
+// Returns whether the processor multiplies in bf16 (AVX512_BF16 or AMX) and oneDNN may use it
+// (ONEDNN_MAX_CPU_ISA). Otherwise a device that allows bf16 stores in it and computes in f32.
+[[nodiscard]] bool multiplies_bf16();
+
+// Makes the device. Errors: no_device (no AVX2), invalid_argument (more than 1024 threads), device_failed
+// (the system does not start the threads, oneDNN does not start).
 [[nodiscard]] Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
 
 // A PinnedCaller keeps the calling thread, which is thread 0 of its device, on the first physical core

@@ -88,7 +88,9 @@ Result<void> Instance::gather_candidates(std::span<const plan::Region> regions,
             invariant(priced.choice.inputs.size() == region.inputs.size() &&
                           priced.choice.outputs.size() == region.outputs.size(),
                       "a choice has a format per port of its region");
-            if (plan::rounds_at(*graph_, region, priced.choice, exact)) continue;
+            if (plan::rounds_at(*graph_, region, priced.choice, exact) ||
+                plan::rounds_state(*graph_, region, priced.choice))
+                continue;
             Option option;
             option.metrics = {priced.price.seconds, priced.price.energy.value, {}, {}, {}};
             if (!moves_nothing(priced.choice)) {

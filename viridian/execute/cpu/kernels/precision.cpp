@@ -28,17 +28,17 @@ void narrow(Format& format) {
 }  // namespace
 
 std::vector<Precision> contraction_precisions(const Context& context) {
-    if (!context.allowances.bf16) return {{}};
+    if (!context.multiplies_bf16()) return {{}};
     return {{}, {ElementType::bf16, ElementType::bf16}, {ElementType::bf16, ElementType::f32}};
 }
 
 std::vector<Precision> storage_precisions(const Context& context) {
-    if (!context.allowances.bf16) return {{}};
+    if (!context.multiplies_bf16()) return {{}};
     return {{}, {ElementType::bf16, ElementType::bf16}};
 }
 
-void offer_widened(const Task& task, const std::function<bool(std::size_t)>& whole,
-                   std::vector<Choice>& choices) {
+void offer_widened(const Task& task, const std::function<bool(std::size_t)>& reads,
+                   std::vector<Choice>& choices, const std::function<bool(std::size_t)>& writes) {
     if (!task.context.allowances.bf16) return;
     const std::size_t exact = choices.size();
     for (const Precision& precision :
@@ -51,9 +51,10 @@ void offer_widened(const Task& task, const std::function<bool(std::size_t)>& who
                 continue;
             if (precision.source == ElementType::bf16)
                 for (std::size_t i = 0; i < choice.inputs.size(); ++i)
-                    if (whole(i)) narrow(choice.inputs[i]);
+                    if (reads(i)) narrow(choice.inputs[i]);
             if (precision.result == ElementType::bf16)
-                for (Format& format : choice.outputs) narrow(format);
+                for (std::size_t i = 0; i < choice.outputs.size(); ++i)
+                    if (writes(i)) narrow(choice.outputs[i]);
             if (choice.aliasing == plan::Aliasing::overwrite &&
                 choice.inputs[choice.overwritten].element != choice.outputs[0].element)
                 continue;

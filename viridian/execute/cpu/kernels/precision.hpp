@@ -12,16 +12,18 @@ struct Precision {
     [[nodiscard]] bool exact() const { return source == result && source == graph::ElementType::f32; }
 };
 
-// Returns f32 → f32 and, if bf16 is allowed, bf16 → bf16 and bf16 → f32, which matrix instructions do.
+// Returns f32 → f32 and, if Context::multiplies_bf16(), bf16 → bf16 and bf16 → f32.
 [[nodiscard]] std::vector<Precision> contraction_precisions(const Context& context);
-// Returns f32 → f32 and, if bf16 is allowed, bf16 → bf16.
+// Returns f32 → f32 and, under the same condition, bf16 → bf16, for oneDNN's pools and softmax.
 [[nodiscard]] std::vector<Precision> storage_precisions(const Context& context);
 
 // Appends a copy of each of `choices`, whose kernels widen what they read and narrow what they write, in
-// bf16 → bf16, in bf16 → f32 and in f32 → bf16. whole(i) says whether region input i may be read in bf16. A
-// choice that overwrites an input is copied only if that input and the output keep one type.
-void offer_widened(const Task& task, const std::function<bool(std::size_t)>& whole,
-                   std::vector<plan::Choice>& choices);
+// bf16 → bf16, in bf16 → f32 and in f32 → bf16. reads(i) says whether region input i may be read in bf16, and
+// writes(i) whether output i may be written in it. A choice that overwrites an input is copied only if that
+// input and the output keep one type.
+void offer_widened(
+    const Task& task, const std::function<bool(std::size_t)>& reads, std::vector<plan::Choice>& choices,
+    const std::function<bool(std::size_t)>& writes = [](std::size_t) { return true; });
 // Appends a copy of each of `choices`, whose kernels move elements without changing them, with every f32
 // port in bf16.
 void offer_moved(const Task& task, std::vector<plan::Choice>& choices);

@@ -1,8 +1,12 @@
-// Private operators that are element-wise, in one pass over their inputs and outputs.
+// Private operators that are element-wise, in one pass over their inputs and outputs. Whole tensors may be
+// stored in bf16; the program reads and makes them in f32.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "viridian/execute/cpu/kernels/bodies/element_program.hpp"
+#include "viridian/execute/cpu/kernels/precision.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/elementwise/loops.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/graph/reference/wrapping.hpp"
@@ -53,15 +57,49 @@ std::vector<float> scalars_of(const ElementProgram& program, const Pointers& poi
     return scalars;
 }
 
+// The region inputs that the program reads as whole tensors.
+std::vector<bool> whole_inputs(const Task& task, const ElementProgram& program) {
+    std::vector<bool> whole(task.region.inputs.size());
+    const auto mark = [&](const Slot& slot) {
+        if (slot.in == Slot::In::input) whole[slot.index] = true;
+    };
+    for (const ChunkStep& step : program.steps) {
+        mark(step.from);
+        if (step.step.operand != graph::ValueId::none) mark(step.operand);
+    }
+    for (const Slot& output : program.outputs) mark(output);
+    for (const auto& [number, input] : program.given) whole[input] = false;
+    return whole;
+}
+
+// Says which inputs and outputs a choice stores in bf16.
+struct StoredNarrow {
+    std::vector<std::size_t> inputs;
+    std::vector<std::size_t> row;  // for each region input, its chunk among the widened ones, or `none`
+    std::vector<bool> outputs;
+
+    explicit StoredNarrow(const plan::Choice& choice) : row(choice.inputs.size(), none) {
+        for (std::size_t i = 0; i < choice.inputs.size(); ++i) {
+            if (!in_bf16(choice.inputs[i])) continue;
+            row[i] = inputs.size();
+            inputs.push_back(i);
+        }
+        for (const plan::Format& format : choice.outputs) outputs.push_back(in_bf16(format));
+    }
+    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+};
+
 // The floats that one thread keeps while it runs.
-std::size_t kept_floats(const ElementProgram& program) {
-    return static_cast<std::size_t>(program_chunk) * (program.scratch + program.scalars.size());
+std::size_t kept_floats(const ElementProgram& program, const StoredNarrow& narrow) {
+    return static_cast<std::size_t>(program_chunk) *
+           (program.scratch + program.scalars.size() + narrow.inputs.size());
 }
 
 // Runs the program on the chunks [first, last); `memory` has room for kept_floats().
-void run_chunks(const ElementProgram& program, const std::vector<float>& scalars, const Pointers& pointers,
-                float* memory, std::int64_t first, std::int64_t last) {
+void run_chunks(const ElementProgram& program, const StoredNarrow& narrow, const std::vector<float>& scalars,
+                const Pointers& pointers, float* memory, std::int64_t first, std::int64_t last) {
     float* const spread = memory + program.scratch * static_cast<std::size_t>(program_chunk);
+    float* const widened = spread + scalars.size() * static_cast<std::size_t>(program_chunk);
     for (std::size_t s = 0; s < scalars.size(); ++s)
         std::fill_n(spread + s * static_cast<std::size_t>(program_chunk), program_chunk, scalars[s]);
     for (std::int64_t c = first; c < last; ++c) {
@@ -70,8 +108,13 @@ void run_chunks(const ElementProgram& program, const std::vector<float>& scalars
             const std::size_t offset = slot.index * static_cast<std::size_t>(program_chunk);
             if (slot.in == Slot::In::scratch) return memory + offset;
             if (slot.in == Slot::In::scalar) return spread + offset;
+            if (const std::size_t row = narrow.row[slot.index]; row != StoredNarrow::none)
+                return widened + row * static_cast<std::size_t>(program_chunk);
             return reinterpret_cast<const float*>(pointers.inputs[slot.index]) + at;
         };
+        for (std::size_t i = 0; i < narrow.inputs.size(); ++i)
+            simd::widen(reinterpret_cast<const std::uint16_t*>(pointers.inputs[narrow.inputs[i]]) + at,
+                        widened + i * static_cast<std::size_t>(program_chunk), n);
         for (const ChunkStep& step : program.steps) {
             float* to = memory + step.to * static_cast<std::size_t>(program_chunk);
             const float* operand = step.step.operand == graph::ValueId::none ? nullptr : data(step.operand);
@@ -79,39 +122,48 @@ void run_chunks(const ElementProgram& program, const std::vector<float>& scalars
         }
         // An output may lie where an input does (plan::Choice): the chunk is read by now.
         for (std::size_t o = 0; o < program.outputs.size(); ++o) {
-            auto* to = reinterpret_cast<float*>(pointers.outputs[o]) + at;
             const float* from = data(program.outputs[o]);
+            if (narrow.outputs[o]) {
+                simd::narrow(from, reinterpret_cast<std::uint16_t*>(pointers.outputs[o]) + at, n);
+                continue;
+            }
+            auto* to = reinterpret_cast<float*>(pointers.outputs[o]) + at;
             if (from != to) std::copy_n(from, n, to);
         }
     }
 }
 
-Bytes workspace_of(const ElementProgram& program, int threads) {
-    return Bytes(static_cast<std::int64_t>(kept_floats(program) * sizeof(float)) * threads);
+Bytes workspace_of(const ElementProgram& program, const StoredNarrow& narrow, int threads) {
+    return Bytes(static_cast<std::int64_t>(kept_floats(program, narrow) * sizeof(float)) * threads);
 }
 
 std::vector<plan::Choice> offers_element_program(const Task& task) {
     const auto program = element_program(task);
     if (!program) return {};
-    plan::Choice choice = task.plain_choice(std::string(element_program_family_name));
-    choice.workspace = workspace_of(*program, task.context.threads);
-    return {choice};
+    std::vector<plan::Choice> choices = {task.plain_choice(std::string(element_program_family_name))};
+    offer_widened(
+        task, [whole = whole_inputs(task, *program)](std::size_t i) { return bool{whole[i]}; }, choices);
+    for (plan::Choice& choice : choices)
+        choice.workspace = workspace_of(*program, StoredNarrow(choice), task.context.threads);
+    return choices;
 }
 
 Result<Kernel> prepare_element_program(const Task& task, const plan::Choice& choice) {
     auto program = element_program(task);
     if (!program) return unknown_kernel(choice);
     Kernel kernel;
-    kernel.workspace = workspace_of(*program, task.context.threads);
-    kernel.run = [program = *std::move(program), threads = task.context.threads](const Pointers& pointers) {
+    StoredNarrow narrow(choice);
+    kernel.workspace = workspace_of(*program, narrow, task.context.threads);
+    kernel.run = [program = *std::move(program), narrow = std::move(narrow),
+                  threads = task.context.threads](const Pointers& pointers) {
         const std::vector<float> scalars = scalars_of(program, pointers);
         const std::int64_t chunks = (program.count + program_chunk - 1) / program_chunk;
         auto* const memory = reinterpret_cast<float*>(pointers.workspace);
-        if (chunks < 8) return run_chunks(program, scalars, pointers, memory, 0, chunks);
+        if (chunks < 8) return run_chunks(program, narrow, scalars, pointers, memory, 0, chunks);
         parallel(threads, [&](int part) {
             const auto [first, last] = share(chunks, part, threads);
-            run_chunks(program, scalars, pointers,
-                       memory + static_cast<std::size_t>(part) * kept_floats(program), first, last);
+            run_chunks(program, narrow, scalars, pointers,
+                       memory + static_cast<std::size_t>(part) * kept_floats(program, narrow), first, last);
         });
     };
     return kernel;

@@ -114,7 +114,7 @@ struct SimdDepthwisePlan {
 
 // The epilogue's constants go behind `constants`.
 std::optional<SimdDepthwisePlan> plan_of_simd_depthwise(const Task& task, std::vector<Packed>& constants) {
-    if (!task.context.allowances.bf16) return std::nullopt;
+    if (!task.context.multiplies_bf16()) return std::nullopt;
     auto shape = convolution_shape(task);
     if (!shape || shape->spatial() != 2 || !shape->depthwise()) return std::nullopt;
     auto steps = read_epilogue(task);

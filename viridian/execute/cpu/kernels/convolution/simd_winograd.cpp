@@ -122,7 +122,7 @@ std::vector<plan::Choice> offers_simd_winograd(const Task& task) {
     const auto fused =
         simd::Fused::make(task, plan->steps, plan->shape.result, plan::channels_blocked(4, block), constants);
     std::vector<plan::Choice> choices;
-    for (const WinogradVariant& variant : variants(task, *plan, task.context.allowances.bf16))
+    for (const WinogradVariant& variant : variants(task, *plan, task.context.multiplies_bf16()))
         for (const Precision& precision : contraction_precisions(task.context)) {
             if (variant.bf16 == precision.exact()) continue;
             // A chain runs over what was stored, in f32.

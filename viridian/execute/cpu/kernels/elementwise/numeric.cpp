@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "viridian/execute/cpu/kernel.hpp"
+#include "viridian/execute/cpu/kernels/precision.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/elementwise/numeric.hpp"
 #include "viridian/execute/cpu/simd/elementwise/spread.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -146,8 +147,13 @@ std::optional<Typed> typed_of(const Task& task) {
 }
 
 std::vector<plan::Choice> offers_numeric(const Task& task) {
-    if (!typed_of(task)) return {};
-    return {task.plain_choice(std::string(numeric_family_name))};
+    const auto typed = typed_of(task);
+    if (!typed) return {};
+    std::vector<plan::Choice> choices = {task.plain_choice(std::string(numeric_family_name))};
+    const Dims dims = task.dims(task.node().outputs[0]);
+    if (typed->element == ElementType::f32)
+        offer_widened(task, [&](std::size_t i) { return task.dims(task.region.inputs[i]) == dims; }, choices);
+    return choices;
 }
 
 // Where an operand's elements come from.
@@ -155,11 +161,17 @@ struct NumericOperand {
     std::size_t index = 0;  // of the inputs, or of the constants
     bool constant = false;
     std::int64_t size = 4;
+    bool bf16 = false;  // an f32 operand of full size that the choice stores in bf16
     simd::Spread spread;
 
     const std::byte* chunk(const Pointers& pointers, std::int64_t first, std::int64_t n,
                            std::byte* scratch) const {
         const std::byte* data = constant ? pointers.constants[index] : pointers.inputs[index];
+        if (bf16) {
+            simd::widen(reinterpret_cast<const std::uint16_t*>(data) + first,
+                        reinterpret_cast<float*>(scratch), n);
+            return scratch;
+        }
         const auto take = [&](auto word) {
             using Word = decltype(word);
             return reinterpret_cast<const std::byte*>(spread.chunk(reinterpret_cast<const Word*>(data), first,
@@ -175,12 +187,21 @@ struct NumericOperand {
 struct NumericWork {
     Typed typed;
     std::vector<NumericOperand> sources;
+    bool rounds = false;  // the result, in f32, is stored in bf16
 
     // Elements [first, first + n) of the result.
     void run(const Pointers& pointers, std::int64_t first, std::int64_t n) const {
+        if (!rounds)
+            return make(pointers, first, n, pointers.outputs[0] + first * graph::size_of(typed.result));
+        alignas(64) float made[numeric_chunk];
+        make(pointers, first, n, reinterpret_cast<std::byte*>(made));
+        simd::narrow(made, reinterpret_cast<std::uint16_t*>(pointers.outputs[0]) + first, n);
+    }
+
+    // Makes these elements in the type of the result, into `to`.
+    void make(const Pointers& pointers, std::int64_t first, std::int64_t n, std::byte* to) const {
         alignas(64) std::byte scratch[3][numeric_chunk * 8];
         alignas(64) std::byte wide[2][numeric_chunk * 8];
-        std::byte* to = pointers.outputs[0] + first * graph::size_of(typed.result);
         if (typed.kind == Typed::Kind::select) {
             const std::byte* operands[3];
             for (std::size_t i = 0; i < 3; ++i)
@@ -226,13 +247,15 @@ Result<Kernel> prepare_numeric(const Task& task, const plan::Choice& choice) {
     if (!typed) return unknown_kernel(choice);
     Kernel kernel;
     const Dims dims = task.dims(task.node().outputs[0]);
-    NumericWork work{*std::move(typed), {}};
+    const bool rounds = choice.outputs[0].element != typed->result;
+    NumericWork work{*std::move(typed), {}, rounds};
     for (const ValueId id : work.typed.operands) {
         auto spread = simd::Spread::make(task.dims(id), dims, plan::plain(dims.size()));
         if (!spread) return unknown_kernel(choice);
         const auto input = task.input_index(id);
-        work.sources.push_back({input ? *input : kernel.constants.size(), !input,
-                                graph::size_of(task.type(id).element), *std::move(spread)});
+        work.sources.push_back(
+            {input ? *input : kernel.constants.size(), !input, graph::size_of(task.type(id).element),
+             input && choice.inputs[*input].element != task.type(id).element, *std::move(spread)});
         if (!input) kernel.constants.push_back(plain_constant(task, id));
     }
     std::int64_t count = 1;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "viridian/execute/cpu/kernels/precision.hpp"
+
 namespace viridian::execute::cpu {
 namespace {
 
@@ -92,6 +94,13 @@ void find_attention_port(const Task& task, ValueId id, Kernel& kernel, Attention
     }
 }
 
+void find_attention_operand(const Task& task, ValueId id, const plan::Choice& choice, Kernel& kernel,
+                            AttentionMatrices& matrices) {
+    find_attention_port(task, id, kernel, matrices);
+    matrices.bf16 =
+        matrices.port.where == AttentionPort::Where::input && in_bf16(choice.inputs[matrices.port.index]);
+}
+
 void find_attention_ports(const Task& task, const AttentionRegion& attention, Kernel& kernel,
                           AttentionScores& scores) {
     for (std::size_t i = 0; i < scores.masks.size(); ++i)
@@ -108,6 +117,14 @@ std::int64_t attention_row_block(const AttentionRegion& attention, std::int64_t 
     const std::int64_t rows = std::min(most, std::max(tile, fair));
     const std::int64_t even = parts_of(attention.rows, parts_of(attention.rows, rows));
     return std::min(attention.rows, parts_of(even, tile) * tile);  // whole tiles
+}
+
+void offer_attention_in_bf16(const Task& task, const AttentionRegion& attention,
+                             const std::vector<ValueId>& operands, std::vector<plan::Choice>& choices) {
+    const auto is_operand = [&](ValueId id) { return std::ranges::find(operands, id) != operands.end(); };
+    const auto reads = [&](const auto& other) { return is_operand(other.value); };
+    if (std::ranges::any_of(attention.masks, reads) || std::ranges::any_of(attention.scales, reads)) return;
+    offer_widened(task, [&](std::size_t i) { return is_operand(task.region.inputs[i]); }, choices);
 }
 
 }  // namespace viridian::execute::cpu

@@ -26,15 +26,27 @@ struct AttentionMatrices {
     AttentionPort port;
     std::vector<std::int64_t> starts;
     std::int64_t row = 0, column = 1;
+    bool bf16 = false;
     [[nodiscard]] std::int64_t start(std::int64_t head) const {
         return starts[static_cast<std::size_t>(head)];
     }
     [[nodiscard]] simd::MatrixView of(const Pointers& pointers, std::int64_t head) const {
         return {reinterpret_cast<const float*>(port.first(pointers)) + start(head), row, column};
     }
+    // Calls `f` with the view of the matrix of `head`, from row `first` on, in the type that is stored.
+    template <class Function>
+    void view(const Pointers& pointers, std::int64_t head, std::int64_t first, const Function& f) const {
+        const std::int64_t at = start(head) + first * row;
+        const std::byte* const memory = port.first(pointers);
+        if (bf16)
+            f(simd::Bf16View{reinterpret_cast<const std::uint16_t*>(memory) + at, row, column});
+        else
+            f(simd::MatrixView{reinterpret_cast<const float*>(memory) + at, row, column});
+    }
     // Returns where the matrix of `head` is written, if this is an output.
-    [[nodiscard]] float* to(const Pointers& pointers, std::int64_t head) const {
-        return reinterpret_cast<float*>(pointers.outputs[port.index]) + start(head);
+    template <class Entry = float>
+    [[nodiscard]] Entry* to(const Pointers& pointers, std::int64_t head) const {
+        return reinterpret_cast<Entry*>(pointers.outputs[port.index]) + start(head);
     }
 };
 
@@ -62,6 +74,10 @@ struct AttentionScores {
                                            std::int64_t key) const;
 };
 
+// Sets the port of an operand that is an input of the region or a constant, which is added to `kernel`. The
+// choice says how it is stored.
+void find_attention_operand(const Task& task, graph::ValueId id, const plan::Choice& choice, Kernel& kernel,
+                            AttentionMatrices& matrices);
 // Sets the ports of all operands that are inputs of the region or constants, which are added to `kernel`.
 void find_attention_port(const Task& task, graph::ValueId id, Kernel& kernel, AttentionMatrices& matrices);
 void find_attention_ports(const Task& task, const AttentionRegion& attention, Kernel& kernel,
@@ -75,5 +91,10 @@ constexpr std::int64_t parts_of(std::int64_t count, std::int64_t most) { return 
 // Returns how many rows of queries a block has: at most `most`, and few enough for every thread to get some.
 [[nodiscard]] std::int64_t attention_row_block(const AttentionRegion& attention, std::int64_t most,
                                                int threads);
+
+// Appends copies of `choices` that read these operands in bf16, write in bf16, or both. There are none if a
+// mask or scale is one of the operands.
+void offer_attention_in_bf16(const Task& task, const AttentionRegion& attention,
+                             const std::vector<graph::ValueId>& operands, std::vector<plan::Choice>& choices);
 
 }  // namespace viridian::execute::cpu

@@ -4,7 +4,9 @@
 // 1).
 #include <algorithm>
 
+#include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/attention_matrices.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/convolution/weights.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -103,9 +105,9 @@ void multiply_values(const AttentionWork& w, const AttentionScratch& s, std::int
 void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScratch& s, std::int64_t head,
             std::int64_t first, std::int64_t last) {
     const std::int64_t rows = last - first;
-    simd::MatrixView queries = w.q.of(pointers, head);
-    queries.first += first * queries.row;
-    simd::pack_pixels(queries, rows, w.size, w.scores.scale_of(pointers, head), s.queries);
+    w.q.view(pointers, head, first, [&](const auto& queries) {
+        simd::pack_pixels(queries, rows, w.size, w.scores.scale_of(pointers, head), s.queries);
+    });
     for (std::int64_t from = 0; from < w.keys; from += w.key_block) {
         const std::int64_t to = std::min(w.keys, from + w.key_block);
         multiply_keys(w, s, rows, from, to);
@@ -120,8 +122,15 @@ void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScr
         if (from > 0) simd::scale_rows(s.result, s.decay, rows, in_blocks(w.columns));
         multiply_values(w, s, rows, from, to);
     }
-    simd::divide_rows(s.result, s.sums, w.scores.kept_scale, rows, in_blocks(w.columns),
-                      w.result.to(pointers, head) + first * w.result.row, w.result.row, w.columns);
+    const std::int64_t width = in_blocks(w.columns), at = first * w.result.row;
+    const auto divide = [&](float* to, std::int64_t stride) {
+        simd::divide_rows(s.result, s.sums, w.scores.kept_scale, rows, width, to, stride, w.columns);
+    };
+    if (!w.result.bf16) return divide(w.result.to(pointers, head) + at, w.result.row);
+    divide(s.result, width);
+    for (std::int64_t r = 0; r < rows; ++r)
+        simd::narrow(s.result + r * width, w.result.to<std::uint16_t>(pointers, head) + at + r * w.result.row,
+                     w.columns);
 }
 
 void run_attention(const AttentionWork& w, const Pointers& pointers) {
@@ -133,10 +142,12 @@ void run_attention(const AttentionWork& w, const Pointers& pointers) {
         for (std::int64_t unit = begin; unit < end; ++unit) {
             const std::int64_t head = unit / blocks;
             if (unit == begin || unit % blocks == 0) {
-                simd::pack_panels(w.k.of(pointers, head), w.size, w.keys, w.key_groups.columns * block,
-                                  s.keys);
-                simd::pack_panels(w.v.of(pointers, head), w.keys, w.columns, w.column_groups.columns * block,
-                                  s.values);
+                w.k.view(pointers, head, 0, [&](const auto& k) {
+                    simd::pack_panels(k, w.size, w.keys, w.key_groups.columns * block, s.keys);
+                });
+                w.v.view(pointers, head, 0, [&](const auto& v) {
+                    simd::pack_panels(v, w.keys, w.columns, w.column_groups.columns * block, s.values);
+                });
             }
             const std::int64_t first = unit % blocks * w.row_block;
             attend(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
@@ -222,6 +233,8 @@ std::vector<plan::Choice> offers_attention(const Task& task) {
         choice.workspace = Bytes(work.thread_floats() * work.threads * 4);
         choices.push_back(std::move(choice));
     }
+    offer_attention_in_bf16(task, *attention, {attention->q.value, attention->k.value, attention->v.value},
+                            choices);
     return choices;
 }
 
@@ -236,9 +249,10 @@ Result<Kernel> prepare_attention(const Task& task, const plan::Choice& choice) {
                                         {layout(attention->q.value), layout(attention->k.value),
                                          layout(attention->v.value), choice.outputs[0].layout});
     Kernel kernel;
-    find_attention_port(task, attention->q.value, kernel, work.q);
-    find_attention_port(task, attention->k.value, kernel, work.k);
-    find_attention_port(task, attention->v.value, kernel, work.v);
+    work.result.bf16 = in_bf16(choice.outputs[0]);
+    find_attention_operand(task, attention->q.value, choice, kernel, work.q);
+    find_attention_operand(task, attention->k.value, choice, kernel, work.k);
+    find_attention_operand(task, attention->v.value, choice, kernel, work.v);
     find_attention_ports(task, *attention, kernel, work.scores);
     kernel.workspace = Bytes(work.thread_floats() * work.threads * 4);
     kernel.run = [work = std::move(work)](const Pointers& pointers) { run_attention(work, pointers); };

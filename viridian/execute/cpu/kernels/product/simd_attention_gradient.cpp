@@ -8,8 +8,10 @@
 // al. 2022, section 3.1 and appendix B; without their saved statistics, because all keys are there at once).
 #include <algorithm>
 
+#include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/attention_matrices.hpp"
 #include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/convolution/weights.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -17,7 +19,6 @@ namespace viridian::execute::cpu {
 namespace {
 
 using graph::Dims;
-using graph::Node;
 using graph::ValueId;
 using plan::Layout;
 using simd::block;
@@ -55,6 +56,7 @@ class GradientScratch {
         gradient = take(w.row_block * w.padded_keys());
         key_sums = take(w.size * w.padded_keys());
         value_sums = take(w.columns * w.padded_keys());
+        rounded = take(w.dq.bf16 ? w.row_block * in_blocks(w.size) : 0);
         sums = take(w.row_block * block);
         most = take(w.row_parts());
         decay = take(w.row_parts());
@@ -65,6 +67,7 @@ class GradientScratch {
     float *turned_queries, *turned_results;  // qᵀ and dyᵀ as pixels
     float *weights, *gradient;     // [block of 16 keys][row][16]: probabilities, and gradients of scores
     float *key_sums, *value_sums;  // [block of 16 keys][size or columns][16]: dk, and the transpose of dv
+    float* rounded;                // dq of a block of queries, before it is rounded
     float *sums, *most, *decay;    // of rows
     std::int64_t end = 0;          // how many floats these are
 
@@ -79,7 +82,10 @@ class GradientScratch {
 
 std::int64_t floats_of(const GradientWork& w) { return GradientScratch(w, nullptr).end; }
 
-simd::MatrixView turned(const simd::MatrixView& m) { return {m.first, m.column, m.row}; }
+template <class View>
+View turned(const View& m) {
+    return {m.first, m.column, m.row};
+}
 
 // to[block of 16 keys][row][16] = pixels · weights, for all keys.
 void multiply_by_keys(const GradientWork& w, std::int64_t rows, const float* pixels, std::int64_t channels,
@@ -140,17 +146,34 @@ void add_over_rows(const GradientWork& w, std::int64_t rows, const float* pixels
 }
 
 // Writes sums[block of 16 keys][count][16] as a matrix of `count` rows and of a column for each key.
-void write_sums(const GradientWork& w, const float* sums, std::int64_t count, float* to, std::int64_t row,
+template <class Entry>
+void write_sums(const GradientWork& w, const float* sums, std::int64_t count, Entry* to, std::int64_t row,
                 std::int64_t column) {
     for (std::int64_t at = 0; at < w.keys; at += block, sums += count * block) {
         const std::int64_t part = std::min(block, w.keys - at);
         if (column == 1) {
-            for (std::int64_t i = 0; i < count; ++i) std::copy_n(sums + i * block, part, to + i * row + at);
+            for (std::int64_t i = 0; i < count; ++i) simd::store(sums + i * block, to + i * row + at, part);
             continue;
         }
         for (std::int64_t j = 0; j < part; ++j)
-            for (std::int64_t i = 0; i < count; ++i) to[i * row + (at + j) * column] = sums[i * block + j];
+            for (std::int64_t i = 0; i < count; i += block) {  // the rows are contiguous
+                float line[block];
+                const std::int64_t n = std::min(block, count - i);
+                for (std::int64_t e = 0; e < n; ++e) line[e] = sums[(i + e) * block + j];
+                simd::store(line, to + i + (at + j) * column, n);
+            }
     }
+}
+
+// Writes dk or dv of one head; the rows of the matrix are the columns of `sums` if it is `turned`.
+void write_sums(const GradientWork& w, const Pointers& pointers, std::int64_t head,
+                const AttentionMatrices& matrices, const float* sums, std::int64_t count, bool is_turned) {
+    const std::int64_t row = is_turned ? matrices.column : matrices.row,
+                       column = is_turned ? matrices.row : matrices.column;
+    if (matrices.bf16)
+        write_sums(w, sums, count, matrices.to<std::uint16_t>(pointers, head), row, column);
+    else
+        write_sums(w, sums, count, matrices.to(pointers, head), row, column);
 }
 
 // Queries [first, last) of one head, whose keys and values are packed.
@@ -158,12 +181,14 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
                    std::int64_t head, std::int64_t first, std::int64_t last) {
     const std::int64_t rows = last - first;
     const float scale = w.scores.scale_of(pointers, head);
-    simd::MatrixView queries = w.q.of(pointers, head), results = w.dy.of(pointers, head);
-    queries.first += first * queries.row, results.first += first * results.row;
-    simd::pack_pixels(queries, rows, w.size, scale, s.queries);
-    simd::pack_pixels(results, rows, w.columns, 1, s.results);
-    simd::pack_panels(turned(queries), w.size, rows, block, s.turned_queries);
-    simd::pack_panels(turned(results), w.columns, rows, block, s.turned_results);
+    w.q.view(pointers, head, first, [&](const auto& queries) {
+        simd::pack_pixels(queries, rows, w.size, scale, s.queries);
+        simd::pack_panels(turned(queries), w.size, rows, block, s.turned_queries);
+    });
+    w.dy.view(pointers, head, first, [&](const auto& results) {
+        simd::pack_pixels(results, rows, w.columns, 1, s.results);
+        simd::pack_panels(turned(results), w.columns, rows, block, s.turned_results);
+    });
 
     multiply_by_keys(w, rows, s.queries, w.size, s.keys, s.weights);
     simd::ScoreBlock scores;
@@ -183,7 +208,15 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
     both.kept_scale = w.scores.kept_scale, both.scale = scale;
     simd::differentiate_scores(both);
 
-    multiply_by_turned_keys(w, s, rows, w.dq.to(pointers, head) + first * w.dq.row, w.dq.row);
+    const std::int64_t at = first * w.dq.row, width = in_blocks(w.size);
+    if (w.dq.bf16) {
+        multiply_by_turned_keys(w, s, rows, s.rounded, width);
+        for (std::int64_t r = 0; r < rows; ++r)
+            simd::narrow(s.rounded + r * width, w.dq.to<std::uint16_t>(pointers, head) + at + r * w.dq.row,
+                         w.size);
+    } else {
+        multiply_by_turned_keys(w, s, rows, w.dq.to(pointers, head) + at, w.dq.row);
+    }
     add_over_rows(w, rows, s.turned_queries, w.size, s.gradient, first == 0, s.key_sums);
     add_over_rows(w, rows, s.turned_results, w.columns, s.weights, first == 0, s.value_sums);
 }
@@ -193,15 +226,18 @@ void run_gradient(const GradientWork& w, std::int64_t floats, const Pointers& po
         const GradientScratch s(w, reinterpret_cast<float*>(pointers.workspace) + thread * floats);
         const auto [begin, end] = share(w.heads, thread, w.threads);
         for (std::int64_t head = begin; head < end; ++head) {
-            const simd::MatrixView k = w.k.of(pointers, head), v = w.v.of(pointers, head);
             const std::int64_t width = w.key_groups.columns * block;
-            simd::pack_panels(k, w.size, w.keys, width, s.keys);
-            simd::pack_panels(turned(v), w.columns, w.keys, width, s.values);
-            simd::pack_panels(turned(k), w.keys, w.size, w.size_groups.columns * block, s.turned_keys);
+            w.k.view(pointers, head, 0, [&](const auto& k) {
+                simd::pack_panels(k, w.size, w.keys, width, s.keys);
+                simd::pack_panels(turned(k), w.keys, w.size, w.size_groups.columns * block, s.turned_keys);
+            });
+            w.v.view(pointers, head, 0, [&](const auto& v) {
+                simd::pack_panels(turned(v), w.columns, w.keys, width, s.values);
+            });
             for (std::int64_t first = 0; first < w.rows; first += w.row_block)
                 differentiate(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
-            write_sums(w, s.key_sums, w.size, w.dk.to(pointers, head), w.dk.row, w.dk.column);
-            write_sums(w, s.value_sums, w.columns, w.dv.to(pointers, head), w.dv.column, w.dv.row);
+            write_sums(w, pointers, head, w.dk, s.key_sums, w.size, false);
+            write_sums(w, pointers, head, w.dv, s.value_sums, w.columns, true);
         }
     });
 }
@@ -218,7 +254,13 @@ struct GradientOrders {
     }
 };
 
-GradientWork gradient_work(const Task& task, const AttentionRegion& attention, const GradientOrders& orders) {
+GradientOrders orders_of(const plan::Choice& choice, std::size_t rank) {
+    const bool by_position = choice.outputs[0].layout != plan::plain(rank);
+    return {by_position, !by_position && choice.outputs[1].layout != plan::plain(rank)};
+}
+
+GradientWork gradient_work(const Task& task, const AttentionRegion& attention, const GradientOrders& orders,
+                           const plan::Choice& choice) {
     const std::size_t rank = attention.leading.size() + 2;
     const auto matrices = [&](const Dims& dims, bool is_keys, ValueId value) {
         return attention_matrices(attention, dims, orders.of(task.dims(value).size(), is_keys));
@@ -232,6 +274,7 @@ GradientWork gradient_work(const Task& task, const AttentionRegion& attention, c
         AttentionMatrices made =
             attention_matrices(attention, whole(rows, columns), orders.of(rank, is_keys));
         made.port = {AttentionPort::Where::output, index};
+        made.bf16 = in_bf16(choice.outputs[index]);
         return made;
     };
     const int columns = simd::best_columns();
@@ -283,9 +326,12 @@ std::vector<plan::Choice> offers_attention_gradient(const Task& task) {
             if (const auto at = task.input_index(id))
                 choice.inputs[*at].layout = orders.of(task.dims(id).size(), id == k);
         for (std::size_t i = 0; i < 3; ++i) choice.outputs[i].layout = orders.of(rank, i == 1);
-        const GradientWork work = gradient_work(task, *attention, orders);
-        choice.workspace = Bytes(floats_of(work) * work.threads * 4);
         choices.push_back(std::move(choice));
+    }
+    offer_attention_in_bf16(task, *attention, {q, k, v, dy}, choices);
+    for (plan::Choice& choice : choices) {
+        const GradientWork work = gradient_work(task, *attention, orders_of(choice, rank), choice);
+        choice.workspace = Bytes(floats_of(work) * work.threads * 4);
     }
     return choices;
 }
@@ -294,15 +340,12 @@ Result<Kernel> prepare_attention_gradient(const Task& task, const plan::Choice& 
     const auto attention = attention_gradient(task);
     if (!attention) return unknown_kernel(choice);
     const std::size_t rank = attention->leading.size() + 2;
-    GradientOrders orders;
-    orders.by_position = choice.outputs[0].layout != plan::plain(rank);
-    orders.turned_keys = !orders.by_position && choice.outputs[1].layout != plan::plain(rank);
-    GradientWork work = gradient_work(task, *attention, orders);
+    GradientWork work = gradient_work(task, *attention, orders_of(choice, rank), choice);
     Kernel kernel;
-    find_attention_port(task, attention->q.value, kernel, work.q);
-    find_attention_port(task, attention->k.value, kernel, work.k);
-    find_attention_port(task, attention->v.value, kernel, work.v);
-    find_attention_port(task, attention->dy.value, kernel, work.dy);
+    find_attention_operand(task, attention->q.value, choice, kernel, work.q);
+    find_attention_operand(task, attention->k.value, choice, kernel, work.k);
+    find_attention_operand(task, attention->v.value, choice, kernel, work.v);
+    find_attention_operand(task, attention->dy.value, choice, kernel, work.dy);
     find_attention_ports(task, *attention, kernel, work.scores);
     const std::int64_t floats = floats_of(work);
     kernel.workspace = Bytes(floats * work.threads * 4);

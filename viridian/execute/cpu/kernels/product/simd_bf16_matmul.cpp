@@ -177,7 +177,7 @@ SimdBf16MatmulWork work_of(const Task& task, const MatmulPlan& plan, bool by_col
 }
 
 std::vector<plan::Choice> offers_simd_bf16_matmul(const Task& task) {
-    if (!task.context.allowances.bf16) return {};
+    if (!task.context.multiplies_bf16()) return {};
     const auto plan = matmul_plan(task);
     // A few rows are a pass over the weights at the speed of memory, which the library does as well.
     if (!plan || plan->product.m < 8) return {};

@@ -34,7 +34,7 @@ struct TileProduct::Slice {
 };
 
 bool tiles_run(const Task& task) {
-    return task.context.allowances.bf16 && simd::matrix_unit() &&
+    return task.context.multiplies_bf16() && simd::matrix_unit() &&
            dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
 }
 

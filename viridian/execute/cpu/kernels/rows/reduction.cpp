@@ -1,9 +1,10 @@
-// Reduce* of f32 over constant axes, row-major.
+// Reduce* of f32 over constant axes, row-major. The input may be stored in bf16.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "viridian/execute/cpu/kernel.hpp"
+#include "viridian/execute/cpu/kernels/precision.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -111,7 +112,20 @@ std::optional<Reduction> reduction_of(const Task& task) {
 
 std::vector<plan::Choice> offers_reduction(const Task& task) {
     if (!reduction_of(task)) return {};
-    return {task.plain_choice(std::string(reduction_family_name))};
+    std::vector<plan::Choice> choices = {task.plain_choice(std::string(reduction_family_name))};
+    offer_widened(task, [](std::size_t) { return true; }, choices, [](std::size_t) { return false; });
+    return choices;
+}
+
+// Pieces of a row in f32.
+void over_pieces(const float* row, std::int64_t n, const auto& f) { f(row, n); }
+void over_pieces(const std::uint16_t* row, std::int64_t n, const auto& f) {
+    alignas(64) float wide[strip];
+    for (std::int64_t i = 0; i < n; i += strip) {
+        const std::int64_t part = std::min(strip, n - i);
+        simd::widen(row + i, wide, part);
+        f(static_cast<const float*>(wide), part);
+    }
 }
 
 struct ReductionWork {
@@ -132,27 +146,33 @@ struct ReductionWork {
         return static_cast<float>(total);
     }
 
-    void inner_reduced(const float* from, float* to, std::int64_t first, std::int64_t last) const {
+    template <class Entry>
+    void inner_reduced(const Entry* from, float* to, std::int64_t first, std::int64_t last) const {
         for (std::int64_t row = first; row < last; ++row) {
-            const float* x = from + offset(of.kept, row);
+            const Entry* x = from + offset(of.kept, row);
             double total = simd::neutral(of.fold);
             for (std::int64_t r = 0; r < folded; ++r)
-                total = simd::fold_row(of.fold, total, x + offset(of.reduced, r), of.inner);
+                over_pieces(x + offset(of.reduced, r), of.inner, [&](const float* piece, std::int64_t n) {
+                    total = simd::fold_row(of.fold, total, piece, n);
+                });
             to[row] = finished(total);
         }
     }
 
     // A strip is (row, part of the innermost run).
-    void inner_kept(const float* from, float* to, std::int64_t first, std::int64_t last) const {
+    template <class Entry>
+    void inner_kept(const Entry* from, float* to, std::int64_t first, std::int64_t last) const {
         const std::int64_t strips = (of.inner + strip - 1) / strip;
         double totals[strip];
         for (std::int64_t s = first; s < last; ++s) {
             const std::int64_t row = s / strips, at = s % strips * strip;
             const std::int64_t n = std::min(strip, of.inner - at);
-            const float* x = from + offset(of.kept, row) + at;
+            const Entry* x = from + offset(of.kept, row) + at;
             std::fill_n(totals, n, simd::neutral(of.fold));
             for (std::int64_t r = 0; r < folded; ++r)
-                simd::fold_into(of.fold, totals, x + offset(of.reduced, r), n);
+                over_pieces(x + offset(of.reduced, r), n, [&](const float* piece, std::int64_t) {
+                    simd::fold_into(of.fold, totals, piece, n);
+                });
             for (std::int64_t i = 0; i < n; ++i) to[row * of.inner + at + i] = finished(totals[i]);
         }
     }
@@ -165,17 +185,23 @@ Result<Kernel> prepare_reduction(const Task& task, const plan::Choice& choice) {
     work.rows = count(work.of.kept);
     work.folded = count(work.of.reduced);
     Kernel kernel;
-    kernel.run = [work = std::move(work), threads = task.context.threads](const Pointers& pointers) {
-        const auto* from = reinterpret_cast<const float*>(pointers.inputs[0]);
+    kernel.run = [work = std::move(work), reads_bf16 = in_bf16(choice.inputs[0]),
+                  threads = task.context.threads](const Pointers& pointers) {
         auto* to = reinterpret_cast<float*>(pointers.outputs[0]);
         const Reduction& of = work.of;
         const std::int64_t parts =
             of.inner_reduced ? work.rows : work.rows * ((of.inner + strip - 1) / strip);
-        const auto work_on = [&](std::int64_t first, std::int64_t last) {
+        const auto fold = [&](const auto* from, std::int64_t first, std::int64_t last) {
             if (of.inner_reduced)
                 work.inner_reduced(from, to, first, last);
             else
                 work.inner_kept(from, to, first, last);
+        };
+        const auto work_on = [&](std::int64_t first, std::int64_t last) {
+            if (reads_bf16)
+                fold(reinterpret_cast<const std::uint16_t*>(pointers.inputs[0]), first, last);
+            else
+                fold(reinterpret_cast<const float*>(pointers.inputs[0]), first, last);
         };
         if (work.rows * work.folded * of.inner < 16384 || parts < threads) return work_on(0, parts);
         in_shares(threads, parts, work_on);

@@ -1,9 +1,12 @@
 // LayerNormalization with the mean and the inverse deviation as outputs and parameters that change, its
-// gradients, and that of Softmax, one row of a row-major tensor at a time.
+// gradients, and that of Softmax, one row of a row-major tensor at a time. Whole tensors may be stored in
+// bf16: a row is widened before it is read, and rounded after it is made. Statistics and parameters stay f32.
 #include <algorithm>
 #include <cmath>
 
+#include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 #include "viridian/execute/cpu/simd/training/gradients.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -24,6 +27,36 @@ struct RowNormalization {
     RowOperator op = RowOperator::forward;
     std::int64_t rows = 1, n = 1;
     float epsilon = 0;
+    int threads = 1;
+    std::int64_t scratch_rows = 0;  // of each thread
+
+    [[nodiscard]] Bytes workspace() const { return Bytes(threads * scratch_rows * aligned_bytes(n * 4)); }
+    // Row `i` of the scratch of thread `part`.
+    [[nodiscard]] float* scratch(const Pointers& pointers, int part, std::int64_t i) const {
+        return reinterpret_cast<float*>(pointers.workspace +
+                                        (part * scratch_rows + i) * aligned_bytes(n * 4));
+    }
+};
+
+// A whole tensor that is read.
+struct RowsRead {
+    Port port;
+    bool bf16 = false;
+    std::int64_t scratch = 0;  // its row of the scratch
+
+    // Elements [first, first + n) in f32; `wide` has room for them.
+    const float* at(const Pointers& pointers, std::int64_t first, std::int64_t n, float* wide) const {
+        if (!bf16) return port.at(pointers) + first;
+        simd::widen(reinterpret_cast<const std::uint16_t*>(port.at(pointers)) + first, wide, n);
+        return wide;
+    }
+};
+
+// A whole tensor that is written; `index` is empty if it is not an output of the region.
+struct RowsWritten {
+    std::optional<std::size_t> index;
+    bool bf16 = false;
+    std::int64_t scratch = 0;
 };
 
 std::int64_t product_of(const Dims& dims, std::size_t first, std::size_t last) {
@@ -104,92 +137,162 @@ std::optional<RowNormalization> row_normalization(const Task& task) {
     if (!axis.ok() || std::ranges::count(dims, 0) > 0) return std::nullopt;
     if (op == RowOperator::softmax_gradient && *axis != rank - 1) return std::nullopt;
     const auto at = static_cast<std::size_t>(*axis);
-    RowNormalization made{*op, product_of(dims, 0, at), product_of(dims, at, dims.size()),
-                          static_cast<float>(node.get("epsilon", 1e-5))};
+    RowNormalization made{*op,
+                          product_of(dims, 0, at),
+                          product_of(dims, at, dims.size()),
+                          static_cast<float>(node.get("epsilon", 1e-5)),
+                          task.context.threads,
+                          0};
     if (!ports_fit(task, *op, dims, at, made.rows)) return std::nullopt;
     return made;
 }
 
-std::vector<plan::Choice> offers_row_normalization(const Task& task) {
-    if (!row_normalization(task)) return {};
-    return {task.plain_choice(std::string(row_normalization_family_name))};
+// The rows of scratch that a thread needs: for two tensors that are read and one that is written.
+std::int64_t rows_of_scratch(const RowNormalization& work, const plan::Choice& choice) {
+    return work.op != RowOperator::scale_gradient && in_bf16(choice) ? 3 : 0;
 }
 
-// Rows are shared between the threads.
-template <class F>
-void over_rows(int threads, const RowNormalization& w, const F& f) {
-    const auto work_on = [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t row = first; row < last; ++row) f(row);
+std::vector<plan::Choice> offers_row_normalization(const Task& task) {
+    auto work = row_normalization(task);
+    if (!work) return {};
+    const Node& node = task.node();
+    const bool one = work->op == RowOperator::forward, columns = work->op == RowOperator::scale_gradient;
+    std::vector<plan::Choice> choices = {task.plain_choice(std::string(row_normalization_family_name))};
+    const auto y = output_index(task, 0);
+    // A tensor that is also a parameter or a statistic must stay in f32.
+    const auto reads = [&](std::size_t i) {
+        const ValueId id = task.region.inputs[i];
+        const auto is_id = [&](ValueId other) { return other == id; };
+        const auto whole = std::span(node.inputs).first(one ? 1 : 2);
+        return std::ranges::any_of(whole, is_id) &&
+               std::ranges::none_of(std::span(node.inputs).subspan(whole.size()), is_id);
     };
-    if (w.rows * w.n < 8192) return work_on(0, w.rows);
-    in_shares(threads, w.rows, work_on);
+    offer_widened(task, reads, choices, [&](std::size_t i) { return !columns && i == y; });
+    for (plan::Choice& choice : choices) {
+        work->scratch_rows = rows_of_scratch(*work, choice);
+        choice.workspace = work->workspace();
+    }
+    return choices;
+}
+
+// Rows are shared between the threads: f(row, thread).
+template <class F>
+void over_rows(const RowNormalization& w, const F& f) {
+    if (w.rows * w.n < 8192) {
+        for (std::int64_t row = 0; row < w.rows; ++row) f(row, 0);
+        return;
+    }
+    parallel(w.threads, [&](int part) {
+        const auto [first, last] = share(w.rows, part, w.threads);
+        for (std::int64_t row = first; row < last; ++row) f(row, part);
+    });
 }
 
 float* output_at(const Pointers& pointers, const std::optional<std::size_t>& index) {
     return index ? reinterpret_cast<float*>(pointers.outputs[*index]) : nullptr;
 }
 
-void make_forward(const Task& task, const RowNormalization& w, Kernel& kernel) {
-    const Node& node = task.node();
-    const Port x = port_of(task, node.inputs[0], kernel), scale = port_of(task, node.inputs[1], kernel),
-               shift = port_of(task, node.input(2), kernel);
-    const auto y = output_index(task, 0), mean = output_index(task, 1), inverse = output_index(task, 2);
-    kernel.run = [=, threads = task.context.threads](const Pointers& pointers) {
-        float *const to = output_at(pointers, y), *const means = output_at(pointers, mean),
-                     *const inverses = output_at(pointers, inverse);
-        over_rows(threads, w, [&](std::int64_t row) {
-            const float* const from = x.at(pointers) + row * w.n;
+// Holds what the make_… functions need to build the kernel of a choice.
+struct MakingRows {
+    const Task& task;
+    const plan::Choice& choice;
+    Kernel& kernel;
+    RowNormalization work;
+    std::int64_t taken = 0;  // rows of the scratch
+
+    RowsRead read(std::size_t i) {
+        RowsRead made{port_of(task, task.node().inputs[i], kernel)};
+        made.bf16 = made.port.input && in_bf16(choice.inputs[*made.port.input]);
+        made.scratch = made.bf16 ? taken++ : 0;
+        return made;
+    }
+    RowsWritten written() {
+        RowsWritten made{output_index(task, 0)};
+        made.bf16 = made.index && in_bf16(choice.outputs[*made.index]);
+        made.scratch = made.bf16 ? taken++ : 0;
+        return made;
+    }
+    Port port(std::size_t i) { return port_of(task, task.node().input(i), kernel); }
+};
+
+// One row of a tensor, in f32.
+const float* row_of(const RowsRead& rows, const RowNormalization& w, const Pointers& pointers,
+                    std::int64_t row, int part) {
+    return rows.at(pointers, row * w.n, w.n, rows.bf16 ? w.scratch(pointers, part, rows.scratch) : nullptr);
+}
+
+// Makes one row by f(to) and stores it.
+template <class F>
+void make_row(const RowsWritten& rows, const RowNormalization& w, const Pointers& pointers, std::int64_t row,
+              int part, const F& f) {
+    if (!rows.index) return;
+    if (!rows.bf16) return f(reinterpret_cast<float*>(pointers.outputs[*rows.index]) + row * w.n);
+    float* const made = w.scratch(pointers, part, rows.scratch);
+    f(made);
+    simd::narrow(made, reinterpret_cast<std::uint16_t*>(pointers.outputs[*rows.index]) + row * w.n, w.n);
+}
+
+void make_forward(MakingRows& m) {
+    const RowsRead x = m.read(0);
+    const RowsWritten y = m.written();
+    const Port scale = m.port(1), shift = m.port(2);
+    const auto mean = output_index(m.task, 1), inverse = output_index(m.task, 2);
+    m.kernel.run = [=, w = m.work](const Pointers& pointers) {
+        float *const means = output_at(pointers, mean), *const inverses = output_at(pointers, inverse);
+        over_rows(w, [&](std::int64_t row, int part) {
+            const float* const from = row_of(x, w, pointers, row, part);
             const auto count = static_cast<double>(w.n);
             const auto centre = static_cast<float>(simd::fold_row(simd::Fold::sum, 0, from, w.n) / count);
             const simd::Deviations d = simd::deviations(from, centre, w.n);
             const double rest = d.sum / count, variance = d.squares / count - rest * rest;
             const auto factor = static_cast<float>(1 / std::sqrt(variance + static_cast<double>(w.epsilon)));
-            if (to != nullptr)
-                simd::scaled_row(to + row * w.n, from, centre, factor, scale.at(pointers), shift.at(pointers),
-                                 w.n);
+            make_row(y, w, pointers, row, part, [&](float* to) {
+                simd::scaled_row(to, from, centre, factor, scale.at(pointers), shift.at(pointers), w.n);
+            });
             if (means != nullptr) means[row] = centre;
             if (inverses != nullptr) inverses[row] = factor;
         });
     };
 }
 
-void make_input_gradient(const Task& task, const RowNormalization& w, Kernel& kernel) {
-    const Node& node = task.node();
-    std::vector<Port> ports;
-    for (const ValueId id : node.inputs) ports.push_back(port_of(task, id, kernel));
-    kernel.run = [=, threads = task.context.threads](const Pointers& pointers) {
-        auto* const to = reinterpret_cast<float*>(pointers.outputs[0]);
-        over_rows(threads, w, [&](std::int64_t row) {
-            const float *const g = ports[0].at(pointers) + row * w.n, *const x =
-                                                                          ports[1].at(pointers) + row * w.n;
-            const float* const scale = ports[2].at(pointers);
-            const float mean = ports[3].at(pointers)[row], inverse = ports[4].at(pointers)[row];
-            const simd::GradientSums sums = simd::gradient_sums(g, scale, x, mean, w.n);
+void make_input_gradient(MakingRows& m) {
+    const RowsRead gradient = m.read(0), input = m.read(1);
+    const RowsWritten written = m.written();
+    const Port scale = m.port(2), means = m.port(3), inverses = m.port(4);
+    m.kernel.run = [=, w = m.work](const Pointers& pointers) {
+        over_rows(w, [&](std::int64_t row, int part) {
+            const float *const g = row_of(gradient, w, pointers, row, part), *const x =
+                                                                                 row_of(input, w, pointers,
+                                                                                        row, part);
+            const float mean = means.at(pointers)[row], inverse = inverses.at(pointers)[row];
+            const simd::GradientSums sums = simd::gradient_sums(g, scale.at(pointers), x, mean, w.n);
             const double count = static_cast<double>(w.n), r = static_cast<double>(inverse);
-            simd::centred_gradient(to + row * w.n, g, scale, x,
-                                   {inverse, static_cast<float>(sums.plain / count),
-                                    static_cast<float>(r * r * sums.along / count), mean},
-                                   w.n);
+            make_row(written, w, pointers, row, part, [&](float* to) {
+                simd::centred_gradient(to, g, scale.at(pointers), x,
+                                       {inverse, static_cast<float>(sums.plain / count),
+                                        static_cast<float>(r * r * sums.along / count), mean},
+                                       w.n);
+            });
         });
     };
 }
 
 // Each thread makes some columns, and reads these columns of every row.
-void make_scale_gradient(const Task& task, const RowNormalization& w, Kernel& kernel) {
-    const Node& node = task.node();
-    std::vector<Port> ports;
-    for (const ValueId id : node.inputs) ports.push_back(port_of(task, id, kernel));
-    const auto dscale = output_index(task, 0), dshift = output_index(task, 1);
-    kernel.run = [=, threads = task.context.threads](const Pointers& pointers) {
+void make_scale_gradient(MakingRows& m) {
+    const RowsRead gradient = m.read(0), input = m.read(1);
+    const Port means = m.port(2), inverses = m.port(3);
+    const auto dscale = output_index(m.task, 0), dshift = output_index(m.task, 1);
+    m.kernel.run = [=, w = m.work](const Pointers& pointers) {
         const std::int64_t strips = (w.n + column_strip - 1) / column_strip;
         const auto work_on = [&](std::int64_t first, std::int64_t last) {
+            alignas(64) float wide_g[column_strip], wide_x[column_strip];
             for (std::int64_t s = first; s < last; ++s) {
                 const std::int64_t at = s * column_strip, width = std::min(column_strip, w.n - at);
                 double along[column_strip] = {}, plain[column_strip] = {};
                 for (std::int64_t row = 0; row < w.rows; ++row)
-                    simd::add_columns(along, plain, ports[0].at(pointers) + row * w.n + at,
-                                      ports[1].at(pointers) + row * w.n + at, ports[2].at(pointers)[row],
-                                      ports[3].at(pointers)[row], width);
+                    simd::add_columns(along, plain, gradient.at(pointers, row * w.n + at, width, wide_g),
+                                      input.at(pointers, row * w.n + at, width, wide_x),
+                                      means.at(pointers)[row], inverses.at(pointers)[row], width);
                 for (std::int64_t i = 0; i < width; ++i) {
                     if (float* to = output_at(pointers, dscale)) to[at + i] = static_cast<float>(along[i]);
                     if (float* to = output_at(pointers, dshift)) to[at + i] = static_cast<float>(plain[i]);
@@ -197,18 +300,20 @@ void make_scale_gradient(const Task& task, const RowNormalization& w, Kernel& ke
             }
         };
         if (w.rows * w.n < 8192) return work_on(0, strips);
-        in_shares(threads, strips, work_on);
+        in_shares(w.threads, strips, work_on);
     };
 }
 
-void make_softmax_gradient(const Task& task, const RowNormalization& w, Kernel& kernel) {
-    const Port g = port_of(task, task.node().inputs[0], kernel),
-               y = port_of(task, task.node().inputs[1], kernel);
-    kernel.run = [=, threads = task.context.threads](const Pointers& pointers) {
-        auto* const to = reinterpret_cast<float*>(pointers.outputs[0]);
-        over_rows(threads, w, [&](std::int64_t row) {
-            simd::softmax_gradient(to + row * w.n, g.at(pointers) + row * w.n, y.at(pointers) + row * w.n,
-                                   w.n);
+void make_softmax_gradient(MakingRows& m) {
+    const RowsRead gradient = m.read(0), result = m.read(1);
+    const RowsWritten written = m.written();
+    m.kernel.run = [=, w = m.work](const Pointers& pointers) {
+        over_rows(w, [&](std::int64_t row, int part) {
+            const float *const g = row_of(gradient, w, pointers, row, part), *const y =
+                                                                                 row_of(result, w, pointers,
+                                                                                        row, part);
+            make_row(written, w, pointers, row, part,
+                     [&](float* to) { simd::softmax_gradient(to, g, y, w.n); });
         });
     };
 }
@@ -217,18 +322,21 @@ Result<Kernel> prepare_row_normalization(const Task& task, const plan::Choice& c
     const auto work = row_normalization(task);
     if (!work) return unknown_kernel(choice);
     Kernel kernel;
+    MakingRows making{task, choice, kernel, *work};
+    making.work.scratch_rows = rows_of_scratch(*work, choice);
+    kernel.workspace = making.work.workspace();
     switch (work->op) {
         case RowOperator::forward:
-            make_forward(task, *work, kernel);
+            make_forward(making);
             break;
         case RowOperator::input_gradient:
-            make_input_gradient(task, *work, kernel);
+            make_input_gradient(making);
             break;
         case RowOperator::scale_gradient:
-            make_scale_gradient(task, *work, kernel);
+            make_scale_gradient(making);
             break;
         case RowOperator::softmax_gradient:
-            make_softmax_gradient(task, *work, kernel);
+            make_softmax_gradient(making);
             break;
     }
     return kernel;

@@ -131,7 +131,7 @@ std::vector<plan::Choice> offers_simd_pooling(const Task& task) {
     offer(plan::channels_last(4), graph::ElementType::f32, 0);
     offer(plan::channels_blocked(4, 16), graph::ElementType::f32, 0);
     offer(plan::channels_blocked(4, 8), graph::ElementType::f32, 0);
-    if (task.context.allowances.bf16)
+    if (task.context.multiplies_bf16())
         offer(plan::channels_last(4), graph::ElementType::bf16, task.context.threads * waiting_bytes(*shape));
     return choices;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // Converts between bf16 and f32 in memory.
+#include <algorithm>
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {
@@ -8,6 +9,9 @@ namespace viridian::execute::cpu::simd {
 void widen(const std::uint16_t* from, float* to, std::int64_t n);
 // Rounds `n` numbers from f32 to bf16: to nearest, ties to even. NaN stays NaN.
 void narrow(const float* from, std::uint16_t* to, std::int64_t n);
+// Stores `n` f32 numbers as f32, or rounded to bf16.
+inline void store(const float* from, float* to, std::int64_t n) { std::copy_n(from, n, to); }
+inline void store(const float* from, std::uint16_t* to, std::int64_t n) { narrow(from, to, n); }
 // Writes `n` pixels of four channels in bf16, one from each of `planes` planes of f32 that are `plane`
 // elements apart. Channels without a plane are zeroes.
 void narrow_planes(const float* from, std::int64_t planes, std::int64_t plane, std::uint16_t* to,

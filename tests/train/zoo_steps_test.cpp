@@ -1,0 +1,99 @@
+// Training steps of the zoo's networks on kernels of the processor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/cpu_device.hpp"
+#include "tests/support/greedy.hpp"
+#include "tests/train/relative_error.hpp"
+#include "viridian/base/random.hpp"
+#include "viridian/gradient/step.hpp"
+#include "viridian/graph/evaluate.hpp"
+#include "viridian/zoo/zoo.hpp"
+
+namespace viridian::train {
+namespace {
+
+using execute::device_with;
+using graph::ElementType;
+using graph::Graph;
+using graph::Tensor;
+using graph::ValueId;
+
+// Every operator of every step of the zoo has a kernel that is not the reference's; otherwise one operator
+// may take most of a step's time.
+TEST(StepsOfTheZoo, NeedNoReferenceKernel) {
+    const auto device = device_with(2);
+    for (const zoo::Network& network : zoo::networks()) {
+        zoo::Options options{.batch = 2, .training = true};
+        if (network.transformer && !network.single_layer) options.layers = 1;
+        auto forward = zoo::build(network.name, options);
+        ASSERT_TRUE(forward.ok()) << network.name << ": " << forward.error().text();
+        gradient::StepOptions step_options;
+        if (network.single_layer || network.name.starts_with("dcgan"))  // the outputs are not class scores
+            step_options.loss.kind = gradient::LossKind::mean_squared_error;
+        const auto step = gradient::training_step(*forward, step_options);
+        ASSERT_TRUE(step.ok()) << network.name << ": " << step.error().text();
+        const auto assignment = assign(*device, step->graph, execute::single_node_regions(step->graph), {});
+        ASSERT_TRUE(assignment.ok()) << network.name << ": " << assignment.error().text();
+        std::set<std::string> slow;
+        for (const plan::AssignedRegion& region : assignment->regions)
+            if (region.choice.kernel == "reference")
+                slow.insert(std::string(step->graph.node(region.region.nodes[0]).op.name()));
+        EXPECT_THAT(slow, testing::IsEmpty()) << network.name;
+    }
+}
+
+// A whole step of the small networks of the zoo, with the kernels that are offered first.
+TEST(StepsOfTheZoo, OfSmallNetworksAreThoseOfTheReference) {
+    for (const char* name : {"mlp", "small_cnn", "small_resnet", "small_transformer"}) {
+        auto forward = zoo::build(name, {.batch = 4, .training = true});
+        ASSERT_TRUE(forward.ok()) << forward.error().text();
+        gradient::StepOptions options;
+        options.gradient_outputs = true;
+        const auto step = gradient::training_step(*forward, options);
+        ASSERT_TRUE(step.ok()) << step.error().text();
+        const Graph& graph = step->graph;
+        Random random(6);
+        std::vector<Tensor> given;
+        for (const ValueId id : run_inputs(graph)) {
+            const graph::Value& value = graph.value(id);
+            if (const Tensor* first = graph.first_value(id)) {
+                given.push_back(*first);
+                continue;
+            }
+            Tensor tensor(value.type.element, value.type.dims());
+            for (std::int64_t i = 0; i < tensor.count(); ++i) {
+                if (tensor.type() == ElementType::f32)
+                    tensor.mutable_values<float>()[static_cast<std::size_t>(i)] =
+                        static_cast<float>(tensor.rank() == 0 ? 0.001 : random.uniform(-1, 1));
+                else if (tensor.type() == ElementType::i64)
+                    tensor.mutable_values<std::int64_t>()[static_cast<std::size_t>(i)] = random.between(0, 9);
+            }
+            given.push_back(std::move(tensor));
+        }
+        const auto expected = graph::evaluate(graph, given);
+        ASSERT_TRUE(expected.ok()) << expected.error().text();
+        const auto device = device_with(2);
+        auto assignment = assign(*device, graph, execute::single_node_regions(graph), {});
+        ASSERT_TRUE(assignment.ok()) << assignment.error().text();
+        std::set<std::string> slow;
+        for (const plan::AssignedRegion& region : assignment->regions)
+            if (region.choice.kernel == "reference")
+                slow.insert(std::string(graph.node(region.region.nodes[0]).op.name()));
+        EXPECT_THAT(slow, testing::IsEmpty()) << name;
+        const auto plan = plan::make_plan(graph, *std::move(assignment));
+        ASSERT_TRUE(plan.ok()) << plan.error().text();
+        auto executable = device->prepare(graph, *plan);
+        ASSERT_TRUE(executable.ok()) << executable.error().text();
+        const auto results = run_from(**executable, graph, given);
+        ASSERT_TRUE(results.ok()) << results.error().text();
+        for (std::size_t i = 0; i < results->size(); ++i)
+            EXPECT_LE(relative_error((*results)[i], (*expected)[i]), 1e-3)
+                << name << " " << graph.value(run_outputs(graph)[i]).name;
+    }
+}
+
+}  // namespace
+}  // namespace viridian::train

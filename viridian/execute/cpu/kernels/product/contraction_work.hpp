@@ -1,0 +1,64 @@
+#pragma once
+// Runs a batched product of two matrices that change from run to run, by our micro-kernels.
+#include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/simd/attention/panels.hpp"
+#include "viridian/execute/cpu/simd/convolution/fused.hpp"
+
+namespace viridian::execute::cpu {
+
+// Matrices are those of an operand or of the result, one for each entry of the batch.
+struct Matrices {
+    std::size_t port = 0;              // index of the region input, for an operand
+    std::vector<std::int64_t> starts;  // in elements, as the strides
+    std::int64_t row = 0, column = 1;
+    bool bf16 = false;  // stored in bf16; otherwise in f32
+
+    // Returns the matrix of entry `batch`, from its row `i` and column `j` on.
+    template <class Entry>
+    [[nodiscard]] simd::View<Entry> at(const Pointers& pointers, std::int64_t batch, std::int64_t i,
+                                       std::int64_t j) const {
+        const auto* first = reinterpret_cast<const Entry*>(pointers.inputs[port]);
+        return {first + starts[static_cast<std::size_t>(batch)] + i * row + j * column, row, column};
+    }
+};
+
+// A ContractionWork says what is multiplied and how it is split. The *_floats() functions count units of four
+// bytes: one f32, or a pair of bf16.
+struct ContractionWork {
+    Matrices a, b, result;
+    std::int64_t m = 0, n = 0, k = 0;
+    std::int64_t together = 1;  // entries of K in four packed bytes: one in f32, or a pair in bf16
+    std::int64_t panel = 0;     // columns of B that are packed at once: whole groups
+    std::int64_t slice = 0;     // rows of A
+    int columns = 1;            // blocks of 16 of a group
+    int threads = 1;
+    bool biased = false;
+    Port bias;
+    simd::Fused fused;
+
+    [[nodiscard]] std::int64_t batches() const { return static_cast<std::int64_t>(result.starts.size()); }
+    // Returns whether each thread multiplies matrices of its own; otherwise all share the rows of each.
+    [[nodiscard]] bool apart() const { return batches() >= 2 * threads; }
+    [[nodiscard]] std::int64_t passes() const;
+    // Returns the part of K that a pass takes, in whole blocks but the last.
+    [[nodiscard]] std::pair<std::int64_t, std::int64_t> depth(std::int64_t pass) const;
+    [[nodiscard]] std::int64_t bias_floats() const { return biased ? (n + 31) / 32 * 32 : 0; }
+    [[nodiscard]] std::int64_t panel_floats() const;
+    [[nodiscard]] std::int64_t slice_floats() const;
+    // Returns the size of the results of a slice that wait in f32 to be rounded.
+    [[nodiscard]] std::int64_t waiting_floats() const { return result.bf16 ? slice * panel : 0; }
+    [[nodiscard]] std::int64_t thread_floats() const {
+        return slice_floats() + waiting_floats() + (apart() ? panel_floats() : 0);
+    }
+    [[nodiscard]] Bytes workspace() const {
+        return Bytes(4 * (bias_floats() + (apart() ? 0 : panel_floats()) + threads * thread_floats()));
+    }
+};
+
+// Sets `panel`, `slice` and `columns` for the caches of this machine; `bias` and `fused` may still be empty.
+void choose_pieces(ContractionWork& work);
+
+// Computes the product and its epilogue. The workspace has work.workspace() bytes.
+void run_contraction(const ContractionWork& work, const Pointers& pointers);
+
+}  // namespace viridian::execute::cpu
