@@ -18,8 +18,9 @@ namespace {
 using graph::Tensor;
 
 TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
+    if (!execute::multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
     auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}});
-    if (!real.ok()) GTEST_SKIP() << "this processor has no bf16 instructions";
+    ASSERT_TRUE(real.ok()) << real.error().text();
     execute::FixedPrices device(*std::move(real));  // bf16 is ten times as fast
     graph::Graph graph;
     const auto x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({16, 64})});
@@ -61,6 +62,30 @@ TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
     const auto exact = prove::reference_outputs(graph, {*inputs});
     ASSERT_TRUE(exact.ok());
     EXPECT_GT(prove::relative_error((*second)[0], (*exact)[0][0]), 1e-4) << "it rounded";
+}
+
+// Proving a plan sets the states of its executable; the session must begin with the model's.
+TEST(Retune, BeginsWithTheStatesOfTheModel) {
+    graph::Graph graph;
+    const auto x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({64, 64})});
+    Tensor weights(graph::ElementType::f32, {64, 64});
+    for (std::int64_t i = 0; i < weights.count(); ++i)
+        weights.mutable_values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(i % 7) / 8;
+    const auto w = graph.add_state("w", weights, graph::StateRole::parameter);
+    const auto y = graph.add("Relu", {graph.add("MatMul", {x, w})});
+    graph.set_outputs({y});
+    graph.set_after(w, graph.add("Sub", {w, y}));
+    ASSERT_TRUE(infer_types(graph).ok());
+    ModelOptions options;
+    options.threads = 1;
+    options.meter = "model";
+    options.allow = {"bf16"};
+    Listener listener;
+    const auto session = retune({{}, graph, nullptr, {}}, options, 1, listener);
+    ASSERT_TRUE(session.ok()) << session.error().text();
+    const auto first = session->planned.executable->state(0);
+    ASSERT_TRUE(first.ok()) << first.error().text();
+    EXPECT_EQ(first->content_hash(), weights.content_hash());
 }
 
 // Prices are estimated, so the same kernels are chosen every time.

@@ -43,7 +43,9 @@ Result<void> check_together(const graph::Graph& graph, const plan::Plan& plan) {
                 fits.error().message);
 }
 
+// Prepares the executable anew with the model's states, because a proof sets the states of the one it ran.
 Result<Session> ready(Session session, const ModelOptions& options) {
+    session.planned.executable.reset();
     VIRIDIAN_TRY(check_memory(session.planned.graph, session.planned.plan, options));
     VIRIDIAN_TRY(session.planned.executable,
                  session.device->prepare_consuming(session.planned.graph, session.planned.plan));
@@ -67,21 +69,22 @@ Result<Session> prepare_estimated(LoadedModel model, const ModelOptions& options
     return ready(std::move(session), options);
 }
 
-// bf16 as the plan's user allowed it, if this processor has it.
-Result<std::unique_ptr<execute::Device>> open_as_requested(ModelOptions& options, const Request& request,
-                                                           Listener& listener) {
+// Opens the device with what the plan's user allowed.
+Result<std::unique_ptr<execute::Device>> open_as_requested(ModelOptions& options, const Request& request) {
     options.exact_arithmetic = options.exact_arithmetic || request.exact_arithmetic;
-    if (!request.bf16 || allows_bf16(options)) return open_device(options);
-    ModelOptions wider = options;
-    wider.allow = {"bf16"};
-    auto device = open_device(wider);
-    if (device.ok()) {
-        options = std::move(wider);
-        return device;
-    }
-    if (device.error().code != ErrorCode::no_device) return device;
-    listener.note("the plan may use bf16, which this processor has no instructions for: f32 alone");
+    if (request.bf16) options.allow = {"bf16"};
     return open_device(options);
+}
+
+std::string words_on_bf16(const PlannedModel& planned) {
+    std::size_t kernels = 0, rounding = 0;
+    for (const plan::AssignedRegion& assigned : planned.plan.assignment.regions) {
+        const plan::Aliasing aliasing = assigned.choice.aliasing;
+        if (aliasing == plan::Aliasing::view || aliasing == plan::Aliasing::gather) continue;
+        ++kernels;
+        rounding += plan::rounds(planned.graph, assigned.region, assigned.choice) ? 1 : 0;
+    }
+    return fmt::format("{} of {} kernels store in bf16", rounding, kernels);
 }
 
 Result<PlannedModel> proven(const graph::Graph& graph, const ModelOptions& options, const Request& request,
@@ -152,7 +155,7 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
     Session session;
     Tuning tuning;
     VIRIDIAN_TRY(tuning.objective, search::parse_objective(request.objective.value_or("time")));
-    VIRIDIAN_TRY(session.device, open_as_requested(options, request, listener));
+    VIRIDIAN_TRY(session.device, open_as_requested(options, request));
     tuning.bf16 = allows_bf16(options);
     VIRIDIAN_TRY(cost::Database database, open_database(options));
     VIRIDIAN_TRY(const auto costs, optimize::MeasuredCosts::open(
@@ -168,14 +171,14 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
     if (tuning.bf16 || request.max_error) {
         VIRIDIAN_TRY(session.planned,
                      proven(model.graph, options, request, seed, *session.device, *costs, tuning.objective));
-        return session;
+        model.graph = graph::Graph();  // the copy that is planned holds the weights alone
+    } else {
+        VIRIDIAN_TRY(session.planned,
+                     optimize::make_planned(std::move(model.graph), nullptr, costs->source(),
+                                            tuning.objective, {}, costs->on_fewer_threads()));
     }
-    VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr, costs->source(),
-                                                         tuning.objective, {}, costs->on_fewer_threads()));
-    VIRIDIAN_TRY(check_memory(session.planned.graph, session.planned.plan, options));
-    VIRIDIAN_TRY(session.planned.executable,
-                 session.device->prepare_consuming(session.planned.graph, session.planned.plan));
-    return session;
+    if (tuning.bf16) listener.note(words_on_bf16(session.planned));
+    return ready(std::move(session), options);
 }
 
 }  // namespace viridian::session

@@ -1,5 +1,7 @@
 #include "viridian/cli/train/task.hpp"
 
+#include <algorithm>
+
 #include "viridian/gradient/evaluation.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/rewrite/rewrite.hpp"
@@ -10,9 +12,11 @@ namespace {
 
 // Makes a graph ready on the processor: with the kernels that measure fastest if `listener` is given, else
 // with the first ones that it offers.
-Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options, Listener* listener) {
+Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options, std::optional<double> max_error,
+                           Listener* listener) {
     VIRIDIAN_TRY(rewrite::simplify(graph));
     session::LoadedModel model;
+    model.request.max_error = max_error;
     model.graph = std::move(graph);
     VIRIDIAN_TRY(session::Session made, listener != nullptr
                                             ? session::retune(std::move(model), options, 1, *listener)
@@ -119,9 +123,15 @@ Result<train::Task> task_of(TrainOptions& options, std::shared_ptr<const Start> 
         VIRIDIAN_TRY(train::NewHead made, begun(options, std::move(model), *start));
         return std::move(made.network);
     };
-    task.prepare = [model = options.model, tune = options.tune, &listener](graph::Graph graph,
-                                                                           train::Runs runs) {
-        return ready(std::move(graph), model, tune && runs == train::Runs::often ? &listener : nullptr);
+    // Only training steps may round. Evaluations run in f32, because the written model is compared with them.
+    task.prepare = [options, &listener](graph::Graph graph, train::Runs runs) {
+        const bool tunes = options.tune && runs == train::Runs::often;
+        const bool trains = std::ranges::any_of(
+            graph.states(), [](const graph::State& state) { return state.after != state.before; });
+        ModelOptions model = options.model;
+        if (!tunes || !trains) model.allow.clear();
+        return ready(std::move(graph), model, tunes && trains ? options.max_error : std::nullopt,
+                     tunes ? &listener : nullptr);
     };
     return task;
 }

@@ -102,6 +102,8 @@ std::map<std::string, std::string> written(const TrainOptions& o, bool follows_l
             {"--epochs, which the rates of --schedule follow,", follows_length ? number(o.epochs) : ""},
             {"--seed", number(o.seed)},
             {"--tune", number(o.tune)},
+            {"--allow", list(o.model.allow)},
+            {"--max-error", o.max_error ? number(*o.max_error) : ""},
             {"--in-order", number(o.in_order)},
             {"--accumulate", number(o.accumulate)},
             {"--initialise", o.initialise ? number(*o.initialise) : ""},
@@ -145,6 +147,16 @@ void add_train_options(App app, TrainOptions& options) {
     app.add_option("--db", options.model.database,
                    "Cost database that keeps what --tune measures (default: ~/.cache/viridian/cost.db)")
         .needs("--tune");
+    app.add_option("--allow", options.model.allow,
+                   "Lower precisions that the kernels of --tune may use: bf16; states stay in f32")
+        .check(one_of({"bf16"}))
+        .needs("--tune");
+    app.add_option("--max-error", options.max_error,
+                   "Relative L2 error that --allow bf16 may cause (default: 0.02 in outputs, 0.0447 in "
+                   "gradients; a given "
+                   "value holds for both)")
+        .check(in_range(1e-9, 1.0))
+        .needs("--allow");
     add_first_weights(app, options);
     add_ends(app, options);
     app.add_option("--checkpoints", options.checkpoints, "Folder for checkpoints");

@@ -25,8 +25,9 @@ struct TrainOptions {
     // The first weights.
     std::optional<std::int64_t> initialise;  // the seed
     std::string initialise_as = "pytorch";
-    std::int64_t head = 0;  // classes of a new last layer; 0: the model's own
-    bool tune = false;      // choose the kernels of the step by their measured times
+    std::int64_t head = 0;            // classes of a new last layer; 0: the model's own
+    bool tune = false;                // choose the kernels of the step by their measured times
+    std::optional<double> max_error;  // relative L2, with bf16; none: the defaults of `optimize`
     // What the run keeps, and when it ends.
     std::optional<double> average;  // decay of the moving average of weights
     int patience = 0;               // evaluations; 0: no early stop
