@@ -68,7 +68,8 @@ def command_of(settings, name, bound, plan, outputs):
     environment = dict(os.environ)
     if kind == "viridian":
         command = [settings.viridian, "run", plan or bound.model, "--paced", "--threads", threads, "--inputs", bound.inputs, "-o", outputs]
-        tuned = ["--retune", "--db", settings.work / "cost.db"] if way == "tuned" else []
+        tuned = ["--retune", "--db", settings.work / "cost.db"] if way in ("tuned", "bf16") else []
+        tuned += ["--allow", "bf16"] if way == "bf16" else []
         return command + tuned + ([] if pinned else ["--no-pin"]), environment
     if kind == "torch":
         environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{p}}}" for p in pinned)} if pinned else {"OMP_PROC_BIND": "false"}

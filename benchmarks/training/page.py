@@ -11,13 +11,17 @@ from setting import machine, table_of  # noqa: E402
 from tables import table  # noqa: E402, F401 (the scripts use it as page.table)
 
 
+def version(viridian):
+    """Returns the versions of the program and of its kernels, as --version prints them."""
+    return subprocess.run([viridian, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+
+
 def settings(viridian, versions, more=()):
     """The rows that every page has. `versions`: text about the peers; `more`: pairs."""
-    ours = subprocess.run([viridian, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
     given = [pathlib.Path(word).name if word.startswith("/") else word for word in sys.argv[1:]]  # folders of one machine say nothing
     command = shlex.join(["benchmarks/training/" + pathlib.Path(sys.argv[0]).name, *given])
     return table_of([("date", datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y, %H:%M UTC")), ("machine", machine()),
-                     ("command", f"`{command}`"), ("versions", f"{ours}, {versions}"), *more])
+                     ("command", f"`{command}`"), ("versions", f"{version(viridian)}, {versions}"), *more])
 
 
 def write(path, title, *parts):

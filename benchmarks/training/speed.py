@@ -30,7 +30,9 @@ from systems import Settings, System, torch_of  # noqa: E402
 from turns import geometric_mean, orders, ratio_of_rounds  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-OURS = ["viridian", "viridian:tuned"]  # the kernels of `viridian train`, chosen without measuring, and those of `viridian train --tune`
+# The kernels of `viridian train`, chosen without measuring, and those of `viridian train --tune`. --ours may also name viridian:bf16,
+# those of `viridian train --tune --allow bf16`, which the summary compares with PyTorch's fastest mode in bf16.
+OURS = ["viridian", "viridian:tuned"]
 
 
 class Step:
@@ -100,7 +102,8 @@ class Comparison:
             self.rows.append({"task": name, "system": system.name, "median": statistics.median(every), "minimum": min(every),
                               "low": min(medians), "high": max(medians),
                               "ratios": {ours.name: ratio_of_rounds(ours.times, system.times) for ours in systems[:len(OURS)]},
-                              "memory": system.growth(), "runs": len(every), "when": time.strftime("%H:%M on %-d %B %Y", time.gmtime())})
+                              "memory": system.growth(), "runs": len(every), "when": time.strftime("%H:%M on %-d %B %Y", time.gmtime()),
+                              "version": page.version(self.options.viridian)})
             print(f"{name:<26} {system.name:<20} {1e3 * self.rows[-1]['median']:10.2f} ms {self.rows[-1]['memory']:8.0f} MiB", flush=True)
         self.rows.sort(key=lambda row: list(TASKS).index(row["task"]))
         if self.kept:
@@ -110,11 +113,11 @@ class Comparison:
         return {row["system"]: row for row in self.rows if row["task"] == name}
 
     def measured(self):
-        """When each step was measured (UTC): rows may come from several runs."""
+        """When each step was measured (UTC), and by which version of Viridian: rows may come from several runs."""
         when = {}
         for row in self.rows:
-            when.setdefault(row["when"], {})[row["task"]] = None
-        return "; ".join(f"{', '.join(tasks)}: {at} UTC" for at, tasks in sorted(when.items()))
+            when.setdefault((row["version"], row["when"]), {})[row["task"]] = None
+        return "; ".join(f"{', '.join(tasks)}: {at} UTC, {version}" for (version, at), tasks in sorted(when.items()))
 
     def times(self):
         rows = []
@@ -132,15 +135,19 @@ class Comparison:
             exact = {system: row for system, row in of.items() if system.startswith("torch") and not system.endswith(".bf16")}
             best = min(exact, key=lambda system: exact[system]["median"])
             small = min(exact, key=lambda system: exact[system]["memory"])
+            rounding = [row for system, row in of.items() if system.endswith(".bf16")]
             for ours in OURS:
-                ratios[ours].append(exact[best]["ratios"][ours][0])
+                fastest = min(rounding, key=lambda row: row["median"]) if ours == "viridian:bf16" else exact[best]
+                ratios[ours].append(fastest["ratios"][ours][0])
             rows.append([name, best, *(f"{ratios[ours][-1]:.2f}" for ours in OURS),
                          *(f"{of[ours]['memory'] / exact[small]['memory']:.2f} ({small})" for ours in OURS)])
         heads = ["step", "PyTorch's fastest in f32", *(f"{ours}'s time / its" for ours in OURS),
                  *(f"{ours}'s memory / PyTorch's least in f32" for ours in OURS)]
         means = " and ".join(f"{geometric_mean(ratios[ours]):.2f} ({ours})" for ours in OURS)
-        return page.table(heads, rows) + (f"\n\nViridian's time is {means} times that of PyTorch's fastest mode in f32, in geometric mean over "
-                                          f"{len(rows)} steps.")
+        words = f"Viridian's time is {means} times that of PyTorch's fastest mode in f32, in geometric mean over {len(rows)} steps."
+        if "viridian:bf16" in OURS:
+            words = words.replace("mode in f32", "mode (in bf16 for viridian:bf16, in f32 for the others)")
+        return page.table(heads, rows) + "\n\n" + words
 
 
 def parsed():
