@@ -28,23 +28,31 @@ ValueId epilogue(Graph& graph, ValueId y, std::int64_t n, Random& random) {
     return y;
 }
 
-TEST(Contraction, MatricesOfEverySizeAndOrder) {
-    Random random(1);
-    const auto device = test_device(2);
-    for (int i = 0; i < 24; ++i) {
-        // Below and above a tile, a slice and a pass over K (384).
-        const auto m = random.between(64, 260), n = random.between(64, 200),
-                   k = random.chance(0.3) ? random.between(380, 900) : random.between(1, 90);
+// A product of two inputs, each as it is or transposed, with an epilogue. Its extents are below and above a
+// tile and a slice, and `k` is below and above a pass, up to `deepest`.
+struct RandomProduct {
+    Graph graph;
+    std::int64_t k;
+
+    RandomProduct(Random& random, std::int64_t deepest)
+        : k(random.chance(0.4) ? random.between(380, deepest) : random.between(1, 90)) {
+        const auto m = random.between(64, 260), n = random.between(64, 200);
         const bool ta = random.chance(0.5), tb = random.chance(0.5);
-        Graph graph;
-        const ValueId x = graph.add_input("x", f32(ta ? Dims{k, m} : Dims{m, k}));
-        const ValueId w = graph.add_input("w", f32(tb ? Dims{n, k} : Dims{k, n}));
-        std::vector<ValueId> inputs = {x, w};
+        std::vector<ValueId> inputs = {graph.add_input("x", f32(ta ? Dims{k, m} : Dims{m, k})),
+                                       graph.add_input("w", f32(tb ? Dims{n, k} : Dims{k, n}))};
         if (random.chance(0.3)) inputs.push_back(graph.add_input("bias", f32({n})));
         const ValueId y =
             graph.add("Gemm", inputs, {{"transA", std::int64_t{ta}}, {"transB", std::int64_t{tb}}});
         graph.set_outputs({epilogue(graph, y, n, random)});
-        const auto kernels = check_region(*device, graph, random, 1e-5, {}, "simd:contract");
+    }
+};
+
+TEST(Contraction, MatricesOfEverySizeAndOrder) {
+    Random random(1);
+    const auto device = test_device(2);
+    for (int i = 0; i < 24; ++i) {
+        const RandomProduct product(random, 900);  // a pass takes 384 of K
+        const auto kernels = check_region(*device, product.graph, random, 1e-5, {}, "simd:contract");
         EXPECT_EQ(contractions(kernels) % 4, 0) << "both operands as they are and transposed";
         EXPECT_GE(contractions(kernels), 4);
     }
@@ -88,23 +96,13 @@ TEST(Contraction, MatricesInBf16) {
     Random random(6);
     const auto device = bf16_device(2);
     for (int i = 0; i < 12; ++i) {
-        // Extents below and above a tile, a slice and the depth of a pass (384 in f32, 768 in pairs); K is
-        // odd or even.
-        const auto m = random.between(64, 260), n = random.between(64, 200),
-                   k = random.chance(0.4) ? random.between(380, 1700) : random.between(1, 90);
-        const bool ta = random.chance(0.5), tb = random.chance(0.5);
-        Graph graph;
-        const ValueId x = graph.add_input("x", f32(ta ? Dims{k, m} : Dims{m, k}));
-        const ValueId w = graph.add_input("w", f32(tb ? Dims{n, k} : Dims{k, n}));
-        const ValueId y =
-            graph.add("Gemm", {x, w}, {{"transA", std::int64_t{ta}}, {"transB", std::int64_t{tb}}});
-        graph.set_outputs({epilogue(graph, y, n, random)});
-        const auto kernels = check_region(*device, graph, random, 1e-5, bf16_result, "simd:contract");
+        const RandomProduct product(random, 1700);  // a pass takes 768 of K in pairs
+        const auto kernels = check_region(*device, product.graph, random, 1e-5, bf16_result, "simd:contract");
         EXPECT_EQ(kernels.size() % 8, 0U)
             << "both operands as they are and transposed, two types of the result";
         EXPECT_GE(kernels.size(), 8U);
-        const bool pairs = multiplies_bf16() && k % 2 == 0;
-        EXPECT_THAT(kernels, testing::Each(pairs ? "simd:contract:bf16" : "simd:contract")) << k;
+        const bool pairs = multiplies_bf16() && product.k % 2 == 0;
+        EXPECT_THAT(kernels, testing::Each(pairs ? "simd:contract:bf16" : "simd:contract")) << product.k;
     }
 }
 

@@ -153,8 +153,7 @@ void add_train_options(App app, TrainOptions& options) {
         .needs("--tune");
     app.add_option("--max-error", options.max_error,
                    "Relative L2 error that --allow bf16 may cause (default: 0.02 in outputs, 0.0447 in "
-                   "gradients; a given "
-                   "value holds for both)")
+                   "gradients; a given value holds for both)")
         .check(in_range(1e-9, 1.0))
         .needs("--allow");
     add_first_weights(app, options);

@@ -54,8 +54,8 @@ struct Context {
     std::optional<Bytes> memory = std::nullopt;  // CpuOptions::memory
     bool bf16_products = false;                  // execute::multiplies_bf16()
 
-    // Returns whether kernels may multiply in bf16. If
-    // `allowances.bf16` is set, kernels may store in bf16 in any case.
+    // Returns whether kernels may multiply in bf16. They may store in bf16 whenever `allowances.bf16` is set,
+    // whatever the processor is.
     [[nodiscard]] bool multiplies_bf16() const { return allowances.bf16 && bf16_products; }
     // Returns the same for kernels on fewer threads; 0 stands for all.
     [[nodiscard]] Context on(int fewer) const {
