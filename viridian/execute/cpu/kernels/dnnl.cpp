@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "viridian/execute/cpu/pool/crew.hpp"
+#include "viridian/execute/cpu/pool/held_signals.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -31,20 +32,30 @@ const std::byte* data_of(const Argument& argument, const Pointers& pointers) {
     return nullptr;
 }
 
+// Returns oneDNN's name of the implementation; empty if it has none.
+std::string_view implementation_of(const dnnl::primitive& primitive) {
+    const char* name = nullptr;
+    const auto status = dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0,
+                                                  static_cast<void*>(&name));
+    return status == dnnl_success && name != nullptr ? name : std::string_view();
+}
+
+// Returns whether the primitive may run oneDNN's matrix products ("gemm:jit"), some of which move the stack
+// pointer. Other implementations whose names begin with "jit" do not.
+bool may_move_stack_pointer(const dnnl::primitive& primitive) {
+    const std::string_view implementation = implementation_of(primitive);
+    return !implementation.starts_with("jit") || implementation.find("gemm") != std::string_view::npos;
+}
+
 // oneDNN's generated forward kernels share their work among threads that have nothing to do with each other.
 // Those on its matrix products, and those for the gradients of weights, may wait for sums of other threads.
 Crew::Waits waits_of(const dnnl::primitive& primitive) {
-    const char* name = nullptr;
     dnnl_prop_kind_t kind = dnnl_prop_kind_undef;
     if (dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_prop_kind, 0, &kind) ==
             dnnl_success &&
         (kind == dnnl_backward || kind == dnnl_backward_data || kind == dnnl_backward_weights))
         return Crew::Waits::anyhow;
-    if (dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0, &name) !=
-            dnnl_success ||
-        name == nullptr)
-        return Crew::Waits::anyhow;
-    const std::string_view implementation = name;
+    const std::string_view implementation = implementation_of(primitive);
     const bool product = implementation.find("gemm") != std::string_view::npos ||
                          implementation.find("brg") != std::string_view::npos;
     return implementation.starts_with("jit") && !product ? Crew::Waits::at_barriers : Crew::Waits::anyhow;
@@ -163,8 +174,12 @@ Kernel staged_kernel(const Context& context, std::vector<Stage> stages, std::vec
     };
     std::vector<Crew::Waits> waits;
     for (const Stage& stage : *shared) waits.push_back(waits_of(stage.primitive));
-    kernel.run = [shared, waits = std::move(waits)](const Pointers& pointers) {
+    const bool holds_signals =
+        std::ranges::any_of(*shared, may_move_stack_pointer, [](const Stage& s) { return s.primitive; });
+    kernel.run = [shared, waits = std::move(waits), holds_signals](const Pointers& pointers) {
         const auto& bindings = *static_cast<const Bindings*>(pointers.bindings);
+        std::optional<HeldSignals> held;
+        if (holds_signals) held.emplace();
         for (std::size_t s = 0; s < shared->size(); ++s) {
             const Bound& bound = bindings.stages[s];
             seat().openmp_waits = waits[s];
@@ -182,7 +197,7 @@ Stage reorder_stage(const Context& context, Argument from, Argument to) {
     const dnnl::reorder::primitive_desc reorder(context.engine, from.descriptor, context.engine,
                                                 to.descriptor, user_scratchpad());
     const memory::desc scratchpad = reorder.scratchpad_desc();
-    return {dnnl::reorder(reorder), {std::move(from), std::move(to)}, scratchpad};
+    return {dnnl::reorder(reorder), {from, to}, scratchpad};
 }
 
 Kernel primitive_kernel(const Context& context, const dnnl::primitive& primitive,

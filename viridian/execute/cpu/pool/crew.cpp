@@ -14,6 +14,7 @@
 
 #include "viridian/base/system/disturbance.hpp"
 #include "viridian/base/system/machine.hpp"
+#include "viridian/execute/cpu/pool/held_signals.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -81,6 +82,7 @@ Crew::Crew(int threads, std::chrono::nanoseconds spin)
 
 Result<std::unique_ptr<Crew>> Crew::start(int threads, std::span<const int> cpus,
                                           std::chrono::nanoseconds spin) {
+    const HeldSignals held;  // workers inherit the signal mask
     std::unique_ptr<Crew> crew(new Crew(threads, spin));
     for (int i = 1; i < threads; ++i) {
         const auto index = static_cast<std::size_t>(i);
