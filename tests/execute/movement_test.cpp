@@ -1,6 +1,7 @@
 #include <functional>
+#include <set>
 
-#include "tests/execute/every_choice.hpp"
+#include "tests/execute/networks.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -108,6 +109,43 @@ TEST(Movement, TokensAreAnImageWithChannelsLast) {
         return choice.aliasing == plan::Aliasing::view && choice.inputs[0].layout == plan::channels_last(3) &&
                choice.outputs[0].layout == plan::channels_last(4);
     }));
+}
+
+// Between every two formats that a kernel offers, on the way from the input to the output as well.
+TEST(Movement, ConversionsRoundOnceAndChangeNothingElse) {
+    Random random(9);
+    for (const int threads : {1, 2}) {
+        const auto device = bf16_device(threads);
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32({2, 20, 30, 7}));
+        graph.set_outputs({graph.add("Relu", {graph.add("Relu", {x})})});
+        ASSERT_TRUE(infer_types(graph).ok());
+        const auto inputs = random_inputs(graph, random);
+        const Tensor exact = (*evaluate(graph, inputs))[0], rounded = rounded_to_bf16(exact);
+        const auto choices =
+            device->choices(graph, plan::make_region(graph, graph::uses(graph), {graph.nodes().front()}));
+        ASSERT_TRUE(choices.ok());
+        std::set<std::string> changes;
+        for (std::size_t first = 0; first < choices->size(); ++first)
+            for (std::size_t second = 0; second < choices->size(); ++second) {
+                std::size_t region = 0;
+                Prepared prepared = prepare(
+                    *device, graph, [&](const auto&, const auto&) { return region++ == 0 ? first : second; });
+                ASSERT_TRUE(prepared.executable->run(inputs, prepared.outputs).ok());
+                bool rounds = false;
+                for (const plan::Buffer& buffer : prepared.plan.buffers)
+                    rounds = rounds || buffer.format.element == graph::ElementType::bf16;
+                EXPECT_TRUE(prepared.outputs[0].same_bytes(rounds ? rounded : exact))
+                    << (*choices)[first].key() << ", then " << (*choices)[second].key();
+                for (const plan::Step& step : prepared.plan.steps)
+                    if (step.kind == plan::Step::Kind::conversion)
+                        changes.insert(text(prepared.plan.buffers[step.inputs[0]].format) + " to " +
+                                       text(prepared.plan.buffers[step.outputs[0]].format));
+            }
+        EXPECT_THAT(changes, testing::IsSupersetOf({"nchw:f32 to nchw:bf16", "nchw:bf16 to nchw:f32",
+                                                    "nchw:bf16 to nhwc:bf16", "nhwc:f32 to nchw:bf16",
+                                                    "nhwc:bf16 to nchw:f32"}));
+    }
 }
 
 TEST(Movement, AConstantIsConcatenatedOnEitherSide) {

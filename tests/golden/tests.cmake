@@ -14,4 +14,6 @@ endfunction()
 # The sanitizers' builds are slow and say nothing new about right input; tests/rejects runs under them too.
 if(NOT VIRIDIAN_SANITIZE)
     viridian_golden_tests(golden "${folder}")
+    # It times kernels on two threads, so it needs two free processors.
+    set_tests_properties(golden.train PROPERTIES PROCESSORS 2)
 endif()

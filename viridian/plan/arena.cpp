@@ -33,4 +33,12 @@ std::int64_t place(std::vector<Lifetime>& lifetimes) {
     return arena;
 }
 
+std::int64_t conversion_workspace(const Format& from, const Format& to, const graph::Dims& dims) {
+    std::int64_t bytes = 0;
+    for (const Format* side : {&from, &to})
+        if (side->element == graph::ElementType::bf16 && from.layout != to.layout)
+            bytes += (2 * buffer_bytes(*side, dims) + 63) / 64 * 64;
+    return bytes;
+}
+
 }  // namespace viridian::plan

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "viridian/plan/format.hpp"
+
 namespace viridian::plan {
 
 // A Lifetime is the size of a buffer and the steps of the plan between which it holds data.
@@ -18,5 +20,10 @@ struct Lifetime {
 // buffer goes first, and each goes to the lowest offset that is free during its lifetime (greedy by size,
 // Pisarchyk and Lee 2020). Alignment costs at most 64 bytes per buffer.
 std::int64_t place(std::vector<Lifetime>& lifetimes);
+
+// Returns the bytes with which a device may convert `from` to `to` through f32: copies of the sides in bf16,
+// each in whole cache lines, if the layout changes.
+[[nodiscard]] std::int64_t conversion_workspace(const Format& from, const Format& to,
+                                                const graph::Dims& dims);
 
 }  // namespace viridian::plan

@@ -150,6 +150,9 @@ class Builder {
     }
 
     void add_conversion(BufferId from, BufferId to, std::optional<Price> price = {}) {
+        const Buffer &source = plan_.buffers[from], &target = plan_.buffers[to];
+        plan_.workspace_bytes =
+            std::max(plan_.workspace_bytes, conversion_workspace(source.format, target.format, source.dims));
         plan_.steps.push_back({Step::Kind::conversion, {}, {}, {from}, {to}, std::move(price)});
     }
 
@@ -274,11 +277,8 @@ class Builder {
                 part.view_of = gather.output;
                 part.view_offset = gather.offsets[i];
                 plan_.buffers.push_back(std::move(part));
-                copies.push_back({Step::Kind::conversion,
-                                  {},
-                                  {},
-                                  {input},
-                                  {static_cast<BufferId>(plan_.buffers.size() - 1)}});
+                const auto copy = static_cast<BufferId>(plan_.buffers.size() - 1);
+                copies.push_back({Step::Kind::conversion, {}, {}, {input}, {copy}});
             }
         }
         const auto at = static_cast<std::ptrdiff_t>(gather.step);

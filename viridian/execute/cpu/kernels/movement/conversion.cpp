@@ -1,8 +1,10 @@
 #include "viridian/execute/cpu/kernels/movement/conversion.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "viridian/execute/cpu/kernels/dnnl.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
 namespace viridian::execute::cpu {
@@ -58,6 +60,64 @@ ElementType mover(ElementType type) {
     return graph::size_of(type) == 4 ? ElementType::f32 : graph::size_of(type) == 1 ? ElementType::u8 : type;
 }
 
+// Runs f(first, last) on shares of `count` elements, multiples of 64. Small counts stay on one thread.
+template <class Function>
+void in_line_shares(int threads, std::int64_t count, const Function& f) {
+    constexpr std::int64_t line = 64, few = 4096;
+    if (count < few) return f(std::int64_t{0}, count);
+    in_shares(threads, (count + line - 1) / line,
+              [&](auto first, auto last) { f(first * line, std::min(last * line, count)); });
+}
+
+// Returns a conversion that widens bf16 to f32, changes the layout and rounds, without the steps that are not
+// needed. It serves where oneDNN has only reference code, which is on processors without AVX-512.
+Kernel through_f32(const Context& context, const Dims& dims, const plan::Format& source,
+                   const plan::Format& target) {
+    const bool widens = source.element == ElementType::bf16, narrows = target.element == ElementType::bf16;
+    const plan::Format before{source.layout, ElementType::f32, {}},
+        after{target.layout, ElementType::f32, {}};
+    const bool moves = source.layout != target.layout;
+    const auto elements = [&](const plan::Format& format) {
+        return plan::buffer_bytes(format, dims) / graph::size_of(format.element);
+    };
+    const std::int64_t from_count = elements(before), to_count = elements(after);
+    // The workspace holds the f32 copies before and after the change of layout.
+    const std::int64_t widened = widens && moves ? (from_count * 4 + 63) / 64 * 64 : 0;
+    const std::int64_t unrounded = narrows && moves ? (to_count * 4 + 63) / 64 * 64 : 0;
+    Kernel kernel;
+    if (moves) {
+        const Argument from{widens ? Argument::From::workspace : Argument::From::input, 0, DNNL_ARG_FROM,
+                            descriptor(before.layout, dims, ElementType::f32)};
+        const Argument to{narrows ? Argument::From::workspace : Argument::From::output,
+                          narrows ? static_cast<std::size_t>(widened) : 0, DNNL_ARG_TO,
+                          descriptor(after.layout, dims, ElementType::f32)};
+        kernel = staged_kernel(context, {reorder_stage(context, from, to)}, {}, widened + unrounded);
+    }
+    kernel.run = [=, threads = context.threads, move = std::move(kernel.run)](const Pointers& pointers) {
+        const auto* input = reinterpret_cast<const std::uint16_t*>(pointers.inputs[0]);
+        auto* output = reinterpret_cast<std::uint16_t*>(pointers.outputs[0]);
+        if (widens) {
+            auto* to = reinterpret_cast<float*>(moves ? pointers.workspace : pointers.outputs[0]);
+            in_line_shares(threads, from_count, [=](auto first, auto last) {
+                simd::widen(input + first, to + first, last - first);
+            });
+        }
+        if (moves) move(pointers);
+        if (narrows) {
+            const auto* from =
+                reinterpret_cast<const float*>(moves ? pointers.workspace + widened : pointers.inputs[0]);
+            in_line_shares(threads, to_count, [=](auto first, auto last) {
+                simd::narrow(from + first, output + first, last - first);
+            });
+        }
+    };
+    return kernel;
+}
+
+bool generated(const dnnl::reorder::primitive_desc& reorder) {
+    return std::string_view(reorder.impl_info_str()).starts_with("jit");
+}
+
 }  // namespace
 
 Result<Kernel> prepare_conversion(const Context& context, const Dims& dims, const plan::Format& from,
@@ -81,6 +141,9 @@ Result<Kernel> prepare_conversion(const Context& context, const Dims& dims, cons
         const auto a = descriptor(source.layout, dims, source.element);
         const auto b = descriptor(target.layout, dims, target.element);
         const dnnl::reorder::primitive_desc reorder(context.engine, a, context.engine, b, user_scratchpad());
+        const bool rounded = source.element == ElementType::bf16 || target.element == ElementType::bf16;
+        if (rounded && !generated(reorder) && target.layout.strides.empty())
+            return through_f32(context, dims, source, target);
         return primitive_kernel(
             context, dnnl::reorder(reorder),
             {{Argument::From::input, 0, DNNL_ARG_FROM, a}, {Argument::From::output, 0, DNNL_ARG_TO, b}}, {},
