@@ -59,10 +59,11 @@ struct GreedyRun {
     std::vector<std::pair<std::string, std::string>> kernels;  // operator, kernel
 };
 
-// Errors: those of the device; unsupported where a node has no kernel at all.
-inline Result<GreedyRun> run_greedily(Device& device, const graph::Graph& graph,
-                                      const std::vector<graph::Tensor>& inputs, const Pick& pick = {}) {
-    VIRIDIAN_TRY(plan::Assignment assignment, assign(device, graph, single_node_regions(graph), pick));
+// Runs the graph with these regions. Errors: those of the device; unsupported if a region has no kernel.
+inline Result<GreedyRun> run_regions(Device& device, const graph::Graph& graph,
+                                     std::vector<plan::Region> regions,
+                                     const std::vector<graph::Tensor>& inputs, const Pick& pick = {}) {
+    VIRIDIAN_TRY(plan::Assignment assignment, assign(device, graph, std::move(regions), pick));
     GreedyRun run;
     for (const plan::AssignedRegion& assigned : assignment.regions)
         run.kernels.emplace_back(graph.node(assigned.region.nodes.front()).op.name(), assigned.choice.kernel);
@@ -72,6 +73,12 @@ inline Result<GreedyRun> run_greedily(Device& device, const graph::Graph& graph,
         run.outputs.emplace_back(graph.value(id).type.element, graph.value(id).type.dims());
     VIRIDIAN_TRY(executable->run(inputs, run.outputs));
     return run;
+}
+
+// Runs every node as a region of its own.
+inline Result<GreedyRun> run_greedily(Device& device, const graph::Graph& graph,
+                                      const std::vector<graph::Tensor>& inputs, const Pick& pick = {}) {
+    return run_regions(device, graph, single_node_regions(graph), inputs, pick);
 }
 
 }  // namespace viridian::execute

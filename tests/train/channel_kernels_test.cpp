@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "tests/support/cpu_device.hpp"
 #include "tests/support/greedy.hpp"
@@ -44,12 +45,15 @@ std::size_t in_layout(const std::string& layout, const std::vector<plan::Choice>
     return 0;
 }
 
+// What follows the normalisation.
+enum class Following { nothing, relu, sum_and_relu, product_and_clip };
+
 // Batch normalisation of x [dims] with its gradients, and inputs for it.
 struct Normalization {
     Graph graph;
     std::vector<Tensor> inputs;
 };
-Normalization normalization(const Dims& dims, double mean) {
+Normalization normalization(const Dims& dims, double mean, Following following = Following::nothing) {
     Normalization made;
     Random random(5);
     const auto add = [&](const char* name, const Dims& of, double low, double high) {
@@ -64,7 +68,16 @@ Normalization normalization(const Dims& dims, double mean) {
     node.op = graph::op::BatchNormalization;
     node.inputs = {x, scale, bias, average, variance};
     node.attributes = {{"training_mode", std::int64_t{1}}};
-    const std::vector<ValueId> outputs = made.graph.node(made.graph.add_node(node, 3)).outputs;
+    std::vector<ValueId> outputs = made.graph.node(made.graph.add_node(node, 3)).outputs;
+    if (following == Following::sum_and_relu)
+        outputs[0] = made.graph.add(graph::op::Add, {outputs[0], add("other", dims, -1, 1)});
+    if (following == Following::relu || following == Following::sum_and_relu)
+        outputs[0] = made.graph.add(graph::op::Relu, {outputs[0]});
+    if (following == Following::product_and_clip)
+        outputs[0] = made.graph.add(graph::op::Clip,
+                                    {made.graph.add(graph::op::Mul, {outputs[0], add("other", dims, -1, 1)}),
+                                     made.graph.add_constant("low", Tensor::scalar(-0.5F)),
+                                     made.graph.add_constant("high", Tensor::scalar(0.5F))});
     made.graph.set_outputs(outputs);
     EXPECT_TRUE(infer_types(made.graph).ok());
     const ValueId u = add("u", dims, -1, 1);
@@ -110,6 +123,99 @@ TEST(ChannelKernels, NormaliseBatchesInEveryLayout) {
                 }
             }
         }
+}
+
+// The regions of several nodes that the finder makes around batch normalisation, and the other nodes alone.
+std::vector<plan::Region> around_normalizations(const Graph& graph) {
+    const auto candidates = plan::candidate_regions(graph);
+    EXPECT_TRUE(candidates.ok());
+    std::vector<plan::Region> regions = execute::single_node_regions(graph);
+    for (const plan::Region& region : *candidates) {
+        const auto is = [&](graph::NodeId id, const graph::KnownOperator& op) {
+            return graph.node(id).op == op;
+        };
+        if (region.nodes.size() < 2 || !(is(region.nodes.front(), graph::op::BatchNormalizationTraining) ||
+                                         is(region.nodes.back(), graph::op::BatchNormalizationGrad)))
+            continue;
+        std::erase_if(regions, [&](const plan::Region& other) {
+            return std::ranges::find(region.nodes, other.nodes[0]) != region.nodes.end();
+        });
+        regions.push_back(region);
+    }
+    const std::vector<graph::NodeId> order = *topological_order(graph);
+    std::ranges::sort(regions, {}, [&](const plan::Region& region) {
+        return std::ranges::find(order, region.nodes.back()) - order.begin();
+    });
+    return regions;
+}
+
+// Fused with neighbouring steps, it matches the reference, with the same bits on any number of threads.
+TEST(ChannelKernels, NormaliseBatchesWithSumsAndRectifiers) {
+    for (const Dims& dims :
+         {Dims{3, 20, 17, 19}, Dims{2, 300, 70, 3}, Dims{1, 64, 80, 90}, Dims{70, 8, 1, 1}})
+        for (const Following following :
+             {Following::relu, Following::sum_and_relu, Following::product_and_clip}) {
+            const Normalization task = normalization(dims, 0, following);
+            const auto expected = graph::evaluate(task.graph, task.inputs);
+            ASSERT_TRUE(expected.ok()) << expected.error().text();
+            const std::vector<plan::Region> regions = around_normalizations(task.graph);
+            std::vector<std::size_t> sizes, expected_sizes = {2, 2};
+            if (following == Following::sum_and_relu) expected_sizes = {3, 2};
+            if (following == Following::product_and_clip)
+                expected_sizes = {2, 1, 3};  // ClipGrad reads the product, too
+            for (const plan::Region& region : regions) sizes.push_back(region.nodes.size());
+            ASSERT_EQ(sizes, expected_sizes);
+            for (const std::string layout : {"nchw", "nhwc", "nChw16c", "nChw8c"}) {
+                std::vector<std::vector<Tensor>> of_threads;
+                for (const int threads : {1, 2, 3}) {
+                    std::set<std::string> layouts;
+                    const auto run = run_regions(*device_with(threads), task.graph, regions, task.inputs,
+                                                 [&](const auto&, const auto& choices) {
+                                                     const std::size_t i = in_layout(layout, choices);
+                                                     layouts.insert(text(choices[i].inputs[0].layout));
+                                                     return i;
+                                                 });
+                    ASSERT_TRUE(run.ok()) << run.error().text();
+                    if (dims[2] > 1) {
+                        EXPECT_EQ(layouts, std::set<std::string>{layout});
+                    }
+                    EXPECT_EQ(std::ranges::count_if(
+                                  run->kernels, [](const auto& of) { return of.second == "simd:batchnorm"; }),
+                              2);
+                    of_threads.push_back(run->outputs);
+                    for (std::size_t i = 0; i < expected->size(); ++i) {
+                        EXPECT_LE(max_relative_error(run->outputs[i], (*expected)[i]), 2e-6)
+                            << layout << " output " << i;
+                        EXPECT_TRUE(run->outputs[i].same_bytes(of_threads[0][i]))
+                            << layout << ", " << threads << " threads, output " << i;
+                    }
+                }
+            }
+        }
+}
+
+// A sum with the batch's own mean cannot be made before the mean is known.
+TEST(ChannelKernels, SumsThatNeedTheStatisticsStayOutside) {
+    Normalization task = normalization({2, 6, 5, 5}, 0);
+    Graph& graph = task.graph;
+    const auto find = [&] {
+        for (const graph::NodeId id : graph.nodes())
+            if (graph.node(id).op == graph::op::BatchNormalizationTraining) return id;
+        return graph::NodeId::none;
+    };
+    const graph::NodeId normalises = find();
+    const ValueId axes = graph.add_constant("axes", Tensor::i64({2}, std::vector<std::int64_t>{1, 2}));
+    const std::vector<ValueId> made = graph.node(normalises).outputs;
+    graph.set_outputs(
+        {graph.add(graph::op::Add, {made[0], graph.add(graph::op::Unsqueeze, {made[3], axes})})});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto candidates = plan::candidate_regions(graph);
+    ASSERT_TRUE(candidates.ok());
+    for (const plan::Region& region : *candidates) {
+        if (region.nodes.front() == normalises) {
+            EXPECT_EQ(region.nodes.size(), 1U);
+        }
+    }
 }
 
 // One rectifier's gradient, as the rule of the operator makes it.

@@ -56,11 +56,16 @@ void add_once(std::vector<T>& list, T item) {
     if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-// Where a chain may go from `id`: the only reader of its only used output.
+// Whether the outputs after the first are statistics of a batch; readers of these do not end a chain.
+bool makes_statistics(const Node& node) { return node.op == graph::op::BatchNormalizationTraining; }
+
+// Where a chain may go from `id`: the only reader of its only used output, statistics left out.
 std::optional<NodeId> only_reader(const Graph& graph, const Uses& uses, NodeId id) {
     std::optional<NodeId> next;
-    for (const ValueId output : graph.node(id).outputs) {
+    const Node& node = graph.node(id);
+    for (const ValueId output : node.outputs) {
         if (output == ValueId::none) continue;
+        if (output != node.outputs[0] && makes_statistics(node)) continue;
         if (uses.outputs(output) > 0) return std::nullopt;
         for (const NodeId reader : uses.readers(output)) {
             if (next && *next != reader) return std::nullopt;
@@ -73,6 +78,38 @@ std::optional<NodeId> only_reader(const Graph& graph, const Uses& uses, NodeId i
 OperatorClass class_of(const Graph& graph, NodeId id) {
     const auto* row = graph::find_operator(graph.node(id));
     return row == nullptr ? OperatorClass::control : row->operator_class;
+}
+
+// Whether a value is made, in any number of steps, from the statistics of a batch.
+bool depends_on_statistics(const Graph& graph, ValueId value) {
+    std::unordered_set<std::size_t> seen;
+    std::vector<ValueId> open = {value};
+    while (!open.empty()) {
+        const ValueId id = open.back();
+        open.pop_back();
+        const Node* producer = id == ValueId::none ? nullptr : graph.producer(id);
+        if (producer == nullptr || !seen.insert(index(id)).second) continue;
+        if (makes_statistics(*producer) && id != producer->outputs[0]) return true;
+        open.insert(open.end(), producer->inputs.begin(), producer->inputs.end());
+    }
+    return false;
+}
+
+// Whether appending `next` could make regions depend on their own outputs: a node of `next` reads, other than
+// through the chain, a value that depends on the statistics of a batch.
+bool may_form_cycle(const Graph& graph, const std::vector<NodeId>& chain, const std::vector<NodeId>& next) {
+    const auto normalises = [&](NodeId id) { return makes_statistics(graph.node(id)); };
+    if (std::none_of(chain.begin(), chain.end(), normalises)) return false;
+    return std::any_of(next.begin(), next.end(), [&](NodeId id) {
+        const auto& inputs = graph.node(id).inputs;
+        return std::any_of(inputs.begin(), inputs.end(), [&](ValueId input) {
+            const bool inside =
+                input != ValueId::none && graph.producer(input) != nullptr &&
+                (contains(chain, graph.value(input).producer) || contains(next, graph.value(input).producer));
+            const bool result = inside && input == graph.node(graph.value(input).producer).outputs[0];
+            return !result && depends_on_statistics(graph, input);
+        });
+    });
 }
 
 // x·f(x): where `id`'s value has two readers, a product and a short way to its other factor that nobody else
@@ -172,7 +209,7 @@ Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t lo
                     ++others;
                 else if (next_class != OperatorClass::elementwise)
                     break;
-                if (others > 1) break;
+                if (others > 1 || may_form_cycle(graph, chain, next)) break;
                 chain.insert(chain.end(), next.begin(), next.end());
             }
             if (chain.size() == length) regions.push_back(make_region(graph, uses, std::move(chain)));

@@ -22,10 +22,10 @@ struct Region {
                                  std::vector<graph::NodeId> nodes);
 
 // Returns all candidates for regions: every node in topological order, then chains of growing length, up to
-// `longest` nodes. Each node is the only reader of the one before; at most one is not element-wise, and it
-// follows others only if it is a normalisation. A link may be a gate x·f(x), if no other node reads x.
-// Attention is a chain too: product, element-wise nodes, Softmax, those of a dropout, product. Errors:
-// malformed (a cycle).
+// `longest` nodes. Each node is the only reader of the one before; statistics of a batch may have other
+// readers. At most one node is not element-wise, and it follows others only if it is a normalisation. A link
+// may be a gate x·f(x), if no other node reads x. Attention is a chain too: product, element-wise nodes,
+// Softmax, those of a dropout, product. Errors: malformed (a cycle).
 [[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph,
                                                             std::size_t longest = 8);
 

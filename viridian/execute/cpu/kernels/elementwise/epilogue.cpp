@@ -249,9 +249,10 @@ std::optional<EpilogueStep> as_step(const Task& task, const Node& node, ValueId 
     return std::nullopt;
 }
 
-std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_t first, ValueId value) {
+std::optional<std::vector<EpilogueStep>> read_step_range(const Task& task, std::size_t first,
+                                                         std::size_t last, ValueId& value) {
     std::vector<EpilogueStep> steps;
-    for (std::size_t i = first; i < task.region.nodes.size(); ++i) {
+    for (std::size_t i = first; i < last; ++i) {
         if (const auto gate = gate_at(task, i, value)) {
             i += gate->nodes - 1;
             steps.push_back(gate->step);
@@ -268,7 +269,12 @@ std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_
         steps.push_back(*step);
         value = node.outputs[0];
     }
-    if (task.region.outputs.size() != 1 || task.region.outputs[0] != value) return std::nullopt;
+    return steps;
+}
+
+std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_t first, ValueId value) {
+    auto steps = read_step_range(task, first, task.region.nodes.size(), value);
+    if (!steps || task.region.outputs.size() != 1 || task.region.outputs[0] != value) return std::nullopt;
     return steps;
 }
 

@@ -79,9 +79,15 @@ struct EpilogueStep {
 [[nodiscard]] std::optional<EpilogueStep> as_step(const Task& task, const graph::Node& node,
                                                   graph::ValueId x);
 
-// Returns the nodes of the region from `first` on as steps on `value`, x·Sigmoid(αx) as one step, or nothing
-// if a node cannot be one. Operands are region inputs or constants whose shape broadcasts into the value's
-// without changing it.
+// Returns the nodes [first, last) of the region as steps on `value`, x·Sigmoid(αx) as one step, or nothing if
+// a node cannot be one. Operands are region inputs or constants whose shape broadcasts into the value's
+// without changing it. Advances `value` to the result of the last step.
+[[nodiscard]] std::optional<std::vector<EpilogueStep>> read_step_range(const Task& task, std::size_t first,
+                                                                       std::size_t last,
+                                                                       graph::ValueId& value);
+
+// Reads all nodes of the region from `first` on likewise; also nothing if the result is not the region's only
+// output.
 [[nodiscard]] std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_t first,
                                                                   graph::ValueId value);
 

@@ -51,6 +51,29 @@ void each_stretch(const BatchNormalization& w, const Columns& c, std::int64_t bl
     }
 }
 
+// Runs f(offset of the first element, rows) for pieces of a stretch, of at most largest_piece floats or one
+// row.
+template <class Function>
+void each_row_piece(std::int64_t at, simd::Rows rows, const Function& f) {
+    const std::int64_t most = std::max(std::int64_t{1}, largest_piece / rows.width);
+    for (std::int64_t row = 0; row < rows.count; row += most)
+        f(at + row * rows.width, simd::Rows{std::min(most, rows.count - row), rows.width});
+}
+
+// Runs f(offset, rows, gradient, Relu's result or null) for a stretch, or for pieces of it if a chain
+// applies.
+template <class Function>
+void each_gradient_piece(const BatchNormalization& w, const Pointers& pointers, std::int64_t at,
+                         simd::Rows rows, const Function& f) {
+    const float* const g = w.input(pointers, 0);
+    if (w.chain.empty()) return f(at, rows, g + at, w.operand_at(pointers, at));
+    alignas(64) float made[largest_piece], scratch[largest_piece];
+    each_row_piece(at, rows, [&](std::int64_t first, simd::Rows piece) {
+        w.chain.run(pointers, g + first, made, first, piece.count * piece.width, scratch);
+        f(first, piece, static_cast<const float*>(made), static_cast<const float*>(nullptr));
+    });
+}
+
 // Runs f(block, part) for every part of every block.
 template <class Function>
 void each_part(const BatchNormalization& w, const Columns& c, int threads, const Function& f) {
@@ -70,9 +93,9 @@ void each_later_part(const Columns& c, const Join& join) {
     }
 }
 
-void normalize(const BatchNormalization& w, const Columns& c, int threads, const Pointers& pointers) {
-    const ColumnMemory m(pointers.workspace, c);
-    const float* const x = w.input(pointers, 0);
+// Counts the mean of each channel and the sum of its squared distances from it, in the numbers of part 0.
+void count_moments(const BatchNormalization& w, const Columns& c, const ColumnMemory& m, int threads,
+                   const float* x) {
     std::fill_n(m.first, 2 * c.parts * c.channels, 0.0);
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
@@ -86,10 +109,18 @@ void normalize(const BatchNormalization& w, const Columns& c, int threads, const
     each_later_part(c, [&](std::int64_t at, std::int64_t before, std::int64_t more) {
         simd::join_column_moments(m.first, m.second, before, m.first + at, m.second + at, more, c.channels);
     });
+}
+
+void normalize(const BatchNormalization& w, const Columns& c, int threads, const Pointers& pointers) {
+    const ColumnMemory m(pointers.workspace, c);
+    const float* const x = w.input(pointers, 0);
+    const bool given = w.kind == BatchNormalization::Kind::inference;
+    if (!given) count_moments(w, c, m, threads, x);
     std::fill_n(m.centre, 3 * c.channels, 0.0F);  // what fills up a block stays 0
     for (std::int64_t i = 0; i < w.channels; ++i) {
-        const double inverse = set_statistics(w, pointers, i, m.first[i], m.second[i] / w.count());
-        m.centre[i] = static_cast<float>(m.first[i]);
+        const double inverse = given ? inverse_deviation(w, static_cast<double>(w.input(pointers, 4)[i]))
+                                     : set_statistics(w, pointers, i, m.first[i], m.second[i] / w.count());
+        m.centre[i] = given ? w.input(pointers, 3)[i] : static_cast<float>(m.first[i]);
         m.factor[i] = static_cast<float>(inverse * static_cast<double>(w.input(pointers, 1)[i]));
         m.a[i] = w.input(pointers, 2)[i];
     }
@@ -98,23 +129,37 @@ void normalize(const BatchNormalization& w, const Columns& c, int threads, const
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t i = block * w.block;
+        const auto write = [&](std::int64_t at, simd::Rows rows) {
+            simd::affine_columns(y + at, x + at, m.centre + i, m.factor + i, m.a + i, rows,
+                                 w.epilogue(pointers, at));
+        };
+        if (w.chain.empty()) return each_stretch(w, c, block, first, last, write);
+        alignas(64) float scratch[largest_piece];
         each_stretch(w, c, block, first, last, [&](std::int64_t at, simd::Rows rows) {
-            simd::affine_columns(y + at, x + at, m.centre + i, m.factor + i, m.a + i, rows);
+            each_row_piece(at, rows, [&](std::int64_t from, simd::Rows piece) {
+                write(from, piece);
+                w.chain.run(pointers, y + from, y + from, from, piece.count * piece.width, scratch);
+            });
         });
     });
 }
 
 void differentiate(const BatchNormalization& w, const Columns& c, int threads, const Pointers& pointers) {
     const ColumnMemory m(pointers.workspace, c);
-    const float *const g = w.input(pointers, 0), *const x = w.input(pointers, 1);
+    const float* const x = w.input(pointers, 1);
     std::fill_n(m.first, 2 * c.parts * c.channels, 0.0);
     std::fill_n(m.centre, 4 * c.channels, 0.0F);
     std::copy_n(w.input(pointers, 3), w.channels, m.centre);
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t i = block * w.block, to = part * c.channels + i;
-        each_stretch(w, c, block, first, last, [&](std::int64_t at, simd::Rows rows) {
-            simd::add_column_gradients(m.first + to, m.second + to, g + at, x + at, m.centre + i, rows);
+        each_stretch(w, c, block, first, last, [&](std::int64_t start, simd::Rows stretch) {
+            each_gradient_piece(
+                w, pointers, start, stretch,
+                [&](std::int64_t at, simd::Rows rows, const float* g, const float* rectified) {
+                    simd::add_column_gradients(m.first + to, m.second + to, g, rectified, x + at,
+                                               m.centre + i, rows);
+                });
         });
     });
     each_later_part(c, [&](std::int64_t at, std::int64_t, std::int64_t) {
@@ -139,8 +184,12 @@ void differentiate(const BatchNormalization& w, const Columns& c, int threads, c
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t i = block * w.block;
         const simd::CentredColumns columns{m.factor + i, m.a + i, m.b + i, m.centre + i};
-        each_stretch(w, c, block, first, last, [&](std::int64_t at, simd::Rows rows) {
-            simd::centred_column_gradient(dx + at, g + at, x + at, columns, rows);
+        each_stretch(w, c, block, first, last, [&](std::int64_t start, simd::Rows stretch) {
+            each_gradient_piece(
+                w, pointers, start, stretch,
+                [&](std::int64_t at, simd::Rows rows, const float* g, const float* rectified) {
+                    simd::centred_column_gradient(dx + at, g, rectified, x + at, columns, rows);
+                });
         });
     });
 }
@@ -154,7 +203,8 @@ Bytes columns_workspace(const BatchNormalization& work) {
 }
 
 void run_batch_columns(const BatchNormalization& work, int threads, const Pointers& pointers) {
-    (work.gradient ? differentiate : normalize)(work, Columns(work), threads, pointers);
+    (work.kind == BatchNormalization::Kind::gradient ? differentiate : normalize)(work, Columns(work),
+                                                                                  threads, pointers);
 }
 
 }  // namespace viridian::execute::cpu

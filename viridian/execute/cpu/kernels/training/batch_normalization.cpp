@@ -1,5 +1,6 @@
-// BatchNormalizationTraining and its gradient. On row-major tensors threads share the channels, so that the
-// sums do not depend on their number. Other layouts: batch_columns.cpp.
+// BatchNormalizationTraining, its gradient, and BatchNormalization by given statistics, with the element-wise
+// steps that follow a normalisation and those before a gradient. On row-major tensors threads share the
+// channels, so that the sums do not depend on their number. Other layouts: batch_columns.cpp.
 #include "viridian/execute/cpu/kernels/training/batch_normalization.hpp"
 
 #include <algorithm>
@@ -16,55 +17,125 @@ using graph::Dims;
 using graph::Node;
 using graph::ValueId;
 
+using Kind = BatchNormalization::Kind;
+
 constexpr std::string_view batch_normalization_family_name = "simd:batchnorm";
 
+std::optional<Kind> kind_of(const Node& node) {
+    if (node.op == graph::op::BatchNormalizationTraining) return Kind::training;
+    if (node.op == graph::op::BatchNormalizationGrad) return Kind::gradient;
+    if (node.op == graph::op::BatchNormalization && node.integer("training_mode", 0) == 0)
+        return Kind::inference;
+    return std::nullopt;
+}
+
 // Factors and divisors of 1 have no node.
-bool is_batch_body(const Node& node) {
+bool has_expected_body(const Node& node, Kind kind) {
     using graph::op::Add, graph::op::Div, graph::op::Mul, graph::op::ReduceSum, graph::op::Sqrt,
         graph::op::Sub;
-    if (node.op == graph::op::BatchNormalizationTraining)
+    if (kind == Kind::inference) return true;  // it has none
+    if (kind == Kind::training)
         return body_consists_of(
             node, {{ReduceSum, 2, 2}, {Div, 1, 3}, {Sub, 1, 1}, {Mul, 3, 7}, {Add, 2, 4}, {Sqrt, 1, 1}});
     return body_consists_of(node, {{ReduceSum, 2, 2}, {Div, 0, 2}, {Sub, 3, 3}, {Mul, 5, 5}});
 }
 
 // Inputs of the shape of x, which come first; the others have a number for each channel.
-std::size_t whole_inputs(const BatchNormalization& work) { return work.gradient ? 2 : 1; }
+std::size_t whole_inputs(Kind kind) { return kind == Kind::gradient ? 2 : 1; }
+
+// Returns the index of the normalisation, which is the first node, or of its gradient, which is the last.
+std::size_t normalization_index(const Task& task) {
+    const auto kind = kind_of(task.node());
+    return kind && *kind != Kind::gradient ? 0 : task.region.nodes.size() - 1;
+}
+
+// Reads the other nodes of the region as steps. Returns false if one of them cannot be a step.
+bool read_other_nodes(const Task& task, BatchNormalization& work, const Dims& dims) {
+    const std::size_t nodes = task.region.nodes.size();
+    if (work.kind != Kind::gradient) {
+        ValueId value = task.node().outputs[0];
+        if (nodes > 1 && value == ValueId::none) return false;
+        auto steps = read_step_range(task, 1, nodes, value);
+        if (!steps) return false;
+        work.steps = *std::move(steps);
+        return true;
+    }
+    const ValueId wanted = task.node(nodes - 1).inputs[0];
+    if (nodes == 1) {
+        work.upstream = wanted;
+        return true;
+    }
+    for (const ValueId start : task.node().inputs) {
+        if (start == ValueId::none || !task.input_index(start) || !is_f32_of(task, start, dims)) continue;
+        ValueId value = start;
+        auto steps = read_step_range(task, 0, nodes - 1, value);
+        if (!steps || value != wanted) continue;
+        work.steps = *std::move(steps);
+        work.upstream = start;
+        return true;
+    }
+    return false;
+}
 
 std::optional<BatchNormalization> batch_normalization(const Task& task) {
-    const Node& node = task.node();
-    const bool training = node.op == graph::op::BatchNormalizationTraining;
-    if (task.region.nodes.size() != 1 || (!training && node.op != graph::op::BatchNormalizationGrad) ||
-        node.inputs.size() != 5 || !is_batch_body(node) || !task.type(node.inputs[0]).known())
+    const Node& node = task.node(normalization_index(task));
+    const auto kind = kind_of(node);
+    if (!kind || node.inputs.size() != 5 || !has_expected_body(node, *kind) ||
+        std::ranges::count(node.inputs, ValueId::none) > 0 || !task.type(node.inputs[0]).known())
         return std::nullopt;
     const Dims dims = task.dims(node.inputs[0]);
     if (dims.size() < 2 || std::ranges::count(dims, 0) > 0) return std::nullopt;
-    BatchNormalization made{.gradient = !training,
+    BatchNormalization made{.kind = *kind,
                             .images = dims[0],
                             .channels = dims[1],
                             .epsilon = node.get("epsilon", 1e-5),
                             .momentum = node.get("momentum", 0.9)};
     for (std::size_t axis = 2; axis < dims.size(); ++axis) made.inner *= dims[axis];
     if (made.inner == 1) made.block = made.channels;
-    const std::size_t whole = whole_inputs(made);
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        if (!is_f32_of(task, node.inputs[i], i < whole ? dims : Dims{dims[1]})) return std::nullopt;
+        if (!is_f32_of(task, node.inputs[i], i < whole_inputs(*kind) ? dims : Dims{dims[1]}))
+            return std::nullopt;
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
         if (node.outputs[i] != ValueId::none &&
             !is_f32_of(task, node.outputs[i], i == 0 ? dims : Dims{dims[1]}))
             return std::nullopt;
+    // These kernels compute output 0 alone; the reference copies the statistics if a file reads them.
+    if (*kind == Kind::inference && std::ranges::any_of(task.region.outputs, [&](ValueId id) {
+            return std::ranges::find(node.outputs.begin() + 1, node.outputs.end(), id) != node.outputs.end();
+        }))
+        return std::nullopt;
+    if (!read_other_nodes(task, made, dims)) return std::nullopt;
     return made;
 }
 
-// Sets the layout of everything that has the shape of x. Returns false if a constant is among it.
+// Returns the index among the region's outputs of the node's output `i`, or nothing if it is not read. Output
+// 0 of a normalisation stands for the result of the last step.
+std::optional<std::size_t> region_output(const Task& task, std::size_t i) {
+    const std::size_t place = normalization_index(task);
+    const bool result = i == 0 && place == 0;
+    const Node& node = task.node(result ? task.region.nodes.size() - 1 : place);
+    const auto found = std::ranges::find(task.region.outputs, node.output(i));
+    if (node.output(i) == ValueId::none || found == task.region.outputs.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - task.region.outputs.begin());
+}
+
+// Sets the layout of everything that has the shape of x. Returns false if the steps or a constant do not
+// allow it.
 bool set_layout(const Task& task, const BatchNormalization& work, const plan::Layout& layout,
                 plan::Choice& choice) {
-    for (std::size_t i = 0; i < whole_inputs(work); ++i) {
-        const auto input = task.input_index(task.node().inputs[i]);
-        if (!input) return false;
-        choice.inputs[*input].layout = layout;
-    }
-    if (const auto output = output_index(task, 0)) choice.outputs[*output].layout = layout;
+    const Node& node = task.node(normalization_index(task));
+    const ValueId x = node.inputs[work.kind == Kind::gradient ? 1 : 0];
+    const Dims dims = task.dims(x);
+    const bool plain = layout == plan::plain(dims.size());
+    if (!plain && (!task.input_index(x) || (work.kind == Kind::gradient && !task.input_index(work.upstream))))
+        return false;
+    std::vector<Packed> constants;
+    const auto chain = simd::Chain::make(task, work.steps, dims, layout, constants);
+    if (!chain || (!chain->empty() && work.block > largest_piece)) return false;
+    if (work.block > 0 && work.channels % work.block != 0 && !chain->keeps_padding()) return false;
+    for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+        if (task.dims(task.region.inputs[i]) == dims) choice.inputs[i].layout = layout;
+    if (const auto output = region_output(task, 0)) choice.outputs[*output].layout = layout;
     return true;
 }
 
@@ -72,16 +143,16 @@ std::vector<plan::Choice> offers_batch_normalization(const Task& task) {
     auto work = batch_normalization(task);
     if (!work) return {};
     const plan::Choice plain = task.plain_choice(std::string(batch_normalization_family_name));
-    std::vector<plan::Choice> choices = {plain};
-    if (work->block > 0) choices[0].workspace = columns_workspace(*work);
-    const std::size_t rank = task.dims(task.node().inputs[0]).size();
-    if (work->inner == 1) return choices;
+    std::vector<plan::Choice> choices;
     const auto offer = [&](const plan::Layout& layout, std::int64_t block) {
         plan::Choice choice = plain;
         work->block = block;
-        choice.workspace = columns_workspace(*work);
+        if (block > 0) choice.workspace = columns_workspace(*work);
         if (set_layout(task, *work, layout, choice)) choices.push_back(std::move(choice));
     };
+    const std::size_t rank = task.dims(task.node(normalization_index(task)).inputs[0]).size();
+    offer(plan::plain(rank), work->block);
+    if (work->inner == 1) return choices;
     offer(plan::channels_last(rank), work->channels);
     for (const std::int64_t block : {16, 8}) offer(plan::channels_blocked(rank, block), block);
     return choices;
@@ -98,7 +169,36 @@ std::int64_t channel_at(const BatchNormalization& w, std::int64_t image, std::in
     return (image * w.channels + channel) * w.inner;
 }
 
-// Normalises one channel, and sets the statistics.
+// Runs f(first, count) for pieces of [0, n) of at most largest_piece elements.
+template <class Function>
+void each_piece(std::int64_t n, const Function& f) {
+    for (std::int64_t at = 0; at < n; at += largest_piece) f(at, std::min(largest_piece, n - at));
+}
+
+// Sets a channel of the output by its mean and inverse deviation.
+void write_channel(const BatchNormalization& w, const Pointers& pointers, std::int64_t c, float mean,
+                   double inverse) {
+    float* const y = w.output(pointers, 0);
+    if (y == nullptr) return;
+    const float* const x = w.input(pointers, 0);
+    const auto factor = static_cast<float>(inverse * static_cast<double>(w.input(pointers, 1)[c]));
+    alignas(64) float scratch[largest_piece];
+    for (std::int64_t i = 0; i < w.images; ++i)
+        each_piece(w.inner, [&](std::int64_t first, std::int64_t n) {
+            const std::int64_t at = channel_at(w, i, c) + first;
+            simd::centred_affine(y + at, x + at, mean, factor, w.input(pointers, 2)[c], n,
+                                 w.epilogue(pointers, at));
+            w.chain.run(pointers, y + at, y + at, at, n, scratch);
+        });
+}
+
+// Normalises one channel by the given statistics.
+void apply_to_channel(const BatchNormalization& w, const Pointers& pointers, std::int64_t c) {
+    write_channel(w, pointers, c, w.input(pointers, 3)[c],
+                  inverse_deviation(w, static_cast<double>(w.input(pointers, 4)[c])));
+}
+
+// Normalises one channel by its own statistics, and sets these.
 void normalize_channel(const BatchNormalization& w, const Pointers& pointers, std::int64_t c) {
     const float* const x = w.input(pointers, 0);
     double total = 0;
@@ -112,13 +212,7 @@ void normalize_channel(const BatchNormalization& w, const Pointers& pointers, st
         sums.squares += part.squares;
     }
     const double rest = sums.sum / w.count(), variance = sums.squares / w.count() - rest * rest;
-    const double inverse = set_statistics(w, pointers, c, static_cast<double>(mean), variance);
-    float* const y = w.output(pointers, 0);
-    if (y == nullptr) return;
-    const auto factor = static_cast<float>(inverse * static_cast<double>(w.input(pointers, 1)[c]));
-    for (std::int64_t i = 0; i < w.images; ++i)
-        simd::centred_affine(y + channel_at(w, i, c), x + channel_at(w, i, c), mean, factor,
-                             w.input(pointers, 2)[c], w.inner);
+    write_channel(w, pointers, c, mean, set_statistics(w, pointers, c, static_cast<double>(mean), variance));
 }
 
 // The gradients through one channel.
@@ -126,36 +220,78 @@ void differentiate_channel(const BatchNormalization& w, const Pointers& pointers
     const float *const g = w.input(pointers, 0), *const x = w.input(pointers, 1);
     const float mean = w.input(pointers, 3)[c];
     const auto inverse = static_cast<double>(w.input(pointers, 4)[c]);
+    alignas(64) float made[largest_piece], scratch[largest_piece];
+    const auto upstream = [&](std::int64_t at, std::int64_t n) -> simd::UpstreamGradient {
+        if (w.chain.empty()) return {g + at, nullptr, w.operand_at(pointers, at)};
+        w.chain.run(pointers, g + at, made, at, n, scratch);
+        return {made};
+    };
     simd::GradientSums sums;
-    for (std::int64_t i = 0; i < w.images; ++i) {
-        const std::int64_t at = channel_at(w, i, c);
-        const simd::GradientSums part = simd::gradient_sums(g + at, nullptr, x + at, mean, w.inner);
-        sums.plain += part.plain;
-        sums.along += part.along;
-    }
+    for (std::int64_t i = 0; i < w.images; ++i)
+        each_piece(w.inner, [&](std::int64_t first, std::int64_t n) {
+            const std::int64_t at = channel_at(w, i, c) + first;
+            const simd::GradientSums part = simd::gradient_sums(upstream(at, n), x + at, mean, n);
+            sums.plain += part.plain;
+            sums.along += part.along;
+        });
     const double dscale = sums.along * inverse;
     if (float* dx = w.output(pointers, 0)) {
         const simd::Centred centred{
             static_cast<float>(inverse * static_cast<double>(w.input(pointers, 2)[c])),
             static_cast<float>(sums.plain / w.count()), static_cast<float>(inverse * dscale / w.count()),
             mean};
-        for (std::int64_t i = 0; i < w.images; ++i) {
-            const std::int64_t at = channel_at(w, i, c);
-            simd::centred_gradient(dx + at, g + at, nullptr, x + at, centred, w.inner);
-        }
+        for (std::int64_t i = 0; i < w.images; ++i)
+            each_piece(w.inner, [&](std::int64_t first, std::int64_t n) {
+                const std::int64_t at = channel_at(w, i, c) + first;
+                simd::centred_gradient(dx + at, upstream(at, n), x + at, centred, n);
+            });
     }
     if (float* to = w.output(pointers, 1)) to[c] = static_cast<float>(dscale);
     if (float* to = w.output(pointers, 2)) to[c] = static_cast<float>(sums.plain);
+}
+
+// Fuses the steps into the loops of the normalisation. Returns false, changing nothing, if they need a chain.
+bool fuse_into_loops(const Task& task, BatchNormalization& work, const Dims& dims) {
+    const auto whole = [&](const EpilogueStep& step) -> std::optional<std::size_t> {
+        return task.dims(step.operand) == dims ? task.input_index(step.operand) : std::nullopt;
+    };
+    const std::size_t count = work.steps.size();
+    if (work.kind == Kind::gradient) {
+        if (count == 1 && work.steps[0].function == Function::relu_gradient)
+            work.operand = whole(work.steps[0]);
+        return count == 0 || work.operand;
+    }
+    std::size_t read = 0;
+    if (read < count && work.steps[read].function == Function::add) {
+        work.operand = whole(work.steps[read]);
+        if (!work.operand) return false;
+        ++read;
+    }
+    work.rectifies = read < count && work.steps[read].function == Function::relu;
+    if (read + (work.rectifies ? 1 : 0) == count) return true;
+    work.operand.reset();
+    work.rectifies = false;
+    return false;
 }
 
 Result<Kernel> prepare_batch_normalization(const Task& task, const plan::Choice& choice) {
     auto work = batch_normalization(task);
     if (!work) return unknown_kernel(choice);
     Kernel kernel;
-    for (const ValueId id : task.node().inputs) work->inputs.push_back(port_of(task, id, kernel));
-    for (std::size_t i = 0; i < task.node().outputs.size(); ++i)
-        work->outputs.push_back(output_index(task, i));
-    if (const auto x = work->inputs[0].input) work->block = block_of(choice.inputs[*x].layout, *work);
+    const Node& node = task.node(normalization_index(task));
+    const bool gradient = work->kind == Kind::gradient;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        work->inputs.push_back(port_of(task, gradient && i == 0 ? work->upstream : node.inputs[i], kernel));
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) work->outputs.push_back(region_output(task, i));
+    const Dims dims = task.dims(node.inputs[0]);
+    plan::Layout layout = plan::plain(dims.size());
+    if (const auto x = work->inputs[gradient ? 1 : 0].input) layout = choice.inputs[*x].layout;
+    work->block = block_of(layout, *work);
+    if (!fuse_into_loops(task, *work, dims)) {
+        auto chain = simd::Chain::make(task, work->steps, dims, layout, kernel.constants);
+        if (!chain) return unknown_kernel(choice);
+        work->chain = *std::move(chain);
+    }
     const int threads = task.context.threads;
     if (work->block > 0) {
         kernel.workspace = columns_workspace(*work);
@@ -164,10 +300,12 @@ Result<Kernel> prepare_batch_normalization(const Task& task, const plan::Choice&
         };
         return kernel;
     }
-    kernel.run = [w = *std::move(work), threads](const Pointers& pointers) {
+    const auto each = gradient                        ? differentiate_channel
+                      : work->kind == Kind::inference ? apply_to_channel
+                                                      : normalize_channel;
+    kernel.run = [w = *std::move(work), threads, each](const Pointers& pointers) {
         const auto work_on = [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t c = first; c < last; ++c)
-                (w.gradient ? differentiate_channel : normalize_channel)(w, pointers, c);
+            for (std::int64_t c = first; c < last; ++c) each(w, pointers, c);
         };
         if (w.images * w.channels * w.inner < 8192) return work_on(0, w.channels);
         in_shares(threads, w.channels, work_on);
@@ -177,9 +315,13 @@ Result<Kernel> prepare_batch_normalization(const Task& task, const plan::Choice&
 
 }  // namespace
 
+double inverse_deviation(const BatchNormalization& work, double variance) {
+    return 1 / std::sqrt(variance + work.epsilon);
+}
+
 double set_statistics(const BatchNormalization& work, const Pointers& pointers, std::int64_t c, double mean,
                       double variance) {
-    const double inverse = 1 / std::sqrt(variance + work.epsilon);
+    const double inverse = inverse_deviation(work, variance);
     const auto running = [&](std::size_t before, double now) {
         return static_cast<float>(static_cast<double>(work.input(pointers, before)[c]) * work.momentum +
                                   now * (1 - work.momentum));

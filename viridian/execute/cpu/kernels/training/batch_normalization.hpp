@@ -1,17 +1,30 @@
 #pragma once
-// BatchNormalizationTraining and its gradient, with the channels outermost or innermost in memory.
+// Computes batch normalisation by the statistics of the batch or by given ones, and the gradient of the
+// former, on row-major, channels-last and blocked tensors.
 #include <optional>
 #include <vector>
 
 #include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/simd/elementwise/operands.hpp"
+#include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 
 namespace viridian::execute::cpu {
 
+// The largest piece, in floats, that a loop or a chain of steps processes at once.
+inline constexpr std::int64_t largest_piece = 4096;
+
 struct BatchNormalization {
-    bool gradient = false;
+    enum class Kind : std::uint8_t { training, inference, gradient } kind = Kind::training;
     std::int64_t images = 1, channels = 1, inner = 1;  // [images, channels, inner]
     double epsilon = 0, momentum = 0;
     std::int64_t block = 0;  // channels that lie side by side; 0: those of a channel do, as in nchw
+    std::vector<EpilogueStep> steps = {};            // after a normalisation, or before a gradient
+    graph::ValueId upstream = graph::ValueId::none;  // what the steps before a gradient read
+    // Add and Relu after a normalisation and ReluGrad before a gradient are fused into its loops; other steps
+    // are a chain.
+    simd::Chain chain = {};
+    std::optional<std::size_t> operand = std::nullopt;  // region input: the other term, or Relu's result
+    bool rectifies = false;
     std::vector<Port> inputs = {};
     std::vector<std::optional<std::size_t>> outputs = {};  // by number of the node's output
 
@@ -19,12 +32,24 @@ struct BatchNormalization {
     [[nodiscard]] const float* input(const Pointers& pointers, std::size_t i) const {
         return inputs[i].at(pointers);
     }
+    // Returns the fused steps of a normalisation at element `at`.
+    [[nodiscard]] simd::AffineEpilogue epilogue(const Pointers& pointers, std::int64_t at) const {
+        simd::AffineEpilogue made{operand_at(pointers, at)};
+        if (rectifies) made.lower = 0;
+        return made;
+    }
+    [[nodiscard]] const float* operand_at(const Pointers& pointers, std::int64_t at) const {
+        return operand ? reinterpret_cast<const float*>(pointers.inputs[*operand]) + at : nullptr;
+    }
     // Returns where output `i` goes; null if nobody reads it.
     [[nodiscard]] float* output(const Pointers& pointers, std::size_t i) const {
         const auto& index = i < outputs.size() ? outputs[i] : std::nullopt;
         return index ? reinterpret_cast<float*>(pointers.outputs[*index]) : nullptr;
     }
 };
+
+// Returns 1 / √(variance + epsilon).
+[[nodiscard]] double inverse_deviation(const BatchNormalization& work, double variance);
 
 // Sets the new running statistics of channel `c`, and its mean and inverse deviation. Returns the latter.
 double set_statistics(const BatchNormalization& work, const Pointers& pointers, std::int64_t c, double mean,

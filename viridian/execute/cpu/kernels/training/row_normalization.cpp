@@ -265,10 +265,10 @@ void make_input_gradient(MakingRows& m) {
                                                                                  row_of(input, w, pointers,
                                                                                         row, part);
             const float mean = means.at(pointers)[row], inverse = inverses.at(pointers)[row];
-            const simd::GradientSums sums = simd::gradient_sums(g, scale.at(pointers), x, mean, w.n);
+            const simd::GradientSums sums = simd::gradient_sums({g, scale.at(pointers)}, x, mean, w.n);
             const double count = static_cast<double>(w.n), r = static_cast<double>(inverse);
             make_row(written, w, pointers, row, part, [&](float* to) {
-                simd::centred_gradient(to, g, scale.at(pointers), x,
+                simd::centred_gradient(to, {g, scale.at(pointers)}, x,
                                        {inverse, static_cast<float>(sums.plain / count),
                                         static_cast<float>(r * r * sums.along / count), mean},
                                        w.n);

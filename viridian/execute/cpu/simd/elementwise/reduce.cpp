@@ -139,8 +139,18 @@ Deviations deviations_of(const float* x, float centre, std::int64_t n) {
     return total;
 }
 
-void centred_affine_of(float* to, const float* from, float centre, float scale, float shift, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = (from[i] - centre) * scale + shift;
+void centred_affine_of(float* to, const float* from, float centre, float scale, float shift, std::int64_t n,
+                       const AffineEpilogue& epilogue) {
+    const float* const other = epilogue.addend;
+    const float least = epilogue.lower;
+    for (std::int64_t i = 0; other == nullptr && i < n; ++i) {
+        const float y = (from[i] - centre) * scale + shift;
+        to[i] = y < least ? least : y;
+    }
+    for (std::int64_t i = 0; other != nullptr && i < n; ++i) {
+        const float y = (from[i] - centre) * scale + shift + other[i];
+        to[i] = y < least ? least : y;
+    }
 }
 
 }  // namespace
@@ -169,8 +179,9 @@ void fold_into(Fold fold, double* totals, const float* x, std::int64_t n) {
 Deviations deviations(const float* x, float centre, std::int64_t n) {
     return HWY_DYNAMIC_DISPATCH(deviations_of)(x, centre, n);
 }
-void centred_affine(float* to, const float* from, float centre, float scale, float shift, std::int64_t n) {
-    HWY_DYNAMIC_DISPATCH(centred_affine_of)(to, from, centre, scale, shift, n);
+void centred_affine(float* to, const float* from, float centre, float scale, float shift, std::int64_t n,
+                    const AffineEpilogue& epilogue) {
+    HWY_DYNAMIC_DISPATCH(centred_affine_of)(to, from, centre, scale, shift, n, epilogue);
 }
 
 }  // namespace viridian::execute::cpu::simd

@@ -2,6 +2,7 @@
 // Reduces contiguous floats, for the sums, products, maxima and the like of Reduce* and normalisations.
 // Pieces that are short enough are reduced in f32; their results are added up in double.
 #include <cstdint>
+#include <limits>
 
 namespace viridian::execute::cpu::simd {
 
@@ -20,7 +21,12 @@ struct Deviations {
     double sum = 0, squares = 0;
 };
 [[nodiscard]] Deviations deviations(const float* x, float centre, std::int64_t n);
-// Sets to[i] to (from[i] − centre)·scale + shift.
-void centred_affine(float* to, const float* from, float centre, float scale, float shift, std::int64_t n);
+struct AffineEpilogue {
+    const float* addend = nullptr;  // null counts as zeroes
+    float lower = -std::numeric_limits<float>::infinity();
+};
+// Sets to[i] to max(lower, (from[i] − centre)·scale + shift + addend[i]). NaN stays NaN.
+void centred_affine(float* to, const float* from, float centre, float scale, float shift, std::int64_t n,
+                    const AffineEpilogue& epilogue = {});
 
 }  // namespace viridian::execute::cpu::simd

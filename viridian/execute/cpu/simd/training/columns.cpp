@@ -87,19 +87,31 @@ void join_column_moments_of(double* mean, double* squares, std::int64_t before, 
                     static_cast<double>(more));
 }
 
-void add_column_gradients_of(double* plain, double* along, const float* g, const float* x,
-                             const float* centre, Rows rows) {
+// Calls f with a function that returns a[i] (columns.hpp) at an offset from `first`.
+template <class Function>
+HWY_INLINE void with_gradient(const float* g, const float* rectified, std::int64_t first, const Function& f) {
+    const float* const from = g + first;
+    if (rectified == nullptr) return f([=](std::int64_t at) HWY_ATTR { return from[at]; });
+    const float* const where = rectified + first;
+    f([=](std::int64_t at) HWY_ATTR { return where[at] > 0 ? from[at] : 0.0F; });
+}
+
+void add_column_gradients_of(double* plain, double* along, const float* g, const float* rectified,
+                             const float* x, const float* centre, Rows rows) {
     each_column_piece(rows, [&](std::int64_t row, std::int64_t count, std::int64_t first, std::int64_t n) {
         const std::int64_t offset = row * rows.width + first;
-        const float *const from_g = g + offset, *const from_x = x + offset, *const from_c = centre + first;
+        const float *const from_x = x + offset, *const from_c = centre + first;
         float a[column_tile], b[column_tile];
-        sum_columns(
-            count, rows.width, n,
-            [=](std::int64_t at, std::int64_t i, float& sum, float& product) HWY_ATTR {
-                sum += from_g[at];
-                product += from_g[at] * (from_x[at] - from_c[i]);
-            },
-            a, b);
+        with_gradient(g, rectified, offset, [&](const auto& gradient) HWY_ATTR {
+            sum_columns(
+                count, rows.width, n,
+                [=](std::int64_t at, std::int64_t i, float& sum, float& product) HWY_ATTR {
+                    const float upstream = gradient(at);
+                    sum += upstream;
+                    product += upstream * (from_x[at] - from_c[i]);
+                },
+                a, b);
+        });
         for (std::int64_t i = 0; i < n; ++i) {
             plain[first + i] += static_cast<double>(a[i]);
             along[first + i] += static_cast<double>(b[i]);
@@ -124,17 +136,28 @@ HWY_INLINE void each_column_element(Rows rows, const Function& f) {
 }
 
 void affine_columns_of(float* HWY_RESTRICT to, const float* x, const float* centre, const float* factor,
-                       const float* shift, Rows rows) {
-    each_column_element(rows, [=](std::int64_t at, std::int64_t i)
-                                  HWY_ATTR { to[at] = (x[at] - centre[i]) * factor[i] + shift[i]; });
+                       const float* shift, Rows rows, const AffineEpilogue& epilogue) {
+    const float* const other = epilogue.addend;
+    const float least = epilogue.lower;
+    if (other == nullptr)
+        return each_column_element(rows, [=](std::int64_t at, std::int64_t i) HWY_ATTR {
+            const float y = (x[at] - centre[i]) * factor[i] + shift[i];
+            to[at] = y < least ? least : y;
+        });
+    each_column_element(rows, [=](std::int64_t at, std::int64_t i) HWY_ATTR {
+        const float y = (x[at] - centre[i]) * factor[i] + shift[i] + other[at];
+        to[at] = y < least ? least : y;
+    });
 }
 
-void centred_column_gradient_of(float* HWY_RESTRICT to, const float* g, const float* x,
-                                const CentredColumns& c, Rows rows) {
+void centred_column_gradient_of(float* HWY_RESTRICT to, const float* g, const float* rectified,
+                                const float* x, const CentredColumns& c, Rows rows) {
     const float *const factor = c.factor, *const mean = c.mean, *const slope = c.slope,
                        *const centre = c.centre;
-    each_column_element(rows, [=](std::int64_t at, std::int64_t i) HWY_ATTR {
-        to[at] = factor[i] * (g[at] - mean[i] - slope[i] * (x[at] - centre[i]));
+    with_gradient(g, rectified, 0, [&](const auto& gradient) HWY_ATTR {
+        each_column_element(rows, [=](std::int64_t at, std::int64_t i) HWY_ATTR {
+            to[at] = factor[i] * (gradient(at) - mean[i] - slope[i] * (x[at] - centre[i]));
+        });
     });
 }
 
@@ -159,16 +182,17 @@ void join_column_moments(double* mean, double* squares, std::int64_t before, con
     HWY_DYNAMIC_DISPATCH(join_column_moments_of)
     (mean, squares, before, more_mean, more_squares, more, width);
 }
-void add_column_gradients(double* plain, double* along, const float* g, const float* x, const float* centre,
-                          Rows rows) {
-    HWY_DYNAMIC_DISPATCH(add_column_gradients_of)(plain, along, g, x, centre, rows);
+void add_column_gradients(double* plain, double* along, const float* g, const float* rectified,
+                          const float* x, const float* centre, Rows rows) {
+    HWY_DYNAMIC_DISPATCH(add_column_gradients_of)(plain, along, g, rectified, x, centre, rows);
 }
 void affine_columns(float* to, const float* x, const float* centre, const float* factor, const float* shift,
-                    Rows rows) {
-    HWY_DYNAMIC_DISPATCH(affine_columns_of)(to, x, centre, factor, shift, rows);
+                    Rows rows, const AffineEpilogue& epilogue) {
+    HWY_DYNAMIC_DISPATCH(affine_columns_of)(to, x, centre, factor, shift, rows, epilogue);
 }
-void centred_column_gradient(float* to, const float* g, const float* x, const CentredColumns& c, Rows rows) {
-    HWY_DYNAMIC_DISPATCH(centred_column_gradient_of)(to, g, x, c, rows);
+void centred_column_gradient(float* to, const float* g, const float* rectified, const float* x,
+                             const CentredColumns& c, Rows rows) {
+    HWY_DYNAMIC_DISPATCH(centred_column_gradient_of)(to, g, rectified, x, c, rows);
 }
 
 }  // namespace viridian::execute::cpu::simd

@@ -4,6 +4,8 @@
 // rows are kept in f32 and joined in double, in an order that depends on the extents alone.
 #include <cstdint>
 
+#include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
+
 namespace viridian::execute::cpu::simd {
 
 // Rows are dense rows of `width` floats each.
@@ -18,18 +20,20 @@ void add_column_moments(double* mean, double* squares, std::int64_t before, cons
 void join_column_moments(double* mean, double* squares, std::int64_t before, const double* more_mean,
                          const double* more_squares, std::int64_t more, std::int64_t width);
 
-// Adds Σ g[i] to plain[i] and Σ g[i]·(x[i] − centre[i]) to along[i].
-void add_column_gradients(double* plain, double* along, const float* g, const float* x, const float* centre,
-                          Rows rows);
+// Adds Σ a[i] to plain[i] and Σ a[i]·(x[i] − centre[i]) to along[i], with a[i] = g[i] if `rectified` is null
+// or rectified[i] > 0, else 0.
+void add_column_gradients(double* plain, double* along, const float* g, const float* rectified,
+                          const float* x, const float* centre, Rows rows);
 
-// Sets to[i] to (x[i] − centre[i])·factor[i] + shift[i].
+// Sets to[i] to max(lower, (x[i] − centre[i])·factor[i] + shift[i] + addend[i]). NaN stays NaN.
 void affine_columns(float* to, const float* x, const float* centre, const float* factor, const float* shift,
-                    Rows rows);
+                    Rows rows, const AffineEpilogue& epilogue);
 
-// Sets to[i] to factor[i]·(g[i] − mean[i] − slope[i]·(x[i] − centre[i])).
+// Sets to[i] to factor[i]·(a[i] − mean[i] − slope[i]·(x[i] − centre[i])), with a[i] as above.
 struct CentredColumns {
     const float *factor, *mean, *slope, *centre;
 };
-void centred_column_gradient(float* to, const float* g, const float* x, const CentredColumns& c, Rows rows);
+void centred_column_gradient(float* to, const float* g, const float* rectified, const float* x,
+                             const CentredColumns& c, Rows rows);
 
 }  // namespace viridian::execute::cpu::simd

@@ -32,28 +32,32 @@ HWY_INLINE GradientSums sums_of(std::int64_t n, const Term& term) {
     return total;
 }
 
-GradientSums gradient_sums_of(const float* g, const float* scale, const float* x, float centre,
-                              std::int64_t n) {
-    if (scale == nullptr)
+// Calls f with a function that returns a[i].
+template <class Function>
+HWY_INLINE auto with_upstream(const UpstreamGradient& a, const Function& f) {
+    const float *const g = a.g, *const scale = a.scale, *const rectified = a.rectified;
+    if (scale != nullptr) return f([=](std::int64_t i) HWY_ATTR { return g[i] * scale[i]; });
+    if (rectified != nullptr)
+        return f([=](std::int64_t i) HWY_ATTR { return rectified[i] > 0 ? g[i] : 0.0F; });
+    return f([=](std::int64_t i) HWY_ATTR { return g[i]; });
+}
+
+GradientSums gradient_sums_of(const UpstreamGradient& a, const float* x, float centre, std::int64_t n) {
+    return with_upstream(a, [=](const auto& upstream) HWY_ATTR {
         return sums_of(n, [=](std::int64_t i, float& plain, float& along) HWY_ATTR {
-            plain += g[i];
-            along += g[i] * (x[i] - centre);
+            const float gradient = upstream(i);
+            plain += gradient;
+            along += gradient * (x[i] - centre);
         });
-    return sums_of(n, [=](std::int64_t i, float& plain, float& along) HWY_ATTR {
-        const float a = g[i] * scale[i];
-        plain += a;
-        along += a * (x[i] - centre);
     });
 }
 
-void centred_gradient_of(float* to, const float* g, const float* scale, const float* x, const Centred& c,
+void centred_gradient_of(float* to, const UpstreamGradient& a, const float* x, const Centred& c,
                          std::int64_t n) {
     const float factor = c.factor, mean = c.mean, slope = c.slope, centre = c.centre;
-    if (scale == nullptr)
-        for (std::int64_t i = 0; i < n; ++i) to[i] = factor * (g[i] - mean - slope * (x[i] - centre));
-    else
-        for (std::int64_t i = 0; i < n; ++i)
-            to[i] = factor * (g[i] * scale[i] - mean - slope * (x[i] - centre));
+    with_upstream(a, [=](const auto& upstream) HWY_ATTR {
+        for (std::int64_t i = 0; i < n; ++i) to[i] = factor * (upstream(i) - mean - slope * (x[i] - centre));
+    });
 }
 
 void add_columns_of(double* along, double* plain, const float* g, const float* x, float centre, float factor,
@@ -92,12 +96,12 @@ HWY_EXPORT(add_columns_of);
 HWY_EXPORT(softmax_gradient_of);
 HWY_EXPORT(scaled_row_of);
 
-GradientSums gradient_sums(const float* g, const float* scale, const float* x, float centre, std::int64_t n) {
-    return HWY_DYNAMIC_DISPATCH(gradient_sums_of)(g, scale, x, centre, n);
+GradientSums gradient_sums(const UpstreamGradient& a, const float* x, float centre, std::int64_t n) {
+    return HWY_DYNAMIC_DISPATCH(gradient_sums_of)(a, x, centre, n);
 }
-void centred_gradient(float* to, const float* g, const float* scale, const float* x, const Centred& c,
+void centred_gradient(float* to, const UpstreamGradient& a, const float* x, const Centred& c,
                       std::int64_t n) {
-    HWY_DYNAMIC_DISPATCH(centred_gradient_of)(to, g, scale, x, c, n);
+    HWY_DYNAMIC_DISPATCH(centred_gradient_of)(to, a, x, c, n);
 }
 void add_columns(double* along, double* plain, const float* g, const float* x, float centre, float factor,
                  std::int64_t n) {

@@ -5,19 +5,26 @@
 
 namespace viridian::execute::cpu::simd {
 
-// Σ a[i] and Σ a[i]·b[i], where a[i] = g[i]·scale[i], or g[i] if `scale` is null, and b[i] = x[i] − centre.
+// An UpstreamGradient is a gradient a[i]: g[i]·scale[i] if `scale` is set; g[i] if rectified[i] > 0, else 0,
+// if `rectified` is set; otherwise g[i]. At most one of the two is set.
+struct UpstreamGradient {
+    const float* g = nullptr;
+    const float* scale = nullptr;
+    const float* rectified = nullptr;
+};
+
+// Σ a[i] and Σ a[i]·(x[i] − centre).
 struct GradientSums {
     double plain = 0, along = 0;
 };
-[[nodiscard]] GradientSums gradient_sums(const float* g, const float* scale, const float* x, float centre,
+[[nodiscard]] GradientSums gradient_sums(const UpstreamGradient& a, const float* x, float centre,
                                          std::int64_t n);
 
-// Sets to[i] to factor·(a[i] − mean − slope·(x[i] − centre)), with a[i] as above.
+// Sets to[i] to factor·(a[i] − mean − slope·(x[i] − centre)).
 struct Centred {
     float factor, mean, slope, centre;
 };
-void centred_gradient(float* to, const float* g, const float* scale, const float* x, const Centred& c,
-                      std::int64_t n);
+void centred_gradient(float* to, const UpstreamGradient& a, const float* x, const Centred& c, std::int64_t n);
 
 // Adds g[i]·(x[i] − centre)·factor to along[i], and g[i] to plain[i].
 void add_columns(double* along, double* plain, const float* g, const float* x, float centre, float factor,
