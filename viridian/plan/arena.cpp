@@ -5,6 +5,12 @@
 
 namespace viridian::plan {
 
+namespace {
+
+constexpr std::int64_t whole_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
 std::int64_t place(std::vector<Lifetime>& lifetimes) {
     std::vector<std::size_t> order(lifetimes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -14,13 +20,13 @@ std::int64_t place(std::vector<Lifetime>& lifetimes) {
     std::vector<std::size_t> placed;  // by offset
     for (const std::size_t i : order) {
         Lifetime& buffer = lifetimes[i];
-        const std::int64_t size = (buffer.bytes + 63) / 64 * 64;
+        const std::int64_t size = whole_lines(buffer.bytes);
         std::int64_t offset = 0;
         for (const std::size_t j : placed) {
             const Lifetime& other = lifetimes[j];
             if (other.last < buffer.first || buffer.last < other.first) continue;
             if (offset + size <= other.offset) break;
-            offset = std::max(offset, other.offset + (other.bytes + 63) / 64 * 64);
+            offset = std::max(offset, other.offset + whole_lines(other.bytes));
         }
         buffer.offset = offset;
         arena = std::max(arena, offset + size);
@@ -37,7 +43,7 @@ std::int64_t conversion_workspace(const Format& from, const Format& to, const gr
     std::int64_t bytes = 0;
     for (const Format* side : {&from, &to})
         if (side->element == graph::ElementType::bf16 && from.layout != to.layout)
-            bytes += (2 * buffer_bytes(*side, dims) + 63) / 64 * 64;
+            bytes += whole_lines(2 * buffer_bytes(*side, dims));
     return bytes;
 }
 

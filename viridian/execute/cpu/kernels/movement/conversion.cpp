@@ -74,23 +74,21 @@ void in_line_shares(int threads, std::int64_t count, const Function& f) {
 Kernel through_f32(const Context& context, const Dims& dims, const plan::Format& source,
                    const plan::Format& target) {
     const bool widens = source.element == ElementType::bf16, narrows = target.element == ElementType::bf16;
-    const plan::Format before{source.layout, ElementType::f32, {}},
-        after{target.layout, ElementType::f32, {}};
     const bool moves = source.layout != target.layout;
     const auto elements = [&](const plan::Format& format) {
         return plan::buffer_bytes(format, dims) / graph::size_of(format.element);
     };
-    const std::int64_t from_count = elements(before), to_count = elements(after);
+    const std::int64_t from_count = elements(source), to_count = elements(target);
     // The workspace holds the f32 copies before and after the change of layout.
-    const std::int64_t widened = widens && moves ? (from_count * 4 + 63) / 64 * 64 : 0;
-    const std::int64_t unrounded = narrows && moves ? (to_count * 4 + 63) / 64 * 64 : 0;
+    const std::int64_t widened = widens && moves ? aligned_bytes(4 * from_count) : 0;
+    const std::int64_t unrounded = narrows && moves ? aligned_bytes(4 * to_count) : 0;
     Kernel kernel;
     if (moves) {
         const Argument from{widens ? Argument::From::workspace : Argument::From::input, 0, DNNL_ARG_FROM,
-                            descriptor(before.layout, dims, ElementType::f32)};
+                            descriptor(source.layout, dims, ElementType::f32)};
         const Argument to{narrows ? Argument::From::workspace : Argument::From::output,
                           narrows ? static_cast<std::size_t>(widened) : 0, DNNL_ARG_TO,
-                          descriptor(after.layout, dims, ElementType::f32)};
+                          descriptor(target.layout, dims, ElementType::f32)};
         kernel = staged_kernel(context, {reorder_stage(context, from, to)}, {}, widened + unrounded);
     }
     kernel.run = [=, threads = context.threads, move = std::move(kernel.run)](const Pointers& pointers) {

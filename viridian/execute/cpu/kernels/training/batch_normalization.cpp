@@ -113,10 +113,7 @@ std::optional<BatchNormalization> batch_normalization(const Task& task) {
 std::optional<std::size_t> region_output(const Task& task, std::size_t i) {
     const std::size_t place = normalization_index(task);
     const bool result = i == 0 && place == 0;
-    const Node& node = task.node(result ? task.region.nodes.size() - 1 : place);
-    const auto found = std::ranges::find(task.region.outputs, node.output(i));
-    if (node.output(i) == ValueId::none || found == task.region.outputs.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - task.region.outputs.begin());
+    return output_index(task, task.node(result ? task.region.nodes.size() - 1 : place).output(i));
 }
 
 // Sets the layout of everything that has the shape of x. Returns false if the steps or a constant do not

@@ -15,11 +15,14 @@ Port port_of(const Task& task, graph::ValueId id, Kernel& kernel) {
     return port;
 }
 
-std::optional<std::size_t> output_index(const Task& task, std::size_t i) {
-    const graph::ValueId id = task.node().output(i);
+std::optional<std::size_t> output_index(const Task& task, graph::ValueId id) {
     const auto found = std::ranges::find(task.region.outputs, id);
     if (id == graph::ValueId::none || found == task.region.outputs.end()) return std::nullopt;
     return static_cast<std::size_t>(found - task.region.outputs.begin());
+}
+
+std::optional<std::size_t> output_index(const Task& task, std::size_t i) {
+    return output_index(task, task.node().output(i));
 }
 
 bool is_f32_of(const Task& task, graph::ValueId id, const graph::Dims& dims) {

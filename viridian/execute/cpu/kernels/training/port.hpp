@@ -23,6 +23,8 @@ struct Port {
 // Returns the port of `id`. A constant is added to the kernel.
 [[nodiscard]] Port port_of(const Task& task, graph::ValueId id, Kernel& kernel);
 
+// Returns the position of `id` among the region's outputs, or nothing if nobody reads it.
+[[nodiscard]] std::optional<std::size_t> output_index(const Task& task, graph::ValueId id);
 // Returns the position of output `i` of the region's only node among the region's outputs, or nothing if
 // nobody reads it.
 [[nodiscard]] std::optional<std::size_t> output_index(const Task& task, std::size_t i);
