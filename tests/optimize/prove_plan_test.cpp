@@ -137,14 +137,8 @@ Trial prove_within(double max_error) {
     return run;
 }
 
-class ErrorBudget : public testing::Test {
-  protected:
-    void SetUp() override {
-        if (!execute::multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
-    }
-};
-
-TEST_F(ErrorBudget, WhatCancelsStaysInF32AndTheRestMayRound) {
+TEST(ErrorBudget, WhatCancelsStaysInF32AndTheRestMayRound) {
+    if (!execute::multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
     const Trial run = prove_within(0.02);
     EXPECT_FALSE(run.forbidden.empty());
     EXPECT_FALSE(run.large_rounds);
@@ -154,13 +148,13 @@ TEST_F(ErrorBudget, WhatCancelsStaysInF32AndTheRestMayRound) {
     EXPECT_GT(run.error, 1e-4) << "something was rounded";
 }
 
-TEST_F(ErrorBudget, ATightOneEndsInF32) {
+TEST(ErrorBudget, ATightOneEndsInF32) {
     const Trial run = prove_within(1e-5);
     EXPECT_EQ(run.rounding, 0U);
     EXPECT_LE(run.error, 1e-5);
 }
 
-TEST_F(ErrorBudget, IsTheSameEveryTime) {
+TEST(ErrorBudget, IsTheSameEveryTime) {
     const Trial first = prove_within(0.02), second = prove_within(0.02);
     EXPECT_EQ(first.forbidden, second.forbidden);
     EXPECT_EQ(first.error, second.error);
@@ -190,6 +184,7 @@ TEST(TrainingInBf16, IsWithinTheErrorBudget) {
             choice.kernel.starts_with("simd:contract") && std::ranges::count_if(choice.inputs, is_bf16) >= 2;
     }
     EXPECT_GE(products, 12U) << "of 8 products of the layer and 16 of its gradients";
+    EXPECT_LE(proven->forbidden.size(), 16U) << "a few regions lose much more than the others";
     for (const auto& output : proven->proof.outputs) EXPECT_LE(output.error, output.allowed) << output.name;
 }
 

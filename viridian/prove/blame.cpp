@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/plan/precision.hpp"
@@ -138,27 +139,39 @@ Result<Values> exact_values(const Graph& graph, std::vector<Part>& parts, const 
     return exact;
 }
 
-// Returns the largest error of the outputs and new states (Blame::error).
-double worst_difference(const Graph& graph, const Values& exact, const Values& changed) {
-    double worst = 0;
-    const auto compare = [&](ValueId id, const Tensor* before) {
-        const auto found = changed.find(id);
-        if (found == changed.end()) return;
-        const Tensor& right = exact.at(id);
-        worst = std::max(worst, before != nullptr ? update_error(found->second, right, *before)
-                                                  : difference(found->second, right));
-    };
-    for (const ValueId id : graph.outputs()) compare(id, nullptr);
-    for (const graph::State& state : graph.states()) {
-        if (divides_gradients(graph, state)) continue;
-        compare(state.after, changed_by_gradients(state.role) ? &exact.at(state.before) : nullptr);
+// The results of a run with nothing rounded, against which changed ones are judged.
+struct ExactResults {
+    std::vector<ValueId> results;
+    std::vector<bool> counts;  // Blame::error
+    ResultJudge judge;
+};
+
+Result<ExactResults> exact_results(const Graph& graph, const std::vector<Tensor>& inputs,
+                                   const Values& exact) {
+    std::vector<ValueId> results = run_outputs(graph);
+    std::vector<bool> counts(graph.outputs().size(), true);
+    for (const graph::State& state : graph.states()) counts.push_back(!divides_gradients(graph, state));
+    std::vector<Tensor> expected;
+    for (const ValueId id : results) {
+        const auto made = exact.find(id);
+        expected.push_back(made != exact.end() ? made->second : *graph.constant(id));
     }
+    VIRIDIAN_TRY(ResultJudge judge, ResultJudge::make(graph, inputs, std::move(expected)));
+    return ExactResults{std::move(results), std::move(counts), std::move(judge)};
+}
+
+// Returns the largest error of the outputs and new states (Blame::error).
+double worst_difference(const ExactResults& right, const Values& changed) {
+    double worst = 0;
+    for (std::size_t i = 0; i < right.results.size(); ++i)
+        if (const auto found = changed.find(right.results[i]); found != changed.end() && right.counts[i])
+            worst = std::max(worst, right.judge.error(i, found->second).error);
     return worst;
 }
 
-// Rounds the p-th part alone and, if `runs_on`, runs on to the outputs.
+// Rounds the p-th part alone and, unless `right` is null, runs on to the outputs.
 Result<void> add_blame(const Graph& graph, std::vector<Part>& parts, std::size_t p, const Values& exact,
-                       bool runs_on, Blame& blame) {
+                       const ExactResults* right, Blame& blame) {
     VIRIDIAN_TRY(std::vector<Tensor> outputs, outputs_of(graph, parts[p], exact, {}, true));
     Values changed;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -166,12 +179,12 @@ Result<void> add_blame(const Graph& graph, std::vector<Part>& parts, std::size_t
         blame.local = std::max(blame.local, difference(outputs[i], exact.at(id)));
         changed.emplace(id, std::move(outputs[i]));
     }
-    if (!runs_on) {
+    if (right == nullptr) {
         blame.error = blame.local;
         return {};
     }
     VIRIDIAN_TRY(propagate(graph, parts, p + 1, exact, changed));
-    blame.error = std::max(blame.error, worst_difference(graph, exact, changed));
+    blame.error = std::max(blame.error, worst_difference(*right, changed));
     return {};
 }
 
@@ -193,8 +206,12 @@ Result<std::vector<Blame>> blame_rounding(execute::Device& device, const Graph& 
     const bool runs_on = rounding.size() * parts.size() <= most_region_runs;
     for (const std::vector<Tensor>& inputs : sets) {
         VIRIDIAN_TRY(const Values exact, exact_values(graph, parts, inputs));
+        std::optional<ExactResults> right;
+        if (runs_on) {
+            VIRIDIAN_TRY(right, exact_results(graph, inputs, exact));
+        }
         for (std::size_t i = 0; i < blames.size(); ++i)
-            VIRIDIAN_TRY(add_blame(graph, parts, rounding[i], exact, runs_on, blames[i]));
+            VIRIDIAN_TRY(add_blame(graph, parts, rounding[i], exact, right ? &*right : nullptr, blames[i]));
     }
     std::ranges::stable_sort(blames, std::greater<>(), &Blame::error);
     return blames;

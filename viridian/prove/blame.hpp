@@ -15,10 +15,9 @@ struct Blame {
     bool winograd_bf16 = false;  // the kernel is Winograd in bf16, which amplifies its roundings
     // `local` and `error` are the largest ones over all sets of inputs.
     double local = 0;  // relative L2 of what the region writes if its inputs are exact
-    // Relative L2 error of the network's worst output or new state; infinite if NaN patterns differ. For a
-    // state that gradients change it is relative to the change (training.hpp). Weights of optimisers that
-    // divide gradients by their size do not count; their moments do. In a plan so large that running on from
-    // each region would take too long, it equals `local`.
+    // Error of the network's worst output or new state, as ResultJudge measures it (training.hpp). Weights of
+    // optimisers that divide gradients by their size do not count; their moments do. In a plan so large that
+    // running on from each region would take too long, it equals `local`.
     double error = 0;
 };
 

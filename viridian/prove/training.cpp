@@ -77,108 +77,6 @@ ResultError plain_error(const Tensor& found, const Tensor& expected) {
     return {same ? relative_error(found, expected) : std::numeric_limits<double>::infinity(), false};
 }
 
-// Judges the states that gradients change. `expected` and `found` hold new states only.
-class StateJudge {
-  public:
-    StateJudge(const Graph& graph, std::span<const Tensor> expected, std::vector<Tensor> base, double allowed)
-        : graph_(graph), expected_(expected), base_(std::move(base)), allowed_(allowed) {
-        std::map<std::string, double> squares;
-        std::map<std::string, double> counts;
-        for (std::size_t i = 0; i < base_.size(); ++i) {
-            if (!changes(i)) continue;
-            const std::string name = kind(i);
-            for (std::int64_t k = 0; k < expected_[i].count(); ++k) {
-                const double added = added_to(i, k);
-                if (!std::isfinite(added)) continue;
-                squares[name] += added * added;
-                counts[name] += 1;
-                largest_[name] = std::max(largest_[name], std::abs(added));
-            }
-            squares.try_emplace(name);
-        }
-        for (const auto& [kind, sum] : squares) typical_[kind] = std::sqrt(sum / std::max(counts[kind], 1.0));
-    }
-
-    [[nodiscard]] bool changes(std::size_t i) const { return base_[i].type() != ElementType::undefined; }
-
-    [[nodiscard]] ResultError error(std::size_t i, const Tensor& found) const {
-        const Tensor& expected = expected_[i];
-        if (!comparable(found, expected)) return {std::numeric_limits<double>::infinity(), true};
-        const std::optional<std::size_t> moment = first_moment(i);
-        const auto largest = largest_.find(kind(i));
-        const double most = largest == largest_.end() ? 0 : 2 * largest->second;
-        const double least_moment = moment ? least_of(*moment) : 0;
-        double off = 0, added = 0, size = 0, elements = 0;
-        for (std::int64_t k = 0; k < expected.count(); ++k) {
-            if (agree_without_number(found.number(k), expected.number(k))) continue;
-            double difference = std::abs(found.number(k) - expected.number(k));
-            if (moment && std::abs(added_to(*moment, k)) < least_moment) {
-                difference = std::max(difference - most, 0.0);
-                off += difference * difference;
-                continue;
-            }
-            const double addition = added_to(i, k);
-            off += difference * difference;
-            added += addition * addition;
-            size += expected.number(k) * expected.number(k);
-            elements += 1;
-        }
-        const double rounding = 2 * stored_roundoff(expected.type()) * std::sqrt(size);
-        const double beyond = std::sqrt(off) - rounding;
-        if (beyond <= 0) return {0, true};
-        const double least = negligible * typical_.at(kind(i)) * std::sqrt(elements);
-        const double error = beyond / std::max(std::sqrt(added), least);
-        return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, true};
-    }
-
-  private:
-    // States of one kind have gradients of one unit: parameters; first moments; second moments; accumulators.
-    [[nodiscard]] std::string kind(std::size_t i) const {
-        const State& state = graph_.states()[i];
-        const std::string& name = graph_.value(state.before).name;
-        std::string role(name_of(state.role));
-        if (state.of == ValueId::none) return role;
-        const std::string& of = graph_.value(state.of).name;
-        return role + (name.starts_with(of) ? name.substr(of.size()) : name);
-    }
-
-    // That of a weight whose optimiser divides gradients by their size; SGD does not.
-    [[nodiscard]] std::optional<std::size_t> first_moment(std::size_t i) const {
-        const std::vector<State>& states = graph_.states();
-        if (!divides_gradients(graph_, states[i])) return std::nullopt;
-        for (std::size_t k = 0; k < states.size(); ++k)
-            if (states[k].role == StateRole::moment && states[k].of == states[i].before && changes(k) &&
-                expected_[k].dims() == expected_[i].dims())
-                return k;
-        return std::nullopt;
-    }
-
-    // Returns the smallest addition to a moment that still tells the sign of the gradient: a hundredth of the
-    // typical one or, if that is larger, min(10 · allowed_, 1/2) of the root mean square in this moment.
-    [[nodiscard]] double least_of(std::size_t moment) const {
-        const double least = negligible * typical_.at(kind(moment));
-        const double part = std::min(10 * allowed_, 0.5);
-        if (part <= negligible) return least;
-        double squares = 0;
-        for (std::int64_t k = 0; k < expected_[moment].count(); ++k)
-            if (const double added = added_to(moment, k); std::isfinite(added)) squares += added * added;
-        const auto count = static_cast<double>(std::max<std::int64_t>(expected_[moment].count(), 1));
-        return std::max(least, part * std::sqrt(squares / count));
-    }
-
-    // What gradients should add to an element of a state.
-    [[nodiscard]] double added_to(std::size_t state, std::int64_t element) const {
-        return expected_[state].number(element) - base_[state].number(element);
-    }
-
-    const Graph& graph_;
-    std::span<const Tensor> expected_;
-    std::vector<Tensor> base_;
-    double allowed_;
-    // By kind of state, what gradients add to an element: the root of the mean square, and the largest size.
-    std::map<std::string, double> typical_, largest_;
-};
-
 }  // namespace
 
 bool divides_gradients(const Graph& step, const State& state) {
@@ -244,18 +142,141 @@ Result<std::vector<Tensor>> without_gradients(const Graph& step, const std::vect
     return values;
 }
 
+// Judges new states; `expected` and `base` hold no outputs.
+class ResultJudge::States {
+  public:
+    States(const Graph& graph, std::vector<Tensor> expected, std::vector<Tensor> base, double allowed)
+        : graph_(graph), expected_(std::move(expected)), base_(std::move(base)), allowed_(allowed) {
+        std::map<std::string, double> squares;
+        std::map<std::string, double> counts;
+        for (std::size_t i = 0; i < base_.size(); ++i) {
+            if (!changes(i)) continue;
+            const std::string name = kind(i);
+            for (std::int64_t k = 0; k < expected_[i].count(); ++k) {
+                const double added = added_to(i, k);
+                if (!std::isfinite(added)) continue;
+                squares[name] += added * added;
+                counts[name] += 1;
+                largest_[name] = std::max(largest_[name], std::abs(added));
+            }
+            squares.try_emplace(name);
+        }
+        for (const auto& [kind, sum] : squares) typical_[kind] = std::sqrt(sum / std::max(counts[kind], 1.0));
+    }
+
+    [[nodiscard]] ResultError error(std::size_t i, const Tensor& found) const {
+        return changes(i) ? update_error(i, found) : plain_error(found, expected_[i]);
+    }
+
+  private:
+    [[nodiscard]] bool changes(std::size_t i) const { return base_[i].type() != ElementType::undefined; }
+
+    [[nodiscard]] ResultError update_error(std::size_t i, const Tensor& found) const {
+        const Tensor& expected = expected_[i];
+        if (!comparable(found, expected)) return {std::numeric_limits<double>::infinity(), true};
+        const std::optional<std::size_t> moment = first_moment(i);
+        const auto largest = largest_.find(kind(i));
+        const double most = largest == largest_.end() ? 0 : 2 * largest->second;
+        const double least_moment = moment ? least_of(*moment) : 0;
+        double off = 0, added = 0, size = 0, elements = 0;
+        for (std::int64_t k = 0; k < expected.count(); ++k) {
+            if (agree_without_number(found.number(k), expected.number(k))) continue;
+            double difference = std::abs(found.number(k) - expected.number(k));
+            if (moment && std::abs(added_to(*moment, k)) < least_moment) {
+                difference = std::max(difference - most, 0.0);
+                off += difference * difference;
+                continue;
+            }
+            const double addition = added_to(i, k);
+            off += difference * difference;
+            added += addition * addition;
+            size += expected.number(k) * expected.number(k);
+            elements += 1;
+        }
+        const double rounding = 2 * stored_roundoff(expected.type()) * std::sqrt(size);
+        const double beyond = std::sqrt(off) - rounding;
+        if (beyond <= 0) return {0, true};
+        const double least = negligible * typical_.at(kind(i)) * std::sqrt(elements);
+        const double error = beyond / std::max(std::sqrt(added), least);
+        return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, true};
+    }
+
+    // States of one kind have gradients of one unit: parameters; first moments; second moments; accumulators.
+    [[nodiscard]] std::string kind(std::size_t i) const {
+        const State& state = graph_.states()[i];
+        const std::string& name = graph_.value(state.before).name;
+        std::string role(name_of(state.role));
+        if (state.of == ValueId::none) return role;
+        const std::string& of = graph_.value(state.of).name;
+        return role + (name.starts_with(of) ? name.substr(of.size()) : name);
+    }
+
+    // That of a weight whose optimiser divides gradients by their size; SGD does not.
+    [[nodiscard]] std::optional<std::size_t> first_moment(std::size_t i) const {
+        const std::vector<State>& states = graph_.states();
+        if (!divides_gradients(graph_, states[i])) return std::nullopt;
+        for (std::size_t k = 0; k < states.size(); ++k)
+            if (states[k].role == StateRole::moment && states[k].of == states[i].before && changes(k) &&
+                expected_[k].dims() == expected_[i].dims())
+                return k;
+        return std::nullopt;
+    }
+
+    // Returns the smallest addition to a moment that still tells the sign of the gradient: a hundredth of the
+    // typical one or, if that is larger, min(10 · allowed_, 1/2) of the root mean square in this moment.
+    [[nodiscard]] double least_of(std::size_t moment) const {
+        const double least = negligible * typical_.at(kind(moment));
+        const double part = std::min(10 * allowed_, 0.5);
+        if (part <= negligible) return least;
+        double squares = 0;
+        for (std::int64_t k = 0; k < expected_[moment].count(); ++k)
+            if (const double added = added_to(moment, k); std::isfinite(added)) squares += added * added;
+        const auto count = static_cast<double>(std::max<std::int64_t>(expected_[moment].count(), 1));
+        return std::max(least, part * std::sqrt(squares / count));
+    }
+
+    // What gradients should add to an element of a state.
+    [[nodiscard]] double added_to(std::size_t state, std::int64_t element) const {
+        return expected_[state].number(element) - base_[state].number(element);
+    }
+
+    const Graph& graph_;
+    std::vector<Tensor> expected_, base_;
+    double allowed_;
+    // By kind of state, what gradients add to an element: the root of the mean square, and the largest size.
+    std::map<std::string, double> typical_, largest_;
+};
+
+ResultJudge::ResultJudge(std::vector<Tensor> outputs, std::unique_ptr<States> states)
+    : outputs_(std::move(outputs)), states_(std::move(states)) {}
+ResultJudge::ResultJudge(ResultJudge&&) noexcept = default;
+ResultJudge& ResultJudge::operator=(ResultJudge&&) noexcept = default;
+ResultJudge::~ResultJudge() = default;
+
+Result<ResultJudge> ResultJudge::make(const Graph& step, const std::vector<Tensor>& given,
+                                      std::vector<Tensor> expected, double allowed) {
+    std::unique_ptr<States> states;
+    const auto first_state = expected.begin() + static_cast<std::ptrdiff_t>(step.outputs().size());
+    if (!step.states().empty()) {
+        VIRIDIAN_TRY(std::vector<Tensor> base, without_gradients(step, given));
+        states = std::make_unique<States>(step, std::vector<Tensor>(first_state, expected.end()),
+                                          std::move(base), allowed);
+    }
+    expected.erase(first_state, expected.end());
+    return ResultJudge(std::move(expected), std::move(states));
+}
+
+ResultError ResultJudge::error(std::size_t result, const Tensor& found) const {
+    if (result < outputs_.size()) return plain_error(found, outputs_[result]);
+    return states_->error(result - outputs_.size(), found);
+}
+
 Result<std::vector<ResultError>> result_errors(const Graph& original, const std::vector<Tensor>& given,
                                                const std::vector<Tensor>& expected,
                                                const std::vector<Tensor>& found, double allowed) {
-    const std::size_t outputs = original.outputs().size(), states = original.states().size();
+    VIRIDIAN_TRY(const ResultJudge judge, ResultJudge::make(original, given, expected, allowed));
     std::vector<ResultError> errors;
-    for (std::size_t i = 0; i < outputs; ++i) errors.push_back(plain_error(found[i], expected[i]));
-    if (states == 0) return errors;
-    VIRIDIAN_TRY(std::vector<Tensor> base, without_gradients(original, given));
-    const StateJudge judge(original, std::span(expected).subspan(outputs), std::move(base), allowed);
-    for (std::size_t i = 0; i < states; ++i)
-        errors.push_back(judge.changes(i) ? judge.error(i, found[outputs + i])
-                                          : plain_error(found[outputs + i], expected[outputs + i]));
+    for (std::size_t i = 0; i < expected.size(); ++i) errors.push_back(judge.error(i, found[i]));
     return errors;
 }
 

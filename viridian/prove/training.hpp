@@ -3,6 +3,7 @@
 // with another one to many digits whatever the gradient g is, because a step changes it little. So the error
 // of a state is not measured against its new value but against what the gradients added to it
 // (docs/method.md, 4).
+#include <memory>
 #include <vector>
 
 #include "viridian/base/result.hpp"
@@ -38,8 +39,8 @@ struct ResultError {
     bool of_the_gradients = false;  // of what the gradients added
 };
 
-// Returns how far each of `found` is from `expected`; both are outputs of `original` and then new states, for
-// `given`. The error of a state that gradients change is
+// A ResultJudge says how far results are from `expected`, which holds the outputs of `step` and then its new
+// states, for `given`. The error of a state that gradients change is
 //
 //     max(‖found − expected‖ − 2u ‖expected‖, 0) / max(‖expected − base‖, ‖typical‖ / 100)
 //
@@ -50,7 +51,28 @@ struct ResultError {
 // typical one, because Adam and its like divide the gradient by its size; in the others it may differ by
 // twice the largest addition to a weight, which is what a change of sign makes of it. If the error `allowed`
 // to gradients exceeds 0.001, the moment must also be at least min(10 · `allowed`, 1/2) of the root mean
-// square of what gradients add to this weight's moment. Errors: those of without_gradients().
+// square of what gradients add to this weight's moment.
+class ResultJudge {
+  public:
+    // `step` must outlive the judge. Errors: those of without_gradients().
+    [[nodiscard]] static Result<ResultJudge> make(const graph::Graph& step,
+                                                  const std::vector<graph::Tensor>& given,
+                                                  std::vector<graph::Tensor> expected, double allowed = 0);
+    ResultJudge(ResultJudge&&) noexcept;
+    ResultJudge& operator=(ResultJudge&&) noexcept;
+    ~ResultJudge();
+
+    // Judges `found`, which should equal the result at this place of `expected`.
+    [[nodiscard]] ResultError error(std::size_t result, const graph::Tensor& found) const;
+
+  private:
+    class States;
+    ResultJudge(std::vector<graph::Tensor> outputs, std::unique_ptr<States> states);
+    std::vector<graph::Tensor> outputs_;
+    std::unique_ptr<States> states_;
+};
+
+// Returns the error of each result that `found` holds. Errors: those of ResultJudge::make().
 [[nodiscard]] Result<std::vector<ResultError>> result_errors(const graph::Graph& original,
                                                              const std::vector<graph::Tensor>& given,
                                                              const std::vector<graph::Tensor>& expected,
