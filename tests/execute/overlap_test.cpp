@@ -72,7 +72,6 @@ TEST(OverlappingRuns, OutputsOfSeveralThreadsEachAreRight) {
 
 TEST(OverlappingRuns, OutputsInBf16AreRight) {
     const auto device = bf16_device(2);
-    if (!multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
     Random random(3);
     expect_right_outputs(*device, branched_network(random), random, 6, 10);
     expect_right_outputs(*device, rows_network(random), random, 6, 10);

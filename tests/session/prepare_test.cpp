@@ -18,7 +18,6 @@ namespace {
 using graph::Tensor;
 
 TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
-    if (!execute::multiplies_bf16()) GTEST_SKIP() << "this processor does not multiply in bf16";
     auto real = execute::make_cpu_device({.threads = 1, .pin = false, .allowances = {.bf16 = true}});
     ASSERT_TRUE(real.ok()) << real.error().text();
     execute::FixedPrices device(*std::move(real));  // bf16 is ten times as fast
@@ -27,7 +26,9 @@ TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
     Tensor weights(graph::ElementType::f32, {64, 64});
     float value = 0.1F;
     for (float& w : weights.mutable_values<float>()) w = value = value > 1 ? value - 1.93F : value + 0.37F;
-    graph.set_outputs({graph.add("MatMul", {x, graph.add_constant("w", std::move(weights))}, {}, "product")});
+    // Every processor stores in bf16; those that multiply in it round the product too.
+    graph.set_outputs({graph.add("MatMul", {x, graph.add_constant("w", std::move(weights))}, {}, "product"),
+                       graph.add("Relu", {x})});
     ASSERT_TRUE(infer_types(graph).ok());
     cost::PriceSource source{
         [&](const graph::Graph& of, const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
@@ -58,10 +59,11 @@ TEST(Prepare, APlanInBf16RunsAsItWasWrittenWithoutAnOption) {
     ASSERT_TRUE(inputs.ok() && first.ok() && second.ok());
     ASSERT_TRUE(planned->executable->run(*inputs, *first).ok());
     ASSERT_TRUE(given->planned.executable->run(*inputs, *second).ok());
-    EXPECT_EQ((*first)[0].content_hash(), (*second)[0].content_hash());
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ((*first)[i].content_hash(), (*second)[i].content_hash());
     const auto exact = prove::reference_outputs(graph, {*inputs});
     ASSERT_TRUE(exact.ok());
-    EXPECT_GT(prove::relative_error((*second)[0], (*exact)[0][0]), 1e-4) << "it rounded";
+    for (std::size_t i = execute::multiplies_bf16() ? 0 : 1; i < 2; ++i)
+        EXPECT_GT(prove::relative_error((*second)[i], (*exact)[0][i]), 1e-4) << "it rounded";
 }
 
 // Proving a plan sets the states of its executable; the session must begin with the model's.
