@@ -66,6 +66,7 @@ Result<Evaluation> evaluation_of(const Graph& forward, const Step& step, const L
     for (const Trained& parameter : step.parameters)
         VIRIDIAN_TRY(keep(parameter.name, graph::StateRole::parameter));
     for (const std::string& name : step.statistics) VIRIDIAN_TRY(keep(name, graph::StateRole::statistic));
+    graph::remove_dead_nodes(graph);  // what only the mean over the terms would read
     VIRIDIAN_TRY(infer_types(graph));
     return made;
 }
