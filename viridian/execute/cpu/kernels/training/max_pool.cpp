@@ -2,8 +2,10 @@
 // gradients there. Threads share the planes.
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/simd/training/maxima.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/graph/reference/windows.hpp"
 
@@ -92,25 +94,68 @@ std::pair<std::int64_t, std::int64_t> taps(const MaxPooling& w, std::size_t axis
     return {first, last};
 }
 
+// The maximum of one window, and its place in the plane; -1 if the window lies wholly in the padding.
+std::pair<float, std::int64_t> window_maximum(const MaxPooling& w, const float* from, std::int64_t y,
+                                              std::int64_t x) {
+    const auto [top, bottom] = taps(w, 0, y, w.from_height);
+    const auto [left, right] = taps(w, 1, x, w.from_width);
+    float most = std::numeric_limits<float>::lowest();
+    std::int64_t best = -1;
+    for (std::int64_t i = top; i < bottom; ++i)
+        for (std::int64_t j = left; j < right; ++j) {
+            const std::int64_t cell = (y * w.strides[0] - w.before[0] + i * w.dilations[0]) * w.from_width +
+                                      x * w.strides[1] - w.before[1] + j * w.dilations[1];
+            const float value = from[cell];
+            if (best < 0 || value > most || value != value) most = value, best = cell;
+        }
+    return {most, best};
+}
+
+// Larger windows are not computed in vectors, and longer rows in several parts.
+constexpr std::int64_t most_taps = 64, most_at_once = 256;
+
+// `count` windows of a row from `first` on in vectors, at most `most_at_once`. All columns of these windows
+// lie in the image.
+void pool_inside(const MaxPooling& w, const float* from, std::int64_t y, std::int64_t first,
+                 std::int64_t count, float* most, std::int64_t* places) {
+    const auto [top, bottom] = taps(w, 0, y, w.from_height);
+    std::int32_t offsets[most_taps], found[most_at_once];
+    std::int64_t n = 0;
+    for (std::int64_t i = top; i < bottom; ++i)
+        for (std::int64_t j = 0; j < w.kernel[1]; ++j)
+            offsets[n++] = static_cast<std::int32_t>((y * w.strides[0] - w.before[0] + i * w.dilations[0]) *
+                                                         w.from_width +
+                                                     first * w.strides[1] - w.before[1] + j * w.dilations[1]);
+    simd::window_maxima({from, offsets, n, w.strides[1], count}, most, found);
+    std::copy_n(found, count, places);
+}
+
 void pool_plane(const MaxPooling& w, const float* from, std::int64_t first_index, float* to,
                 std::int64_t* indices) {
+    const std::int64_t reach = (w.kernel[1] - 1) * w.dilations[1] + 1, step = w.strides[1];
+    // Windows [first_inside, end_inside) of a row have all their columns in the image.
+    const std::int64_t first_inside = (std::max<std::int64_t>(w.before[1], 0) + step - 1) / step;
+    const std::int64_t room = w.from_width - reach + w.before[1];
+    const std::int64_t end_inside = room < 0 ? 0 : std::min(w.to_width, room / step + 1);
+    const bool vectors =
+        w.kernel[0] * w.kernel[1] <= most_taps && w.from_cells() <= std::numeric_limits<std::int32_t>::max();
+    float most[most_at_once];
+    std::int64_t places[most_at_once];
     for (std::int64_t y = 0; y < w.to_height; ++y) {
         const auto [top, bottom] = taps(w, 0, y, w.from_height);
-        for (std::int64_t x = 0; x < w.to_width; ++x) {
-            const auto [left, right] = taps(w, 1, x, w.from_width);
-            float most = std::numeric_limits<float>::lowest();
-            std::int64_t best = -1;
-            for (std::int64_t i = top; i < bottom; ++i)
-                for (std::int64_t j = left; j < right; ++j) {
-                    const std::int64_t cell =
-                        (y * w.strides[0] - w.before[0] + i * w.dilations[0]) * w.from_width +
-                        x * w.strides[1] - w.before[1] + j * w.dilations[1];
-                    const float value = from[cell];
-                    if (best < 0 || value > most || value != value) most = value, best = cell;
-                }
+        for (std::int64_t x = 0; x < w.to_width;) {
+            std::int64_t count = 1;
+            if (vectors && top < bottom && x >= first_inside && x < end_inside) {
+                count = std::min(most_at_once, end_inside - x);
+                pool_inside(w, from, y, x, count, most, places);
+            } else {
+                std::tie(most[0], places[0]) = window_maximum(w, from, y, x);
+            }
             const std::int64_t o = y * w.to_width + x;
-            if (to != nullptr) to[o] = most;
-            if (indices != nullptr) indices[o] = best < 0 ? 0 : first_index + best;
+            if (to != nullptr) std::copy_n(most, count, to + o);
+            for (std::int64_t i = 0; indices != nullptr && i < count; ++i)
+                indices[o + i] = places[i] < 0 ? 0 : first_index + places[i];
+            x += count;
         }
     }
 }

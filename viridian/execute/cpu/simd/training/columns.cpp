@@ -93,7 +93,11 @@ HWY_INLINE void with_gradient(const float* g, const float* rectified, std::int64
     const float* const from = g + first;
     if (rectified == nullptr) return f([=](std::int64_t at) HWY_ATTR { return from[at]; });
     const float* const where = rectified + first;
-    f([=](std::int64_t at) HWY_ATTR { return where[at] > 0 ? from[at] : 0.0F; });
+    // Both are read in any case, so that the compiler can select instead of branching.
+    f([=](std::int64_t at) HWY_ATTR {
+        const float upstream = from[at];
+        return where[at] > 0 ? upstream : 0.0F;
+    });
 }
 
 void add_column_gradients_of(double* plain, double* along, const float* g, const float* rectified,

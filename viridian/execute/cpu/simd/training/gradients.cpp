@@ -38,7 +38,10 @@ HWY_INLINE auto with_upstream(const UpstreamGradient& a, const Function& f) {
     const float *const g = a.g, *const scale = a.scale, *const rectified = a.rectified;
     if (scale != nullptr) return f([=](std::int64_t i) HWY_ATTR { return g[i] * scale[i]; });
     if (rectified != nullptr)
-        return f([=](std::int64_t i) HWY_ATTR { return rectified[i] > 0 ? g[i] : 0.0F; });
+        return f([=](std::int64_t i) HWY_ATTR {
+            const float upstream = g[i];  // read in any case, so that the compiler need not branch
+            return rectified[i] > 0 ? upstream : 0.0F;
+        });
     return f([=](std::int64_t i) HWY_ATTR { return g[i]; });
 }
 
