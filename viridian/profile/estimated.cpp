@@ -7,8 +7,9 @@ namespace {
 
 constexpr double bytes_per_second = 12e9, flop_per_second = 60e9;  // of one thread
 constexpr double start_seconds = 2e-6;                             // of a kernel
-constexpr double of_later_kernel = 0.1;  // more, for each kernel that is listed before
-constexpr double of_own_buffer = 0.02;   // more, than in the buffer of an input
+constexpr double of_later_kernel = 0.1;   // more, for each kernel that is listed before
+constexpr double of_own_buffer = 0.02;    // more, than in the buffer of an input
+constexpr double of_other_layout = 0.05;  // more, than in the layout that a convolution's kernel lists first
 
 double bytes_of(const graph::Graph& graph, const std::vector<graph::ValueId>& values) {
     double bytes = 0;
@@ -22,6 +23,18 @@ double bytes_of(const graph::Graph& graph, const std::vector<graph::ValueId>& va
 // Views and joins in place have no work to do.
 bool has_no_work(const plan::Choice& choice) {
     return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
+}
+
+bool is_convolution(const graph::Node& node) {
+    return node.op == graph::op::Conv || node.op == graph::op::ConvTranspose ||
+           node.op == graph::op::ConvGradInput || node.op == graph::op::ConvGradWeight;
+}
+
+std::string layouts_of(const plan::Choice& choice) {
+    std::string layouts;
+    for (const auto* formats : {&choice.inputs, &choice.outputs})
+        for (const plan::Format& format : *formats) layouts += text(format.layout) + " ";
+    return layouts;
 }
 
 // Epilogues of some libraries make 0 of a NaN. In a training step that would hide that the data are none, so
@@ -46,14 +59,20 @@ cost::PriceSource estimated(execute::Device& device) {
                 const double least =
                     std::max(bytes / bytes_per_second, plan::flop(graph, region) / flop_per_second) / threads;
                 std::vector<cost::PricedChoice> priced;
-                std::vector<std::string> names;
+                const bool ranks_layouts = is_convolution(graph.node(region.nodes.front()));
+                std::vector<std::string> names, first_layouts;  // of each kernel
                 for (plan::Choice& choice : choices) {
                     if (choice.aliasing == plan::Aliasing::overwrite && !region.dies[choice.overwritten])
                         continue;
                     const auto found = std::ranges::find(names, choice.kernel);
                     const auto rank = static_cast<double>(found - names.begin());
-                    if (found == names.end()) names.push_back(choice.kernel);
+                    if (found == names.end()) {
+                        names.push_back(choice.kernel);
+                        first_layouts.push_back(layouts_of(choice));
+                    }
                     double factor = 1 + of_later_kernel * rank;
+                    if (ranks_layouts && layouts_of(choice) != first_layouts[static_cast<std::size_t>(rank)])
+                        factor += of_other_layout;
                     if (choice.aliasing == plan::Aliasing::none) factor += of_own_buffer;
                     const Seconds seconds{has_no_work(choice) ? 0 : start_seconds + least * factor};
                     priced.push_back({std::move(choice), {seconds, seconds, seconds, {}}});
