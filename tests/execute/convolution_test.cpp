@@ -192,6 +192,31 @@ TEST(Convolution, LinesByWinograd) {
         }
 }
 
+// Weights and bias that change from run to run, as in evaluations while a network trains, with a residual, a
+// clip or a chain behind them.
+TEST(Convolution, ChangingWeightsByWinograd) {
+    Random random(10);
+    for (int i = 0; i < 12; ++i) {
+        const int threads = std::vector{1, 2, 5}[static_cast<std::size_t>(i % 3)];
+        const auto device = test_device(threads);
+        const bool chained = i % 4 == 3;  // whole blocks only
+        const std::int64_t c = random.between(20, 70), m = chained ? 48 : random.between(20, 70);
+        const Dims image = {random.between(1, 2), c, random.between(12, 24), random.between(12, 24)};
+        Graph graph;
+        std::vector<ValueId> inputs = {graph.add_input("x", f32(image)),
+                                       graph.add_input("w", f32({m, c, 3, 3}))};
+        if (i % 3 == 1) inputs.push_back(graph.add_input("b", f32({m})));
+        if (i % 3 == 2) inputs.push_back(graph.add_constant("b", random_tensor(random, {m})));
+        ValueId y = graph.add("Conv", inputs, {{"pads", Dims{1, 1, 1, 1}}}, "conv");
+        if (i % 2 == 1)
+            y = graph.add("Add", {y, graph.add_input("skip", f32({image[0], m, image[2], image[3]}))});
+        if (i % 4 != 0) y = graph.add(chained ? "Sigmoid" : "Relu", {y});
+        graph.set_outputs({y});
+        const auto kernels = check_region(*device, graph, random, 3e-5);
+        EXPECT_THAT(kernels, testing::Contains(testing::StartsWith("simd:winograd:"))) << i;
+    }
+}
+
 // conv → conv + skip: the skip dies in the second region and may be overwritten.
 TEST(Convolution, OverwritesADyingResidual) {
     Random random(3);

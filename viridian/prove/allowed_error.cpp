@@ -21,13 +21,6 @@ double unit_roundoff(ElementType type) {
     return 0;
 }
 
-bool uses_winograd(const plan::Plan& plan) {
-    return std::ranges::any_of(plan.assignment.regions, [](const plan::AssignedRegion& assigned) {
-        const plan::Algorithm algorithm = assigned.choice.variant.algorithm;
-        return algorithm == plan::Algorithm::winograd || algorithm == plan::Algorithm::winograd_bf16;
-    });
-}
-
 // Graphs that have no order were refused long before.
 std::vector<graph::NodeId> in_order(const Graph& graph) {
     auto order = topological_order(graph);
@@ -41,6 +34,13 @@ bool has_floating_values(const std::shared_ptr<const Graph>& graph) {
 }
 
 }  // namespace
+
+bool uses_winograd(const plan::Plan& plan) {
+    return std::ranges::any_of(plan.assignment.regions, [](const plan::AssignedRegion& assigned) {
+        const plan::Algorithm algorithm = assigned.choice.variant.algorithm;
+        return algorithm == plan::Algorithm::winograd || algorithm == plan::Algorithm::winograd_bf16;
+    });
+}
 
 Roundings own_roundings(const Graph& graph) {
     std::vector<Roundings> at(graph.value_count());  // `error` is the sum of squares here
@@ -73,7 +73,7 @@ AllowedError allowed_error(const Graph& original, const Graph& graph, const plan
         return {of_rounding_plans, "the plan rounds to bf16", of_rounded_gradients};
     }
     AllowedError allowed = {1e-4, "f32"};
-    if (uses_winograd(plan)) allowed = {1e-3, "Winograd"};
+    if (uses_winograd(plan)) allowed = {allowed_with_winograd, "Winograd"};
     if (const Roundings own = own_roundings(original); own.error > allowed.error)
         allowed = {std::min(own.error, of_rounding_plans),
                    fmt::format("the model itself rounds {} times on the way to an output", own.count)};

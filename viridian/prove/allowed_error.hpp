@@ -17,6 +17,10 @@ struct AllowedError {
     [[nodiscard]] double gradients() const { return of_gradients.value_or(error); }
 };
 
+inline constexpr double allowed_with_winograd = 1e-3;  // of a plan in f32
+// Returns whether a kernel of `plan` computes by Winograd's method.
+[[nodiscard]] bool uses_winograd(const plan::Plan& plan);
+
 // Returns 1e-4 for a plan in f32, 1e-3 if it has a Winograd kernel, and 2e-2 if it rounds more than its
 // graph. What gradients add to states may then have an error of 0.0447, which leaves a cosine of at least
 // √(1 − 0.0447²) = 0.999 between the two. An original that is in f16 or bf16 itself is allowed what its own

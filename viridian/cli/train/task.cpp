@@ -4,6 +4,7 @@
 
 #include "viridian/gradient/evaluation.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/prove/allowed_error.hpp"
 #include "viridian/rewrite/rewrite.hpp"
 #include "viridian/session/session.hpp"
 
@@ -22,7 +23,9 @@ Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options, std:
                                             ? session::retune(std::move(model), options, 1, *listener)
                                             : session::prepare(std::move(model), options));
     const auto owner = std::make_shared<session::Session>(std::move(made));
-    return train::Ready{owner->planned.graph, {owner, owner->planned.executable.get()}};
+    return train::Ready{owner->planned.graph,
+                        {owner, owner->planned.executable.get()},
+                        prove::uses_winograd(owner->planned.plan)};
 }
 
 // The first two extents of the model's first input. An extent that is free has no value.

@@ -103,6 +103,7 @@ std::map<std::string, std::string> written(const TrainOptions& o, bool follows_l
             {"--seed", number(o.seed)},
             {"--tune", number(o.tune)},
             {"--allow", list(o.model.allow)},
+            {"--exact-arithmetic", o.model.exact_arithmetic ? "true" : ""},
             {"--max-error", o.max_error ? number(*o.max_error) : ""},
             {"--in-order", number(o.in_order)},
             {"--accumulate", number(o.accumulate)},
@@ -151,6 +152,8 @@ void add_train_options(App app, TrainOptions& options) {
                    "Lower precisions that the kernels of --tune may use: bf16; states stay in f32")
         .check(one_of({"bf16"}))
         .needs("--tune");
+    app.add_flag("--exact-arithmetic", options.model.exact_arithmetic,
+                 "Use no kernels that multiply less and round otherwise (Winograd, Strassen)");
     app.add_option("--max-error", options.max_error,
                    "Relative L2 error that --allow bf16 may cause (default: 0.02 in outputs, 0.0447 in "
                    "gradients; a given value holds for both)")

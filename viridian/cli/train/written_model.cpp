@@ -56,8 +56,10 @@ Result<prove::Proof> prove_written(const Path& file, ModelOptions model, const t
         inputs.push_back(found->second);
     }
     VIRIDIAN_TRY(const session::Session made, session::prepare(std::move(loaded), model));
-    return prove::prove(network, {inputs}, {witness.outputs}, *made.planned.executable,
-                        prove::allowed_error(network, made.planned.graph, made.planned.plan));
+    prove::AllowedError allowed = prove::allowed_error(network, made.planned.graph, made.planned.plan);
+    if (witness.winograd && allowed.error < prove::allowed_with_winograd)
+        allowed = {prove::allowed_with_winograd, "the evaluation of the run used Winograd", {}};
+    return prove::prove(network, {inputs}, {witness.outputs}, *made.planned.executable, allowed);
 }
 
 Result<void> check_proven(const prove::Proof& proof, const Path& file) {

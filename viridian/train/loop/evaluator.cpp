@@ -65,8 +65,10 @@ Result<std::optional<Judgement>> Evaluator::judge(const Tensors& weights, Listen
 
 Result<Witness> Evaluator::witness(const Tensors& weights) {
     const data::Draw& draw = portions_.front().draw;
-    Witness made{.batch = static_cast<std::int64_t>(draw.samples.size()), .inputs = {}, .outputs = {}};
+    Witness made;
+    made.batch = static_cast<std::int64_t>(draw.samples.size());
     VIRIDIAN_TRY(Runner* const runner, sizes_.at(made.batch));
+    made.winograd = runner->winograd();
     VIRIDIAN_TRY(runner->set_states(weights));
     VIRIDIAN_TRY(data::Batch batch, batches_->batch(draw));
     made.inputs = named(inputs_, std::move(batch.inputs));

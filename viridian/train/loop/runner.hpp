@@ -21,6 +21,7 @@ class Runner {
     Result<const std::vector<graph::Tensor>*> run(const std::map<std::string, graph::Tensor>& inputs);
 
     [[nodiscard]] const graph::Graph& graph() const { return ready_.graph; }
+    [[nodiscard]] bool winograd() const { return ready_.winograd; }
     [[nodiscard]] bool takes(std::string_view input) const;
     // Returns the output of this name; null if there is none.
     [[nodiscard]] const graph::Tensor* output(std::string_view name) const;

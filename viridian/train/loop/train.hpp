@@ -21,6 +21,7 @@ namespace viridian::train {
 struct Ready {
     graph::Graph graph;
     std::shared_ptr<execute::Executable> executable;
+    bool winograd = false;  // prove::uses_winograd() of its plan
 };
 
 // How often a graph will run: in most steps or samples, or for the last batch of an epoch and to find a
@@ -102,6 +103,7 @@ struct Witness {
     std::int64_t batch = 0;
     std::map<std::string, graph::Tensor> inputs;  // by name
     std::vector<graph::Tensor> outputs;           // of the network, in its order
+    bool winograd = false;                        // Ready::winograd of what gave them
 };
 
 // A WeightsOf says when a run had the weights that it leaves behind.

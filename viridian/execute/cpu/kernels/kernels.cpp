@@ -13,6 +13,7 @@ Family simd_grouped_convolution_family();
 Family simd_depthwise_family();
 Family simd_winograd_family();
 Family dnnl_convolution_family();
+Family weight_gradient_family();
 Family dnnl_convolution_gradient_family();
 Family row_normalization_family();
 Family batch_normalization_family();
@@ -57,6 +58,7 @@ std::span<const Family> families() {
         simd_depthwise_family(),
         simd_winograd_family(),
         dnnl_convolution_family(),
+        weight_gradient_family(),
         dnnl_convolution_gradient_family(),
         simd_pooling_family(),
         dnnl_pooling_family(),

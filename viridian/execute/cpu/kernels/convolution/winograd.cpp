@@ -31,60 +31,74 @@ std::int64_t batch_product_floats(const WinogradConvolution& w) {
     return w.components() * product_step(w, w.batch);
 }
 
-struct Tile {
-    std::int64_t image, y, x;  // of its first result
+// What a run reads beside the images.
+struct Operands {
+    const std::byte* weights = nullptr;
+    const float* bias = nullptr;  // padded to whole blocks, or null
 };
-Tile tile_at(const WinogradConvolution& w, std::int64_t index) {
-    const std::int64_t in_image = index % (w.tiles_x * w.tiles_y);
-    return {index / (w.tiles_x * w.tiles_y), in_image / w.tiles_x * w.tile_y,
-            in_image % w.tiles_x * w.tile_x};
+
+// Transforms changing weights to [group][component][channel][columns·16]. Output channels that do not exist
+// are zeroes.
+void transform_weights(const WinogradConvolution& w, const float* weights, float* to) {
+    const ChangingWeights& from = *w.changing;
+    in_shares(w.threads, w.groups.blocks() * w.channels, [&](std::int64_t i, std::int64_t end) {
+        alignas(64) float taps[9 * block] = {};
+        for (; i < end; ++i) {
+            const std::int64_t ob = i / w.channels, c = i % w.channels;
+            const std::int64_t group = ob / w.groups.columns, column = ob % w.groups.columns;
+            const std::int64_t width = w.groups.width(group) * block;
+            const std::int64_t lanes = std::min(block, w.groups.channels - ob * block);
+            for (std::int64_t lane = 0; lane < block; ++lane) {
+                const float* kernel =
+                    weights + (ob * block + lane) * from.output_step + c * from.channel_step;
+                for (int t = 0; t < 9; ++t)
+                    taps[t * block + lane] = lane < lanes ? kernel[from.reversed ? 8 - t : t] : 0.0F;
+            }
+            float* const first = to + w.groups.offset(group, w.components() * w.channels * block);
+            simd::winograd_weights_of_block(w.m, taps, first + c * width + column * block,
+                                            w.channels * width);
+        }
+    });
 }
 
-// The sources of one tile and channel block, row by row; those outside the image are `zeroes`.
+// The sources of one tile and channel block.
 template <class T>
-void gather(const WinogradConvolution& w, const T* images, const T* zeroes, const Tile& tile, std::int64_t cb,
-            const T** pixels) {
-    const std::int64_t y0 = tile.y - w.pad_y, x0 = tile.x - w.pad_x;
-    const T* plane = images + (tile.image * w.source_blocks() + cb) * w.height * w.width * block;
-    const bool inside = y0 >= 0 && x0 >= 0 && y0 + w.reach_y <= w.height && x0 + w.reach_x <= w.width;
-    for (std::int64_t i = 0; i < w.reach_y; ++i)
-        for (std::int64_t j = 0; j < w.reach_x; ++j) {
-            const std::int64_t y = y0 + i, x = x0 + j;
-            const bool in = inside || (y >= 0 && y < w.height && x >= 0 && x < w.width);
-            pixels[i * w.reach_x + j] = in ? plane + (y * w.width + x) * block : zeroes;
-        }
+void gather(const WinogradConvolution& w, const std::byte* images, const std::byte* zeroes,
+            std::int64_t index, std::int64_t cb, const T** pixels) {
+    const WinogradTile tile = w.tile_at(index);
+    const T* plane = reinterpret_cast<const T*>(images) +
+                     (tile.image * w.source_blocks() + cb) * w.height * w.width * block;
+    PixelPlane<T>{plane, w.height, w.width}.gather(tile.y - w.pad_y, tile.x - w.pad_x, w.reach_y, w.reach_x,
+                                                   reinterpret_cast<const T*>(zeroes), pixels);
 }
 
 // Transforms tile `index` of channel block `cb`, the `slot`-th of a batch of `count`.
 void transform_source(const WinogradConvolution& w, const std::byte* images, const std::byte* zeroes,
                       std::int64_t index, std::int64_t cb, std::int64_t slot, std::int64_t count,
                       std::byte* sources) {
-    const Tile tile = tile_at(w, index);
     std::byte* to = sources + (cb * count + slot) * block * w.source_bytes();
     const std::int64_t step = source_step(w, count);
     if (w.bf16) {
         using Element = std::uint16_t;
         const Element* pixels[36];
-        gather(w, reinterpret_cast<const Element*>(images), reinterpret_cast<const Element*>(zeroes), tile,
-               cb, pixels);
+        gather(w, images, zeroes, index, cb, pixels);
         return simd::winograd_bf16_source(*w.bf16, pixels, reinterpret_cast<Element*>(to), step);
     }
     const float* pixels[36];
-    gather(w, reinterpret_cast<const float*>(images), reinterpret_cast<const float*>(zeroes), tile, cb,
-           pixels);
+    gather(w, images, zeroes, index, cb, pixels);
     auto* floats = reinterpret_cast<float*>(to);
     w.line ? simd::line_source(*w.line, pixels, floats, step)
            : simd::winograd_source(w.m, pixels, floats, step);
 }
 
 // Every component of one group of output channels for a batch.
-void multiply(const WinogradConvolution& w, const Pointers& pointers, std::int64_t group, std::int64_t count,
+void multiply(const WinogradConvolution& w, const Operands& operands, std::int64_t group, std::int64_t count,
               const std::byte* sources, float* products) {
     const std::int64_t zero_tap = 0;
     const int columns = w.groups.width(group);
     const std::int64_t rows = w.bf16 ? (w.channels + 1) / 2 * 2 : w.channels;  // of a component's weights
     const std::byte* weights =
-        pointers.constants[0] + w.groups.offset(group, w.components() * rows * block) * w.source_bytes();
+        operands.weights + w.groups.offset(group, w.components() * rows * block) * w.source_bytes();
     for (std::int64_t k = 0; k < w.components(); ++k) {
         const std::byte* source = sources + k * source_step(w, count) * w.source_bytes();
         const std::byte* own = weights + k * rows * columns * block * w.source_bytes();
@@ -117,14 +131,13 @@ void multiply(const WinogradConvolution& w, const Pointers& pointers, std::int64
 }
 
 // Back to results: of tile `index`, the `slot`-th of a batch of `count`, block `ob` of the output channels.
-void transform_back(const WinogradConvolution& w, const Pointers& pointers, std::int64_t index,
-                    std::int64_t slot, std::int64_t count, std::int64_t ob, int column,
+void transform_back(const WinogradConvolution& w, const Pointers& pointers, const float* biases,
+                    std::int64_t index, std::int64_t slot, std::int64_t count, std::int64_t ob, int column,
                     const float* products) {
-    const auto [image, y, x] = tile_at(w, index);
+    const auto [image, y, x] = w.tile_at(index);
     const std::int64_t pixels = w.out_height * w.out_width;
     const std::int64_t to = ((image * w.groups.blocks() + ob) * pixels + y * w.out_width + x) * block;
-    const float* bias =
-        w.biased ? reinterpret_cast<const float*>(pointers.constants[1]) + ob * block : nullptr;
+    const float* bias = biases == nullptr ? nullptr : biases + ob * block;
     const std::byte* add = w.fused.added ? pointers.inputs[*w.fused.added] : nullptr;
     simd::WinogradBf16Result r;
     r.from = products + (column * count + slot) * block;
@@ -164,13 +177,14 @@ void transform_back(const WinogradConvolution& w, const Pointers& pointers, std:
 }
 
 // One group of output channels for a batch that starts with tile `first`.
-void make_results(const WinogradConvolution& w, const Pointers& pointers, std::int64_t group,
-                  std::int64_t first, std::int64_t count, const std::byte* sources, float* products) {
-    multiply(w, pointers, group, count, sources, products);
+void make_results(const WinogradConvolution& w, const Pointers& pointers, const Operands& operands,
+                  std::int64_t group, std::int64_t first, std::int64_t count, const std::byte* sources,
+                  float* products) {
+    multiply(w, operands, group, count, sources, products);
     for (int column = 0; column < w.groups.width(group); ++column)
         for (std::int64_t slot = 0; slot < count; ++slot)
-            transform_back(w, pointers, first + slot, slot, count, group * w.groups.columns + column, column,
-                           products);
+            transform_back(w, pointers, operands.bias, first + slot, slot, count,
+                           group * w.groups.columns + column, column, products);
 }
 
 }  // namespace
@@ -183,8 +197,9 @@ void WinogradConvolution::choose_batch() {
 }
 
 Bytes WinogradConvolution::workspace() const {
+    const std::int64_t packed = changing ? groups.blocks() * block + weight_floats() : 0;
     return Bytes(64 + (by_channels ? 1 : threads) * batch_source_bytes(*this) +
-                 threads * batch_product_floats(*this) * 4);
+                 threads * batch_product_floats(*this) * 4 + packed * 4);
 }
 
 void WinogradConvolution::run(const Pointers& pointers) const {
@@ -194,6 +209,20 @@ void WinogradConvolution::run(const Pointers& pointers) const {
     auto* products =
         reinterpret_cast<float*>(sources + (by_channels ? 1 : threads) * batch_source_bytes(*this));
     const std::byte* images_read = pointers.inputs[source];
+    Operands operands{};
+    if (changing) {
+        float* const bias = products + threads * batch_product_floats(*this);
+        float* const weights = bias + groups.blocks() * block;
+        if (const float* given = changing->bias.at(pointers); given != nullptr) {
+            std::fill(std::copy_n(given, groups.channels, bias), weights, 0.0F);
+            operands.bias = bias;
+        }
+        transform_weights(*this, reinterpret_cast<const float*>(pointers.inputs[changing->input]), weights);
+        operands.weights = reinterpret_cast<const std::byte*>(weights);
+    } else {
+        operands.weights = pointers.constants[0];
+        if (biased) operands.bias = reinterpret_cast<const float*>(pointers.constants[1]);
+    }
     if (by_channels) {
         const std::int64_t batches = (tiles() + batch - 1) / batch;
         for (std::int64_t b = 0; b < batches; ++b) {
@@ -209,7 +238,7 @@ void WinogradConvolution::run(const Pointers& pointers) const {
                 float* own_products = products + thread * batch_product_floats(*this);
                 const auto [group, end] = share(groups.count(), thread, threads);
                 for (std::int64_t g = group; g < end; ++g)
-                    make_results(*this, pointers, g, first, count, sources, own_products);
+                    make_results(*this, pointers, operands, g, first, count, sources, own_products);
             });
         }
         return;
@@ -227,7 +256,7 @@ void WinogradConvolution::run(const Pointers& pointers) const {
                 for (std::int64_t slot = 0; slot < count; ++slot)
                     transform_source(*this, images_read, zeroes, begin + first + slot, cb, slot, count, own);
             for (std::int64_t group = 0; group < groups.count(); ++group)
-                make_results(*this, pointers, group, begin + first, count, own, own_products);
+                make_results(*this, pointers, operands, group, begin + first, count, own, own_products);
         }
     });
 }

@@ -85,9 +85,11 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first, std::int64_t part) {
     const std::int64_t step = next ? s.ahead_step : width * lanes;
     const std::int64_t second = next ? 0 : 16;
     const float* ahead = next ? s.ahead + part * s.tap_count * s.channels * s.ahead_step : w + 1024;
+    constexpr std::int64_t channel = PixelStride == 1 ? block : 1;  // to the next one
+    const std::int64_t source_block = PixelStride == 1 ? block * block : s.source_block;
     for (std::int64_t t = 0; t < s.tap_count; ++t) {
         const float* at = source + s.taps[t];
-        for (std::int64_t left = s.channels; left > 0; left -= block, at += s.source_block) {
+        for (std::int64_t left = s.channels; left > 0; left -= block, at += source_block) {
             const std::int64_t n = left < block ? left : block;
 #pragma GCC unroll channels_at_once
             for (std::int64_t c = 0; c < n; ++c) {
@@ -109,7 +111,7 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first, std::int64_t part) {
                 w += width * lanes;
 #pragma GCC unroll 32
                 for (int p = 0; p < Pixels; ++p) {
-                    const V x = hn::Set(d, at[p * PixelStride + c]);
+                    const V x = hn::Set(d, at[p * PixelStride + c * channel]);
 #pragma GCC unroll 32
                     for (int v = 0; v < width; ++v) sum[p][v] = hn::MulAdd(x, weight[v], sum[p][v]);
                 }
@@ -143,13 +145,14 @@ void strip_of(const Strip& s) {
             first = most_pixels;
         }
     const std::int64_t left = s.pixels - first;
-    if constexpr (lanes == 16) {
+    if constexpr (lanes == 16 && PixelStride != 1) {
         const std::int64_t whole = left / most_pixels;
         tiles<most_pixels, Columns, PixelStride>(s, first, whole, part);
         tiles_of<most_pixels - 1, Columns, PixelStride>(s, left % most_pixels, first + whole * most_pixels, 1,
                                                         part + whole);
     } else if (left > 0) {
-        // Narrow tiles have too few sums to hide how long each takes: they are of nearly equal width.
+        // Narrow tiles have too few sums to hide how long each takes, so they are of nearly equal width. That
+        // is also best for 16 pixels side by side, which no number of wide tiles would fill.
         const std::int64_t count = (left + most_pixels - 1) / most_pixels;
         const std::int64_t width = left / count, wider = left % count;
         tiles_of<most_pixels, Columns, PixelStride>(s, width + 1, first, wider, part);
@@ -167,6 +170,8 @@ void strip_by_stride(const Strip& s) {
             return strip_of<Columns, 4>(s);
         case 8:
             return strip_of<Columns, 8>(s);
+        case 1:
+            return strip_of<Columns, 1>(s);
         default:
             return strip_of<Columns, 16>(s);
     }

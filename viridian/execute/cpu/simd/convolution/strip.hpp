@@ -11,12 +11,13 @@ inline constexpr std::int64_t block = 16;  // channels of one block, in sources,
 //   result[p][b·16 + i] = bias[…] + Σ over taps t, channels c:
 //                           source[taps[t] + (c/16)·source_block + p·source_pixel + c%16] ·
 //                           weights[t][c][b·16 + i]
-// It then adds add[…], and takes min(max(·, low), high) if `clip` is set.
+// If source_pixel is 1, pixels lie side by side instead, and channel c of pixel p is source[taps[t] + c·16 +
+// p]. It then adds add[…], and takes min(max(·, low), high) if `clip` is set.
 struct Strip {
     std::int64_t pixels = 0;
     int columns = 2;
     const float* source = nullptr;
-    std::int64_t source_pixel = block;   // floats from one pixel to the next: 16, 32, 4 or 8
+    std::int64_t source_pixel = block;   // floats from one pixel to the next: 16, 32, 4, 8 or 1
     std::int64_t source_block = 0;       // floats from one block of channels to the next
     const std::int64_t* taps = nullptr;  // where each tap reads, in floats
     std::int64_t tap_count = 1;

@@ -27,4 +27,15 @@ void winograd_result(int m, const WinogradResult& result);
 // Transforms the kernel `g` (3×3, row-major) to (m+2)×(m+2) components, in double.
 void winograd_weights(int m, const float* g, double* components);
 
+// Transforms 16 kernels, for weights that change from run to run. `taps` is [9][16]; component k of all 16
+// goes to `to + k·step`.
+void winograd_weights_of_block(int m, const float* taps, float* to, std::int64_t step);
+
+// The two transforms of the gradient with respect to the weights g, which is Gᵀ [Σ (A y Aᵀ) ⊙ (Bᵀ d B)] G
+// over all tiles, d of the source and y of the gradient of the result (the transpose of the convolution). The
+// first transforms one m×m tile y, whose pixels are given as to winograd_source(). The second transforms the
+// sums of one output channel and 16 channels, component k at `sums + k·step`, to [9][16] taps.
+void winograd_result_gradient(int m, const float* const* pixels, float* to, std::int64_t step);
+void winograd_weight_gradient(int m, const float* sums, std::int64_t step, float* taps);
+
 }  // namespace viridian::execute::cpu::simd
