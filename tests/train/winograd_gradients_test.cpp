@@ -1,18 +1,13 @@
 // Winograd's kernels for convolutions whose weights change from run to run, and for their gradients, against
 // the reference kernels.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
+#include "tests/execute/every_choice.hpp"
 #include "tests/support/cpu_device.hpp"
-#include "tests/support/greedy.hpp"
 #include "tests/train/relative_error.hpp"
-#include "viridian/base/random.hpp"
-#include "viridian/execute/cpu/device.hpp"
 #include "viridian/gradient/differentiate.hpp"
-#include "viridian/graph/evaluate.hpp"
-#include "viridian/graph/infer.hpp"
 
 namespace viridian::train {
 namespace {
@@ -28,20 +23,14 @@ struct ConvolutionStep {
     std::vector<Tensor> inputs;
 };
 
-Tensor drawn(Random& random, const Dims& dims, double mean = 0) {
-    Tensor tensor(ElementType::f32, dims);
-    for (float& value : tensor.mutable_values<float>())
-        value = static_cast<float>(random.uniform(mean - 1, mean + 1));
-    return tensor;
-}
-
 // The source has a mean of 1, as behind a rectifier; gradients have none, so that sums cancel.
 ConvolutionStep step_of(Random& random, const Dims& source, std::int64_t results, const Dims& pads,
                         bool biased) {
     ConvolutionStep step;
     Graph& graph = step.graph;
-    const auto input = [&](const char* name, const Dims& dims, double mean = 0) {
-        step.inputs.push_back(drawn(random, dims, mean));
+    const auto input = [&](const char* name, const Dims& dims, float mean = 0) {
+        step.inputs.push_back(execute::random_tensor(random, dims));
+        for (float& value : step.inputs.back().mutable_values<float>()) value += mean;
         return graph.add_input(name, {ElementType::f32, graph::shape_of(dims)});
     };
     std::vector<ValueId> of = {input("x", source, 1), input("w", {results, source[1], 3, 3})};

@@ -96,26 +96,24 @@ struct GradientPlaces {
     float *to, *zeroes, *sources, *gradients, *sums;
 };
 
-// Transforms tile `index` of a block of channels, the `slot`-th of its piece.
-void transform_tile_source(const WeightGradient& w, const GradientPlaces& at, std::int64_t index,
-                           std::int64_t cb, std::int64_t slot) {
+// A TiledTensor is one of the two tensors whose tiles are transformed, with what its transform takes.
+struct TiledTensor {
+    const float* first;
+    const graph::Dims& dims;
+    std::int64_t blocks, pad_y, pad_x, size;  // blocks of channels; pixels of a tile along each side
+    float* to;
+    void (*transform)(int m, const float* const* pixels, float* to, std::int64_t step);
+};
+
+// Transforms tile `index` of block `b`, the `slot`-th of its piece.
+void transform_tile(const WeightGradient& w, const TiledTensor& from, const float* zeroes, std::int64_t index,
+                    std::int64_t b, std::int64_t slot) {
     const WinogradTile tile = w.tile_at(index);
-    const std::int64_t height = w.shape.source[2], width = w.shape.source[3];
+    const std::int64_t height = from.dims[2], width = from.dims[3];
     const float* pixels[36];
-    const float* plane = at.source + (tile.image * w.source_blocks() + cb) * height * width * block;
-    PixelPlane<float>{plane, height, width}.gather(
-        tile.y - w.shape.pads_begin[0], tile.x - w.shape.pads_begin[1], w.m + 2, w.m + 2, at.zeroes, pixels);
-    simd::winograd_source(w.m, pixels, at.sources + (cb * w.piece + slot) * block, w.step(w.source_blocks()));
-}
-void transform_tile_gradient(const WeightGradient& w, const GradientPlaces& at, std::int64_t index,
-                             std::int64_t ob, std::int64_t slot) {
-    const WinogradTile tile = w.tile_at(index);
-    const std::int64_t height = w.shape.result[2], width = w.shape.result[3];
-    const float* pixels[16];
-    const float* plane = at.gradient + (tile.image * w.result_blocks() + ob) * height * width * block;
-    PixelPlane<float>{plane, height, width}.gather(tile.y, tile.x, w.m, w.m, at.zeroes, pixels);
-    simd::winograd_result_gradient(w.m, pixels, at.gradients + (ob * w.piece + slot) * block,
-                                   w.step(w.result_blocks()));
+    PixelPlane<float>{from.first + (tile.image * from.blocks + b) * height * width * block, height, width}
+        .gather(tile.y - from.pad_y, tile.x - from.pad_x, from.size, from.size, zeroes, pixels);
+    from.transform(w.m, pixels, from.to + (b * w.piece + slot) * block, w.step(from.blocks));
 }
 
 // The blocks of one square.
@@ -180,16 +178,24 @@ void run_weight_gradient(const WeightGradient& w, const Pointers& pointers) {
     at.gradients = at.sources + w.source_floats();
     at.sums = at.gradients + w.result_floats();
     std::fill_n(at.zeroes, block, 0.0F);
+    const graph::Dims& pads = w.shape.pads_begin;
+    const TiledTensor sources{at.source, w.shape.source, w.source_blocks(), pads[0],
+                              pads[1],   w.m + 2,        at.sources,        simd::winograd_source};
+    const TiledTensor gradients{at.gradient,
+                                w.shape.result,
+                                w.result_blocks(),
+                                0,
+                                0,
+                                w.m,
+                                at.gradients,
+                                simd::winograd_result_gradient};
     for (std::int64_t piece = 0; piece < w.pieces(); ++piece) {
         const std::int64_t first = piece * w.piece, count = std::min(w.piece, w.tiles() - first);
         const std::int64_t of_sources = w.source_blocks() * count;
         in_shares(w.threads, of_sources + w.result_blocks() * count, [&](std::int64_t i, std::int64_t end) {
             for (; i < end; ++i)
-                if (i < of_sources)
-                    transform_tile_source(w, at, first + i % count, i / count, i % count);
-                else
-                    transform_tile_gradient(w, at, first + i % count, i / count - w.source_blocks(),
-                                            i % count);
+                transform_tile(w, i < of_sources ? sources : gradients, at.zeroes, first + i % count,
+                               (i < of_sources ? i : i - of_sources) / count, i % count);
         });
         parallel(w.threads, [&](int thread) {
             const auto [from, to] = share(w.squares(), thread, w.threads);
