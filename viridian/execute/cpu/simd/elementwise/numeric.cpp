@@ -15,6 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace viridian::execute::cpu::simd::HWY_NAMESPACE {
 namespace {
 
+namespace hn = hwy::HWY_NAMESPACE;
 using graph::ElementType;
 
 // f(T{}) for the type's C++ type; false where there is none.
@@ -278,6 +279,39 @@ void convert(ElementType from, const std::byte* x, ElementType to, std::byte* y,
     });
 }
 
+template <class Word>
+void choose_words(const std::uint8_t* condition, const std::byte* a, const std::byte* b, std::byte* to,
+                  std::int64_t n) {
+    const hn::ScalableTag<Word> d;
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    const auto *yes = reinterpret_cast<const Word*>(a), *no = reinterpret_cast<const Word*>(b);
+    auto* const chosen = reinterpret_cast<Word*>(to);
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        const auto flags = hn::LoadU(bytes, condition + i);
+        const auto holds = [&]() HWY_ATTR {
+            if constexpr (sizeof(Word) == 1)
+                return hn::Ne(flags, hn::Zero(d));
+            else
+                return hn::Ne(hn::PromoteTo(d, flags), hn::Zero(d));
+        }();
+        hn::StoreU(hn::IfThenElse(holds, hn::LoadU(d, yes + i), hn::LoadU(d, no + i)), d, chosen + i);
+    }
+    for (; i < n; ++i) chosen[i] = condition[i] != 0 ? yes[i] : no[i];
+}
+
+void choose(std::int64_t size, const std::uint8_t* condition, const std::byte* a, const std::byte* b,
+            std::byte* to, std::int64_t n) {
+    if (size == 1) choose_words<std::uint8_t>(condition, a, b, to, n);
+    if (size == 2) choose_words<std::uint16_t>(condition, a, b, to, n);
+    if (size == 4) choose_words<std::uint32_t>(condition, a, b, to, n);
+    if (size != 8) return;
+    for (std::int64_t i = 0; i < n; ++i)
+        reinterpret_cast<std::uint64_t*>(to)[i] =
+            reinterpret_cast<const std::uint64_t*>(condition[i] != 0 ? a : b)[i];
+}
+
 }  // namespace
 }  // namespace viridian::execute::cpu::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -290,6 +324,7 @@ using graph::ElementType;
 HWY_EXPORT(binary);
 HWY_EXPORT(unary);
 HWY_EXPORT(convert);
+HWY_EXPORT(choose);
 
 bool has_loop(Operation operation, ElementType type) {
     return HWY_DYNAMIC_DISPATCH(binary)(operation, type, nullptr, nullptr, nullptr, 0);
@@ -307,17 +342,7 @@ void apply(Change change, ElementType type, const std::byte* x, std::byte* to, s
 
 void select(std::int64_t size, const std::byte* condition, const std::byte* a, const std::byte* b,
             std::byte* to, std::int64_t n) {
-    const auto choose = [&](auto word) {
-        using Word = decltype(word);
-        for (std::int64_t i = 0; i < n; ++i)
-            reinterpret_cast<Word*>(to)[i] = condition[i] != std::byte{0}
-                                                 ? reinterpret_cast<const Word*>(a)[i]
-                                                 : reinterpret_cast<const Word*>(b)[i];
-    };
-    if (size == 8) choose(std::uint64_t{});
-    if (size == 4) choose(std::uint32_t{});
-    if (size == 2) choose(std::uint16_t{});
-    if (size == 1) choose(std::uint8_t{});
+    HWY_DYNAMIC_DISPATCH(choose)(size, reinterpret_cast<const std::uint8_t*>(condition), a, b, to, n);
 }
 
 void cast(ElementType from, const std::byte* x, ElementType to, std::byte* y, std::int64_t n) {

@@ -27,44 +27,71 @@ std::int64_t draw_vectors(const PhiloxKey&, const PhiloxCounter&, std::uint32_t,
 using Words = hn::ScalableTag<std::uint32_t>;
 using WordVector = hn::Vec<Words>;
 
-// The high halves of the products of `a` and `b`.
-HWY_INLINE WordVector high_product(WordVector a, WordVector b) {
+struct Product {
+    WordVector low, high;
+};
+// The halves of the products of `a` and `b`, of words without sign.
+HWY_INLINE Product product(WordVector a, WordVector b) {
     const Words d;
     const hn::RepartitionToWide<Words> wide;
     const auto even = hn::MulEven(a, b);
     const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, a))), b);
-    const auto upper = hn::Set(wide, 0xFFFFFFFF00000000ULL);
-    return hn::BitCast(d, hn::Or(hn::ShiftRight<32>(even), hn::And(odd, upper)));
+    return {hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even)),
+            hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)))};
 }
 
-// Draws whole vectors of counters, and returns how many groups of four elements it made.
+// A vector of counters: ci holds word i of each of them.
+struct Counters {
+    WordVector c0, c1, c2, c3;
+
+    HWY_INLINE void round(WordVector m0, WordVector m1, WordVector k0, WordVector k1) {
+        const Product first = product(c0, m0), second = product(c2, m1);
+        c0 = hn::Xor(hn::Xor(second.high, c1), k0);
+        c1 = second.low;
+        c2 = hn::Xor(hn::Xor(first.high, c3), k1);
+        c3 = first.low;
+    }
+
+    // Writes 1 for each word that is at least `bound`, in the order of the counters.
+    HWY_INLINE void store(WordVector bound, std::uint8_t* keep) const {
+        const Words d;
+        const WordVector one = hn::Set(d, 1);
+        const auto kept = [&](WordVector word) HWY_ATTR {
+            return hn::IfThenElseZero(hn::Eq(hn::Max(word, bound), word), one);
+        };
+        const WordVector low = hn::Or(kept(c0), hn::ShiftLeft<8>(kept(c1)));
+        const WordVector high = hn::Or(hn::ShiftLeft<16>(kept(c2)), hn::ShiftLeft<24>(kept(c3)));
+        const hn::Repartition<std::uint8_t, Words> bytes;
+        hn::StoreU(hn::BitCast(bytes, hn::Or(low, high)), bytes, keep);
+    }
+};
+
+// Draws whole vectors of counters, two at a time because each round waits for the one before, and returns how
+// many groups of four elements it made.
 std::int64_t draw_vectors(const PhiloxKey& key, const PhiloxCounter& counter, std::uint32_t least,
                           std::uint32_t first, std::int64_t groups, std::uint8_t* keep) {
     const Words d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const WordVector m0 = hn::Set(d, philox_multipliers[0]), m1 = hn::Set(d, philox_multipliers[1]);
-    const WordVector bound = hn::Set(d, least), one = hn::Set(d, 1);
-    const auto kept = [&](WordVector word)
-                          HWY_ATTR { return hn::IfThenElseZero(hn::Eq(hn::Max(word, bound), word), one); };
+    const WordVector bound = hn::Set(d, least);
+    const auto begun = [&](std::int64_t group) HWY_ATTR {
+        return Counters{hn::Iota(d, first + static_cast<std::uint32_t>(group)), hn::Set(d, counter[1]),
+                        hn::Set(d, counter[2]), hn::Set(d, counter[3])};
+    };
     std::int64_t done = 0;
-    for (; done + lanes <= groups; done += lanes) {
-        WordVector c0 = hn::Iota(d, first + static_cast<std::uint32_t>(done));
-        WordVector c1 = hn::Set(d, counter[1]), c2 = hn::Set(d, counter[2]), c3 = hn::Set(d, counter[3]);
+    for (; done + lanes <= groups; done += 2 * lanes) {
+        Counters one = begun(done), two = begun(done + lanes);
         PhiloxKey k = key;
         for (int round = 0; round < philox_rounds; ++round) {
-            const WordVector first_low = hn::Mul(c0, m0), second_low = hn::Mul(c2, m1);
-            const WordVector first_high = high_product(c0, m0), second_high = high_product(c2, m1);
-            c0 = hn::Xor(hn::Xor(second_high, c1), hn::Set(d, k[0]));
-            c1 = second_low;
-            c2 = hn::Xor(hn::Xor(first_high, c3), hn::Set(d, k[1]));
-            c3 = first_low;
+            const WordVector k0 = hn::Set(d, k[0]), k1 = hn::Set(d, k[1]);
+            one.round(m0, m1, k0, k1);
+            two.round(m0, m1, k0, k1);
             k[0] += philox_key_steps[0];
             k[1] += philox_key_steps[1];
         }
-        const WordVector low = hn::Or(kept(c0), hn::ShiftLeft<8>(kept(c1)));
-        const WordVector high = hn::Or(hn::ShiftLeft<16>(kept(c2)), hn::ShiftLeft<24>(kept(c3)));
-        const hn::Repartition<std::uint8_t, Words> bytes;
-        hn::StoreU(hn::BitCast(bytes, hn::Or(low, high)), bytes, keep + 4 * done);
+        one.store(bound, keep + 4 * done);
+        if (done + 2 * lanes > groups) return done + lanes;
+        two.store(bound, keep + 4 * (done + lanes));
     }
     return done;
 }
