@@ -2,6 +2,7 @@
 prices: each kernel, in each layout it supports, is run alone by `viridian profile --choices`."""
 import json
 import math
+import os
 import pathlib
 import statistics
 import subprocess
@@ -11,13 +12,16 @@ import time
 import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests/golden")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/training"), str(ROOT / "tests/golden")]
 import inputs as onnx  # writes models byte by byte
+from step_speed import Runner
 from tables import table
+from turns import orders
 
 TABLE2 = {"forward": (345, 294, 275), "backward": (342, 312, 291)}  # microseconds: apart, queries with keys, all three
 TABLE4 = {"forward": (1.60, 1.90, 131, 1.25), "backward": (2.25, 2.77, 652, 1.86)}  # TF+XLA, PyTorch, cuDNN, theirs; ms
 TABLE5 = {"forward": (3.45, 3.20, 2.80, 2.63), "backward": (5.69, 5.20, 4.80, 4.38)}  # PyTorch, TF+XLA, DeepSpeed, theirs
+STACKS = ("separate", "pairs", "all")  # of `viridian gradient --stack`
 SOLVERS = ("exact", "shortest-path", "shortest-path-forward", "shortest-path-backward", "greedy", "first")
 NOTE = """alone. The first timings of
 a kernel that is far from the fastest are brief ([profile.md](../../../docs/profile.md)), so the slow ends are less certain."""
@@ -148,7 +152,32 @@ def part_algebraic(layer, rows, hidden):
 
 The paper has one row for the backward part, and does not say whether it is that of the input or of the weights; its Table III has about
 that time for each of them. The gradient of the input includes the sums that products apart need. Each product is priced alone in its
-fastest layout. Viridian does not stack the weights of a training step yet."""
+fastest layout."""
+
+
+def part_stacks(layer, turns=7):
+    """The whole step with queries, keys and values apart, in two products, and in one."""
+    rows, runners = [], []
+    for stack in STACKS:
+        step, recorded, planned = (str(layer.folder / f"{stack}{end}") for end in (".onnx", ".prices.json", ".planned.onnx"))
+        layer.gradient(step, "--stack", stack)
+        layer.run("profile", step, "--record", recorded, "--db", layer.database)
+        plan = layer.run("optimize", step, "--recorded", recorded, "--search", "none", "-o", planned)["assignment"]
+        words = layer.run("inspect", step, "--fusion", "published")["fusion"]["readings"][-1]
+        products = sum(one["count"] for one in layer.run("inspect", step)["classes"] if one["name"] == "contraction")
+        rows.append([f"`{stack}`", str(products), f"{words['words_unfused'] / 1e6:.0f} → {words['words_fused'] / 1e6:.0f}", f"{1e3 * plan['value']:.0f}"])
+        runners.append(Runner(layer.viridian, step, len(os.sched_getaffinity(0)), "--retune", "--db", layer.database))
+    order = orders(len(runners))
+    for turn in range(turns):
+        for place in order[turn % len(order)]:
+            runners[place].turn(1)
+    for runner, row in zip(runners, rows):
+        runner.close()
+        times = sorted(runner.times)
+        row.append(f"{1e3 * statistics.median(times):.0f} ({1e3 * times[0]:.0f} to {1e3 * times[-1]:.0f}, {len(times)} runs)")
+    return table(["`viridian gradient --stack`", "contractions", "words (10⁶): unfused → published fusion", "predicted by `exact`, ms", "measured, ms"], rows) + """
+
+The steps are run in turn, with the kernels that the same prices choose. `viridian train --stack cheapest` decides by such predictions."""
 
 
 def part_frameworks(measured):

@@ -54,11 +54,14 @@ class Layer:
     def __init__(self, viridian, folder, batch, sequence, hidden, database):
         self.viridian, self.folder, self.step = viridian, folder, str(folder / "step.onnx")
         self.database = database or str(folder / "cost.db")
-        forward = str(folder / "layer.onnx")
+        self.forward = str(folder / "layer.onnx")
         self.run("zoo", "encoder_layer", "--training", "--batch", str(batch), "--sequence", str(sequence), "--hidden", str(hidden),
-                 "-o", forward)
-        self.run("gradient", forward, "--loss", "gradient", "--optimizer", "none", "--gradients", "--input-gradients",
-                 "-o", self.step)
+                 "-o", self.forward)
+        self.gradient(self.step)
+
+    def gradient(self, step, *options):
+        self.run("gradient", self.forward, "--loss", "gradient", "--optimizer", "none", "--gradients", "--input-gradients", *options,
+                 "-o", step)
 
     def run(self, *arguments):
         done = subprocess.run([self.viridian, *arguments, "--json", "-q"], capture_output=True, text=True)
@@ -177,6 +180,8 @@ def part_layouts(layer, measured, options):
     return f"""## Table II: algebraic fusion of queries, keys and values
 
 {layouts.part_algebraic(layer, options.batch * options.sequence, options.hidden)}
+
+{layouts.part_stacks(layer)}
 
 ## Figure 4: every contraction in every layout
 

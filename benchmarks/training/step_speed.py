@@ -28,8 +28,8 @@ NETWORKS = {
 
 
 class Runner:
-    def __init__(self, binary, step, threads):
-        command = [binary, "run", step, "--paced", "--threads", str(threads)]
+    def __init__(self, binary, step, threads, *options):
+        command = [binary, "run", step, "--paced", "--threads", str(threads), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()
         self.times = []

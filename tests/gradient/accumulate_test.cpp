@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "viridian/base/random.hpp"
+#include "tests/gradient/run_step.hpp"
 #include "viridian/gradient/step.hpp"
-#include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
 
@@ -13,22 +12,19 @@ namespace {
 
 using graph::Shape;
 using testing::HasSubstr;
-using Named = std::map<std::string, Tensor>;
 
-Tensor random_doubles(const Dims& dims, std::uint64_t seed) {
+Tensor drawn(const Dims& dims, std::uint64_t seed) {
     Random random(seed);
-    Tensor made(ElementType::f64, dims);
-    for (double& value : made.mutable_values<double>()) value = random.uniform(-1, 1);
-    return made;
+    return random_doubles(dims, random);
 }
 
 // Two layers with Dropout between them, for a batch of `batch` samples.
 Graph forward(std::int64_t batch) {
     Graph graph;
     const ValueId x = graph.add_input("x", {ElementType::f64, graph::shape_of({batch, 5})});
-    const ValueId a = graph.add_constant("a", random_doubles({5, 7}, 1));
-    const ValueId b = graph.add_constant("b", random_doubles({7}, 2));
-    const ValueId c = graph.add_constant("c", random_doubles({7, 4}, 3));
+    const ValueId a = graph.add_constant("a", drawn({5, 7}, 1));
+    const ValueId b = graph.add_constant("b", drawn({7}, 2));
+    const ValueId c = graph.add_constant("c", drawn({7, 4}, 3));
     const ValueId hidden = graph.add(op::Tanh, {graph.add(op::Add, {graph.add(op::MatMul, {x, a}), b})});
     Tensor training(ElementType::boolean, {});
     training.mutable_values<bool>()[0] = true;
@@ -54,26 +50,6 @@ Tensor rows(const Tensor& whole, std::int64_t first, std::int64_t count) {
     return part;
 }
 
-// Runs a graph once: inputs and states by name; states get their new values.
-Named run(const Graph& graph, const Named& inputs, Named& states) {
-    std::vector<Tensor> given;
-    for (const ValueId id : graph.inputs()) given.push_back(inputs.at(graph.value(id).name));
-    for (const graph::State& state : graph.states()) {
-        const std::string& name = graph.value(state.before).name;
-        if (!states.contains(name)) states[name] = *graph.first_value(state.before);
-        given.push_back(states[name]);
-    }
-    const auto results = evaluate(graph, given);
-    EXPECT_TRUE(results.ok()) << results.error().text();
-    if (!results.ok()) return {};
-    Named outputs;
-    std::size_t next = 0;
-    for (const ValueId id : graph.outputs()) outputs[graph.value(id).name] = (*results)[next++];
-    for (const graph::State& state : graph.states())
-        states[graph.value(state.before).name] = (*results)[next++];
-    return outputs;
-}
-
 StepOptions options(LossKind loss) {
     StepOptions options;
     options.loss.kind = loss;
@@ -83,11 +59,11 @@ StepOptions options(LossKind loss) {
 }
 
 // Samples, and labels of which some are ignored; or numbers.
-Named data(LossKind loss, std::int64_t step) {
-    Named given;
-    given["x"] = random_doubles({12, 5}, 10 + static_cast<std::uint64_t>(step));
+NamedTensors data(LossKind loss, std::int64_t step) {
+    NamedTensors given;
+    given["x"] = drawn({12, 5}, 10 + static_cast<std::uint64_t>(step));
     if (loss == LossKind::mean_squared_error) {
-        given["labels"] = random_doubles({12, 4}, 20 + static_cast<std::uint64_t>(step));
+        given["labels"] = drawn({12, 4}, 20 + static_cast<std::uint64_t>(step));
     } else {
         std::vector<std::int64_t> labels = {0, 3, -100, 1, 2, 2, -100, -100, 1, 0, 3, 2};
         std::ranges::rotate(labels, labels.begin() + step);
@@ -99,13 +75,6 @@ Named data(LossKind loss, std::int64_t step) {
     return given;
 }
 
-double furthest(const Tensor& a, const Tensor& b) {
-    EXPECT_EQ(a.tensor_type(), b.tensor_type());
-    double most = 0;
-    for (std::int64_t i = 0; i < a.count(); ++i) most = std::max(most, std::abs(a.number(i) - b.number(i)));
-    return most;
-}
-
 void compare(const StepOptions& wanted, std::int64_t parts) {
     const std::int64_t size = 12 / parts;
     const auto whole = training_step(forward(12), wanted);
@@ -114,25 +83,25 @@ void compare(const StepOptions& wanted, std::int64_t parts) {
     ASSERT_TRUE(split.ok()) << split.error().text();
     EXPECT_TRUE(verify(split->accumulate.graph).ok()) << verify(split->accumulate.graph).error().text();
     EXPECT_TRUE(verify(split->apply).ok()) << verify(split->apply).error().text();
-    Named one, other;
+    NamedTensors one, other;
     for (std::int64_t step = 0; step < 3; ++step) {
-        Named given = data(wanted.loss.kind, step);
-        const Named expected = run(whole->graph, given, one);
+        NamedTensors given = data(wanted.loss.kind, step);
+        const NamedTensors expected = run_step(whole->graph, given, one);
         double count = 0, loss = 0;
         count = loss_count(wanted.loss, given["labels"]);
         given["viridian.inverse_count"] = Tensor::of<double>(ElementType::f64, {}, std::vector{1 / count});
         for (std::int64_t part = 0; part < parts; ++part) {
-            Named own = given;
+            NamedTensors own = given;
             own["x"] = rows(given["x"], part * size, size);
             own["labels"] = rows(given["labels"], part * size, size);
             own["viridian.first_sample"] = Tensor::scalar(12 * step + part * size);
-            const Named made = run(split->accumulate.graph, own, other);
+            const NamedTensors made = run_step(split->accumulate.graph, own, other);
             loss += made.at("loss").number(0);
             EXPECT_TRUE(made.at("mask").same_bytes(rows(expected.at("mask"), part * size, size)));
             EXPECT_LE(furthest(made.at("y"), rows(expected.at("y"), part * size, size)), 1e-14);
         }
         EXPECT_NEAR(loss, expected.at("loss").number(0), 1e-13);
-        const Named applied = run(split->apply, given, other);
+        const NamedTensors applied = run_step(split->apply, given, other);
         EXPECT_NEAR(applied.at("gradient_norm").number(0), expected.at("gradient_norm").number(0), 1e-13);
         for (const auto& [name, state] : one) EXPECT_LE(furthest(other.at(name), state), 1e-12) << name;
         for (const char* name : {"a", "b", "c"})
@@ -174,12 +143,12 @@ TEST(Accumulate, MasksChangeFromStepToStepWithoutAnOptimizer) {
     wanted.clip_norm = 0;
     const auto split = accumulated_step(forward(12), wanted);
     ASSERT_TRUE(split.ok()) << split.error().text();
-    Named states, given = data(LossKind::cross_entropy, 0);
+    NamedTensors states, given = data(LossKind::cross_entropy, 0);
     given["viridian.inverse_count"] = Tensor::of<double>(ElementType::f64, {}, std::vector{0.1});
-    const auto mask = [&] { return run(split->accumulate.graph, given, states).at("mask"); };
+    const auto mask = [&] { return run_step(split->accumulate.graph, given, states).at("mask"); };
     const Tensor first = mask();
     EXPECT_TRUE(mask().same_bytes(first)) << "micro-batches of a step draw from the same number";
-    run(split->apply, given, states);
+    run_step(split->apply, given, states);
     EXPECT_EQ(states.at(std::string(count_state)).integer(0), 1);
     EXPECT_FALSE(mask().same_bytes(first));
 }

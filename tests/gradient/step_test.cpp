@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "tests/gradient/doubles.hpp"
-#include "viridian/base/random.hpp"
-#include "viridian/graph/evaluate.hpp"
+#include "tests/gradient/run_step.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
 
@@ -19,39 +18,13 @@ using graph::TensorType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Tensor random_tensor(const Dims& dims, Random& random) {
-    Tensor made(ElementType::f64, dims);
-    for (double& value : made.mutable_values<double>()) value = random.uniform(-1, 1);
-    return made;
-}
-
-// Runs a step once: inputs by name, states from `states`, which get their new values.
-std::map<std::string, Tensor> run(const Graph& graph, const std::map<std::string, Tensor>& inputs,
-                                  std::map<std::string, Tensor>& states) {
-    std::vector<Tensor> given;
-    for (const ValueId id : graph.inputs()) given.push_back(inputs.at(graph.value(id).name));
-    for (const graph::State& state : graph.states()) {
-        const std::string& name = graph.value(state.before).name;
-        if (!states.contains(name)) states[name] = *graph.first_value(state.before);
-        given.push_back(states[name]);
-    }
-    auto results = evaluate(graph, given);
-    EXPECT_TRUE(results.ok()) << results.error().text();
-    std::map<std::string, Tensor> named;
-    std::size_t next = 0;
-    for (const ValueId id : graph.outputs()) named[graph.value(id).name] = (*results)[next++];
-    for (const graph::State& state : graph.states())
-        states[graph.value(state.before).name] = (*results)[next++];
-    return named;
-}
-
 // y = x·A + b, then tanh, then a second layer.
 Graph two_layers(Random& random) {
     Graph graph;
     const ValueId x = graph.add_input("x", {ElementType::f64, graph::shape_of({4, 3})});
-    const ValueId a = graph.add_constant("a", random_tensor({3, 5}, random));
-    const ValueId b = graph.add_constant("b", random_tensor({5}, random));
-    const ValueId c = graph.add_constant("c", random_tensor({5, 2}, random));
+    const ValueId a = graph.add_constant("a", random_doubles({3, 5}, random));
+    const ValueId b = graph.add_constant("b", random_doubles({5}, random));
+    const ValueId c = graph.add_constant("c", random_doubles({5, 2}, random));
     const ValueId hidden = graph.add(op::Tanh, {graph.add(op::Add, {graph.add(op::MatMul, {x, a}), b})});
     graph.set_outputs({graph.add(op::MatMul, {hidden, c}, {}, "y")});
     EXPECT_TRUE(infer_types(graph).ok());
@@ -68,11 +41,10 @@ TEST(Step, GradientsOfTheLossAgreeWithDifferences) {
     ASSERT_TRUE(step.ok()) << step.error().text();
     ASSERT_TRUE(verify(step->graph).ok()) << verify(step->graph).error().text();
     EXPECT_EQ(step->parameters.size(), 3);
-    const std::map<std::string, Tensor> inputs = {
-        {"x", random_tensor({4, 3}, random)},
-        {"labels", Tensor::i64({4}, std::vector<std::int64_t>{0, 1, -100, 1})}};
-    std::map<std::string, Tensor> states;
-    const auto here = run(step->graph, inputs, states);
+    const NamedTensors inputs = {{"x", random_doubles({4, 3}, random)},
+                                 {"labels", Tensor::i64({4}, std::vector<std::int64_t>{0, 1, -100, 1})}};
+    NamedTensors states;
+    const auto here = run_step(step->graph, inputs, states);
     for (const char* name : {"a", "b", "c"}) {
         const Tensor& gradient = here.at(std::string(name) + ".gradient");
         for (std::int64_t k = 0; k < gradient.count(); ++k) {
@@ -80,7 +52,7 @@ TEST(Step, GradientsOfTheLossAgreeWithDifferences) {
             const auto loss_at = [&](double by) {
                 auto moved = states;
                 moved[name].mutable_values<double>()[std::size_t(k)] += by;
-                return run(step->graph, inputs, moved).at("loss").number(0);
+                return run_step(step->graph, inputs, moved).at("loss").number(0);
             };
             EXPECT_NEAR(gradient.number(k), (loss_at(h) - loss_at(-h)) / (2 * h), 1e-9) << name << k;
         }
@@ -133,12 +105,12 @@ TEST(Step, ClipsTheNormOfAllGradients) {
     options.clip_norm = 0.1;
     const auto step = training_step(forward, options);
     ASSERT_TRUE(step.ok()) << step.error().text();
-    std::map<std::string, Tensor> states;
-    const auto made = run(step->graph,
-                          {{"x", random_tensor({4, 3}, random)},
-                           {"labels", random_tensor({4, 2}, random)},
-                           {"viridian.rate", doubles({}, {1.0})}},
-                          states);
+    NamedTensors states;
+    const auto made = run_step(step->graph,
+                               {{"x", random_doubles({4, 3}, random)},
+                                {"labels", random_doubles({4, 2}, random)},
+                                {"viridian.rate", doubles({}, {1.0})}},
+                               states);
     double square = 0;
     for (const char* name : {"a", "b", "c"})
         for (const double g : made.at(std::string(name) + ".gradient").values<double>()) square += g * g;
@@ -172,15 +144,15 @@ void expect_steps(const OptimizerOptions& options,
     all.optimizer = options;
     const auto made = training_step(forward, all);
     ASSERT_TRUE(made.ok()) << made.error().text();
-    std::map<std::string, Tensor> states;
+    NamedTensors states;
     Numbers a{.w = 0.7}, b{.w = -0.4};
     for (int t = 1; t <= 3; ++t) {
         const double ga = 0.3 * t - 0.5, gb = 0.2 + 0.1 * t;
-        run(made->graph,
-            {{"x", doubles({1, 2}, {1, 1})},
-             {"gradient", doubles({1, 2}, {ga, gb})},
-             {"viridian.rate", doubles({}, {0.05})}},
-            states);
+        run_step(made->graph,
+                 {{"x", doubles({1, 2}, {1, 1})},
+                  {"gradient", doubles({1, 2}, {ga, gb})},
+                  {"viridian.rate", doubles({}, {0.05})}},
+                 states);
         step(options, a, ga, t);
         step(options, b, gb, t);
         if (options.kind == OptimizerKind::lamb) continue;
@@ -253,12 +225,12 @@ TEST(Optimizers, LambScalesEachParameterByItsLength) {
     options.optimizer = {.kind = OptimizerKind::lamb, .epsilon = 1e-6, .decay = 0.1};
     const auto made = training_step(forward, options);
     ASSERT_TRUE(made.ok());
-    std::map<std::string, Tensor> states;
-    run(made->graph,
-        {{"x", doubles({1, 2}, {1, 1})},
-         {"gradient", doubles({1, 2}, {0.3, -0.2})},
-         {"viridian.rate", doubles({}, {rate})}},
-        states);
+    NamedTensors states;
+    run_step(made->graph,
+             {{"x", doubles({1, 2}, {1, 1})},
+              {"gradient", doubles({1, 2}, {0.3, -0.2})},
+              {"viridian.rate", doubles({}, {rate})}},
+             states);
     Numbers a{.w = 0.7}, b{.w = -0.4};
     adam_moments(options.optimizer, a, 0.3);
     adam_moments(options.optimizer, b, -0.2);
@@ -288,7 +260,7 @@ double loss_of(const Dims& dims, const LossOptions& options, const Tensor& x, co
 
 TEST(Losses, CrossEntropy) {
     Random random(5);
-    const Tensor x = random_tensor({3, 4}, random);
+    const Tensor x = random_doubles({3, 4}, random);
     const std::vector<std::int64_t> labels = {2, -100, 0};
     const std::vector<double> weights = {0.5, 1, 2, 1};
     for (const double smoothing : {0.0, 0.1})
@@ -315,7 +287,7 @@ TEST(Losses, CrossEntropy) {
 
 TEST(Losses, CrossEntropyOfPositions) {  // [batch, position, class]
     Random random(6);
-    const Tensor x = random_tensor({2, 3, 4}, random);
+    const Tensor x = random_doubles({2, 3, 4}, random);
     const std::vector<std::int64_t> labels = {2, 1, 0, 3, 3, 1};
     double total = 0;
     for (std::int64_t i = 0; i < 6; ++i) {
@@ -328,7 +300,7 @@ TEST(Losses, CrossEntropyOfPositions) {  // [batch, position, class]
 
 TEST(Losses, OfNumbers) {
     Random random(7);
-    const Tensor x = random_tensor({3, 2}, random), t = random_tensor({3, 2}, random);
+    const Tensor x = random_doubles({3, 2}, random), t = random_doubles({3, 2}, random);
     double squared = 0, absolute = 0, huber = 0, binary = 0;
     for (std::int64_t i = 0; i < 6; ++i) {
         const double d = x.number(i) - t.number(i), size = std::abs(d);

@@ -15,8 +15,8 @@ namespace {
 // Adds the state that sums the gradients of the site's parameter over micro-batches.
 ValueId add_accumulator(Graph& graph, const UpdateSite& site) {
     const graph::TensorType type = graph.value(site.parameter).type;
-    return graph.add_state(site.name + std::string(accumulator_suffix), Tensor(type.element, type.dims()),
-                           graph::StateRole::accumulator, site.parameter);
+    return graph.add_state(site.state.name + std::string(accumulator_suffix),
+                           Tensor(type.element, type.dims()), graph::StateRole::accumulator, site.parameter);
 }
 
 class StepMaker {
@@ -38,20 +38,25 @@ class StepMaker {
         VIRIDIAN_TRY(check_decays(trained));
         for (const Parameter& parameter : trained)
             graph.make_state(parameter.value, graph::StateRole::parameter);
-        std::vector<ValueId> of;
-        for (const Parameter& parameter : trained) of.push_back(parameter.value);
         const std::vector<ValueId> inputs = differentiated_inputs();
-        of.insert(of.end(), inputs.begin(), inputs.end());
         VIRIDIAN_TRY(keep_statistics());
         VIRIDIAN_TRY(draw_masks());
         for (const Parameter& parameter : trained) graph.set_after(parameter.value, parameter.value);
         VIRIDIAN_TRY(rewrite::simplify(graph));  // parameters are no constants now, so all of them stay
+        for (const Parameter& parameter : trained)
+            sites_.push_back(
+                {.parameter = parameter.value, .state = {.name = parameter.name, .axis = 0, .parts = {}}});
+        VIRIDIAN_TRY(stack_parameters());
         const std::vector<ValueId> predictions = graph.outputs();
         VIRIDIAN_TRY(const Loss loss, add_loss(graph, options_.loss));
         if (loss.labels != ValueId::none) step_.labels = graph.value(loss.labels).name;
-        std::vector<std::optional<Node>> readers;
-        for (const Parameter& parameter : trained) readers.push_back(first_reader(parameter.value));
-        VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, of, trained.size()));
+        std::vector<ValueId> of;
+        for (UpdateSite& site : sites_) {
+            of.push_back(site.parameter);
+            site.reader = first_reader(site.parameter);
+        }
+        of.insert(of.end(), inputs.begin(), inputs.end());
+        VIRIDIAN_TRY(const std::vector<ValueId> gradients, differentiate_loss(loss, of, sites_.size()));
         std::vector<ValueId> outputs;
         if (loss.value != ValueId::none) {
             if (graph.value(loss.value).kind == graph::ValueKind::intermediate &&
@@ -61,16 +66,16 @@ class StepMaker {
         }
         for (const ValueId prediction : predictions)
             if (prediction != loss.value) outputs.push_back(prediction);
-        for (std::size_t i = 0; i < trained.size(); ++i)
-            sites_.push_back({trained[i].value, trained[i].name, gradients[i], readers[i]});
+        for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i].gradient = gradients[i];
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (const ValueId gradient = gradients[trained.size() + i]; gradient != ValueId::none)
+            if (const ValueId gradient = gradients[sites_.size() + i]; gradient != ValueId::none)
                 outputs.push_back(named_gradient(inputs[i], gradient));
         if (accumulates) {
             accumulate();
         } else {
             Updates updates = add_updates(graph, options_, sites_);
             step_.parameters = std::move(updates.parameters);
+            std::ranges::move(updates.stacked, std::back_inserter(step_.stacked));
             outputs.insert(outputs.end(), updates.outputs.begin(), updates.outputs.end());
         }
         graph.set_outputs(std::move(outputs));
@@ -100,6 +105,29 @@ class StepMaker {
         std::vector<std::string> names;
         for (const Parameter& parameter : trained) names.push_back(parameter.name);
         for (const DecayRule& rule : options_.decays) VIRIDIAN_TRY(check_matches_one(rule.pattern, names));
+        return {};
+    }
+
+    // A stack takes the place of the first of its parameters.
+    Result<void> stack_parameters() {
+        if (options_.stacking != Stacking::separate && options_.optimizer.kind == OptimizerKind::lamb)
+            return fail(ErrorCode::invalid_argument, "leave --stack out, or choose another --optimizer",
+                        "lamb scales the update of each parameter by norms, so parameters cannot be stacked");
+        const auto decay = [&](ValueId state) {
+            const graph::Value& value = step_.graph.value(state);
+            return decay_of(value.name, static_cast<std::int64_t>(value.type.dims().size()),
+                            options_.optimizer.decay, options_.decays)
+                .value;
+        };
+        VIRIDIAN_TRY(const ValueId loss_of, loss_output_of(step_.graph, options_.loss));
+        VIRIDIAN_TRY(std::vector<Stack> stacks,
+                     stack_weights(step_.graph, options_.stacking, loss_of, decay));
+        for (Stack& stack : stacks) {
+            const auto at = [&](ValueId id) { return std::ranges::find(sites_, id, &UpdateSite::parameter); };
+            step_.stacked.push_back(stack.state);
+            *at(stack.replaced[0]) = {.parameter = stack.value, .state = std::move(stack.state)};
+            for (const ValueId id : std::span(stack.replaced).subspan(1)) sites_.erase(at(id));
+        }
         return {};
     }
 
@@ -206,23 +234,25 @@ class StepMaker {
     std::vector<UpdateSite> sites_;
 };
 
-// The graph that uses up accumulators: it updates the parameters by them, and leaves zeros.
-Result<Graph> apply_graph(const Graph& accumulate, const StepOptions& options,
-                          const std::vector<UpdateSite>& sites, std::vector<Trained>& trained) {
+// The graph that uses up the accumulators of `step`: it updates the parameters by them, and leaves zeros. It
+// tells `step` what it trains.
+Result<Graph> apply_graph(const StepOptions& options, const std::vector<UpdateSite>& sites, Step& step) {
+    const Graph& accumulate = step.graph;
     Graph graph;
     graph.name = accumulate.name;
     std::vector<UpdateSite> here;
     for (const UpdateSite& site : sites) {
         if (site.gradient == ValueId::none) continue;
         UpdateSite& one = here.emplace_back(site);
-        one.parameter = graph.add_state(site.name, *accumulate.first_value(site.parameter));
+        one.parameter = graph.add_state(site.state.name, *accumulate.first_value(site.parameter));
         graph.set_after(one.parameter, one.parameter);
         one.gradient = add_accumulator(graph, one);
     }
     for (const graph::State& state : accumulate.states())  // masks are drawn anew even if nothing is updated
         if (state.role == graph::StateRole::counter) static_cast<void>(step_count(graph));
     Updates updates = add_updates(graph, options, here);
-    trained = std::move(updates.parameters);
+    step.parameters = std::move(updates.parameters);
+    std::ranges::move(updates.stacked, std::back_inserter(step.stacked));
     Builder b(graph);
     for (const UpdateSite& site : here) {
         b.at(site.reader ? &*site.reader : nullptr, graph::Phase::update);
@@ -266,8 +296,7 @@ Result<AccumulatedStep> accumulated_step(const graph::Graph& forward, const Step
         StepMaker maker(forward, summed);
         AccumulatedStep made;
         VIRIDIAN_TRY(made.accumulate, maker.make(true));
-        VIRIDIAN_TRY(made.apply,
-                     apply_graph(made.accumulate.graph, summed, maker.sites(), made.accumulate.parameters));
+        VIRIDIAN_TRY(made.apply, apply_graph(summed, maker.sites(), made.accumulate));
         VIRIDIAN_TRY(fit(made.accumulate.graph, options));
         return made;
     } catch (const Refusal& refusal) {

@@ -8,6 +8,7 @@
 #include "viridian/gradient/optimizer.hpp"
 #include "viridian/gradient/parameters/decay.hpp"
 #include "viridian/gradient/parameters/find.hpp"
+#include "viridian/gradient/parameters/stack.hpp"
 
 namespace viridian::gradient {
 
@@ -16,10 +17,11 @@ struct StepOptions {
     OptimizerOptions optimizer;
     std::vector<TrainRule> parameters;  // which parameters are trained
     std::vector<DecayRule> decays;      // weight decay by name, instead of the optimiser's
-    double clip_norm = 0;               // largest L2 norm of all gradients together; 0: not clipped
-    bool gradient_outputs = false;      // each gradient is an output `NAME.gradient`
-    bool input_gradients = false;       // so is the gradient of each floating input of the network
-    std::optional<Bytes> memory;        // that a run may need: see memory/recompute.hpp; none: no limit
+    Stacking stacking = Stacking::separate;
+    double clip_norm = 0;           // largest L2 norm of all gradients together; 0: not clipped
+    bool gradient_outputs = false;  // each gradient is an output `NAME.gradient`
+    bool input_gradients = false;   // so is the gradient of each floating input of the network
+    std::optional<Bytes> memory;    // that a run may need: see memory/recompute.hpp; none: no limit
 };
 
 // A Trained parameter, with the names under which the step knows what belongs to it.
@@ -27,7 +29,7 @@ struct Trained {
     std::string name;
     double decay = 0;
     std::string decay_reason = {};     // why, if it is not the optimiser's
-    std::vector<std::string> moments;  // names of states
+    std::vector<std::string> moments;  // names of states, or of parts of stacked ones
 };
 
 struct Step {
@@ -35,6 +37,9 @@ struct Step {
     std::vector<Trained> parameters;
     std::vector<std::string> frozen;
     std::vector<std::string> statistics;
+    // The stacked parameters and moments; empty without StepOptions::stacking. `parameters` names their
+    // parts.
+    std::vector<StackedState> stacked;
     std::string labels = {};  // the input with the labels; empty if the loss has none
 };
 
@@ -51,11 +56,12 @@ inline constexpr std::string_view loss_output = "loss";
 
 // Returns the training step of `forward`, whose extents are all known numbers. The network is simplified
 // first by the rewrite rules that always pay; they change no parameter, because a parameter is a state by
-// then. The inputs of the step are those of the network, `labels` and the learning rate; its outputs are the
-// loss, those of the network, and what the options ask for. With OptimizerKind::none parameters are states
-// that stay as they are. Errors: those of find_parameters(), add_loss() and differentiate(); mismatch if the
-// loss depends on no parameter; limit_exceeded if the step needs more memory than the options allow, although
-// it computes activations again.
+// then; but weights are stacked as the options say. The inputs of the step are those of the network, `labels`
+// and the learning rate; its outputs are the loss, those of the network, and what the options ask for. With
+// OptimizerKind::none parameters are states that stay as they are. Errors: those of find_parameters(),
+// add_loss() and differentiate(); mismatch if the loss depends on no parameter; invalid_argument (stacking
+// with OptimizerKind::lamb, which scales the update of each parameter by norms); limit_exceeded if the step
+// needs more memory than the options allow, although it computes activations again.
 [[nodiscard]] Result<Step> training_step(const graph::Graph& forward, const StepOptions& options);
 
 // An AccumulatedStep is a training step in two graphs over the same states. `accumulate` runs once for each

@@ -48,6 +48,12 @@ std::string training_metadata(const graph::Graph& forward, const StepOptions& op
                  {"frozen", step.frozen},
                  {"model", fmt::format("{:016x}", structural_hash(forward))}};
     for (const Trained& parameter : step.parameters) json["decay"][parameter.name] = parameter.decay;
+    for (const StackedState& state : step.stacked) {
+        Json parts = Json::array();
+        for (const StackedPart& part : state.parts)
+            parts.push_back({{"name", part.name}, {"extent", part.extent}});
+        json["stacked"].push_back({{"state", state.name}, {"axis", state.axis}, {"parts", std::move(parts)}});
+    }
     return json_dump(json, -1);
 }
 

@@ -8,8 +8,8 @@ inline constexpr std::string_view training_key = "viridian.training";  // of the
 
 // Returns the text for `training_key`, one JSON object: the loss and the optimiser with the options that they
 // read, the norm to which gradients are clipped, the weight decay of each trained parameter, the frozen ones,
-// and the structural hash of the forward network, which checkpoints hold too. `step` is what `options` made
-// of `forward`. It reads all weights once, for the hash.
+// the parts of stacked states, and the structural hash of the forward network, which checkpoints hold too.
+// `step` is what `options` made of `forward`. It reads all weights once, for the hash.
 [[nodiscard]] std::string training_metadata(const graph::Graph& forward, const StepOptions& options,
                                             const Step& step);
 

@@ -30,35 +30,62 @@ class UpdateMaker {
             if (updates)
                 update(site, rate, count, factor);
             else
-                made_.parameters.push_back({site.name, 0, {}, {}});
-            if (options_.gradient_outputs) {
-                // A name of its own, because two parameters may have one gradient, which may be an input.
-                const ValueId named = b.add(op::Identity, {b.value(site.gradient)}).id;
-                graph_.set_name(named, site.name + ".gradient");
-                made_.outputs.push_back(named);
-            }
+                for (const std::string& name : site.names()) made_.parameters.push_back({name, 0, {}, {}});
+            if (options_.gradient_outputs) add_outputs(site);
         }
         return std::move(made_);
     }
 
   private:
+    // Outputs with names of their own, because two parameters may have one gradient, which may be an input.
+    void add_outputs(const UpdateSite& site) {
+        const Term gradient = b.value(site.gradient);
+        const auto add = [&](Term one, const std::string& name) {
+            const ValueId named = b.add(op::Identity, {one}).id;
+            graph_.set_name(named, name + ".gradient");
+            made_.outputs.push_back(named);
+        };
+        if (site.state.parts.empty()) return add(gradient, site.state.name);
+        std::int64_t first = 0;
+        for (const StackedPart& part : site.state.parts) {
+            add(slice(gradient, site.state.axis, first, first + part.extent), part.name);
+            first += part.extent;
+        }
+    }
+
     void update(const UpdateSite& site, Term rate, Term count, Term factor) {
         const Term w = b.value(site.parameter);
-        const Decay decay = decay_of(site.name, b.rank(w), options_.optimizer.decay, options_.decays);
-        Trained& trained = made_.parameters.emplace_back(Trained{site.name, decay.value, decay.reason, {}});
+        const std::size_t first = made_.parameters.size();
+        for (const std::string& name : site.names()) {
+            Decay decay = decay_of(name, b.rank(w), options_.optimizer.decay, options_.decays);
+            made_.parameters.push_back({name, decay.value, std::move(decay.reason), {}});
+        }
+        const double decay = made_.parameters[first].decay;  // of all, if they are stacked
         std::vector<Term> moments;
-        for (const std::string& name : moments_of(options_.optimizer)) {
-            const std::string full = site.name + "." + name;
-            const ValueId state = graph_.add_state(full, Tensor(b.element(w), b.dims(w)),
-                                                   graph::StateRole::moment, site.parameter);
+        for (const std::string& moment : moments_of(options_.optimizer)) {
+            const ValueId state =
+                graph_.add_state(site.state.name + "." + moment, Tensor(b.element(w), b.dims(w)),
+                                 graph::StateRole::moment, site.parameter);
             moments.push_back(b.value(state));
-            trained.moments.push_back(graph_.value(state).name);
+            name_moments(site, moment, graph_.value(state).name, first);
         }
         const Update made =
-            add_update(options_.optimizer, decay.value, w, b.value(site.gradient), moments,
+            add_update(options_.optimizer, decay, w, b.value(site.gradient), moments,
                        cast(rate, b.element(w)), cast(count, b.element(w)), cast(factor, b.element(w)));
         graph_.set_after(site.parameter, made.parameter.id);
         for (std::size_t k = 0; k < moments.size(); ++k) graph_.set_after(moments[k].id, made.moments[k].id);
+    }
+
+    // Tells the parameters of `site`, from number `first` on, what `state`, their moment, is called.
+    void name_moments(const UpdateSite& site, const std::string& moment, const std::string& state,
+                      std::size_t first) {
+        if (site.state.parts.empty()) return made_.parameters[first].moments.push_back(state);
+        StackedState& stacked = made_.stacked.emplace_back(site.state);
+        stacked.name = state;
+        for (StackedPart& part : stacked.parts) {
+            part.name += "." + moment;
+            made_.parameters[first++].moments.push_back(part.name);
+        }
     }
 
     // The factor min(1, most / norm) by which all gradients are multiplied, with PyTorch's guard against a
@@ -89,6 +116,13 @@ class UpdateMaker {
 };
 
 }  // namespace
+
+std::vector<std::string> UpdateSite::names() const {
+    if (state.parts.empty()) return {state.name};
+    std::vector<std::string> names;
+    for (const StackedPart& part : state.parts) names.push_back(part.name);
+    return names;
+}
 
 ValueId step_count(Graph& graph) {
     for (const graph::State& state : graph.states())

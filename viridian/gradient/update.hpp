@@ -8,14 +8,18 @@ namespace viridian::gradient {
 // An UpdateSite is one parameter that is updated. Its gradient is `none` if the loss does not depend on it.
 struct UpdateSite {
     graph::ValueId parameter = graph::ValueId::none;  // a state
-    std::string name;
+    StackedState state;                               // its name; parts only if it is stacked
     graph::ValueId gradient = graph::ValueId::none;
     // The forward node that reads the parameter first: the layer to which traces count its update.
     std::optional<graph::Node> reader = {};
+
+    // The names of the parameters that the state holds.
+    [[nodiscard]] std::vector<std::string> names() const;
 };
 
 struct Updates {
     std::vector<Trained> parameters;
+    std::vector<StackedState> stacked;  // moments
     std::vector<graph::ValueId>
         outputs;  // the norm of the gradients, and the gradients, if they are asked for
 };

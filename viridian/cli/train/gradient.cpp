@@ -116,6 +116,10 @@ Result<Answer> run_gradient(GradientOptions options) {
     if (wants_balance(options.step))
         return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",
                     "`viridian gradient` sees no samples, so it cannot balance the classes");
+    if (wants_cheapest_stacking(options.step))
+        return fail(
+            ErrorCode::invalid_argument, "choose separate, pairs or all",
+            "`viridian gradient` has no prices of kernels, so it cannot choose the cheapest stacking");
     if (wanted.optimizer.kind == gradient::OptimizerKind::none && !wanted.gradient_outputs &&
         !options.accumulate)
         return fail(ErrorCode::invalid_argument, "add --gradients, which makes each gradient an output",

@@ -223,6 +223,7 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     run.epochs = options.epochs;
     run.batch = options.model.batch;
     run.accumulate = options.accumulate;
+    run.choose_stacking = wants_cheapest_stacking(options.step);
     run.seed = options.seed;
     run.shuffle = !options.in_order;
     run.metrics = options.metrics;

@@ -48,7 +48,13 @@ void add_step_options(App app, StepChoice& choice) {
         .check(positive_number());
     app.add_option("--freeze", choice.freeze, "Parameters that are not trained: 'layer?.*'");
     app.add_option("--train", choice.train, "Parameters that are trained, out of the frozen ones");
+    app.add_option("--stack", choice.stack,
+                   "Whether products that read one tensor, such as queries, keys and values, become one: "
+                   "separate, pairs, all; cheapest: the least predicted time (train)")
+        .capture_default_str();
 }
+
+bool wants_cheapest_stacking(const StepChoice& choice) { return choice.stack == "cheapest"; }
 
 bool wants_balance(const StepChoice& choice) {
     return choice.class_weights.size() == 1 && choice.class_weights[0] == "balanced";
@@ -59,6 +65,17 @@ Result<gradient::StepOptions> step_options(const StepChoice& choice) {
     VIRIDIAN_TRY(options.loss.kind, gradient::parse_loss(choice.loss));
     VIRIDIAN_TRY(options.optimizer.kind, gradient::parse_optimizer(choice.optimizer));
     VIRIDIAN_TRY(check_step_options_used(choice, options));
+    if (choice.stack != "separate" && options.optimizer.kind == gradient::OptimizerKind::lamb)
+        return fail(ErrorCode::invalid_argument, "leave --stack out, or choose another --optimizer",
+                    "lamb scales the update of each parameter by norms, so parameters cannot be stacked");
+    if (!wants_cheapest_stacking(choice)) {
+        const auto stacking = gradient::parse_stacking(choice.stack);
+        if (!stacking)
+            return fail(ErrorCode::invalid_argument,
+                        "choose separate, pairs or all; `viridian train` also takes cheapest",
+                        "`{}` is no way to stack products", choice.stack);
+        options.stacking = *stacking;
+    }
     for (const std::string& text : choice.class_weights) {
         if (wants_balance(choice)) break;
         double weight = 0;

@@ -20,6 +20,7 @@ struct StepChoice {
     std::vector<std::string> freeze;
     std::vector<std::string> train;
     std::vector<std::string> decays;  // PATTERN=DECAY
+    std::string stack = "separate";   // or pairs, all, cheapest
 };
 
 // Adds the options to a command; their values are stored in `choice`, which must outlive parsing.
@@ -29,6 +30,9 @@ void add_step_options(App app, StepChoice& choice);
 // only the samples tell them. Errors: invalid_argument (an unknown loss or optimiser, class weights that are
 // no numbers, an option that does nothing with this loss or optimiser).
 [[nodiscard]] Result<gradient::StepOptions> step_options(const StepChoice& choice);
+
+// Returns whether products of one input are to be stacked as their prices say.
+[[nodiscard]] bool wants_cheapest_stacking(const StepChoice& choice);
 
 // Returns whether the weights of classes are to follow from how often they occur.
 [[nodiscard]] bool wants_balance(const StepChoice& choice);

@@ -25,7 +25,8 @@ Result<train::Ready> ready(graph::Graph graph, const ModelOptions& options, std:
     const auto owner = std::make_shared<session::Session>(std::move(made));
     return train::Ready{owner->planned.graph,
                         {owner, owner->planned.executable.get()},
-                        prove::uses_winograd(owner->planned.plan)};
+                        prove::uses_winograd(owner->planned.plan),
+                        owner->planned.plan.predicted_seconds};
 }
 
 // The first two extents of the model's first input. An extent that is free has no value.

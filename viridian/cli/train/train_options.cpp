@@ -104,6 +104,7 @@ std::map<std::string, std::string> written(const TrainOptions& o, bool follows_l
             {"--tune", number(o.tune)},
             {"--allow", list(o.model.allow)},
             {"--exact-arithmetic", o.model.exact_arithmetic ? "true" : ""},
+            {"--stack", o.step.stack == "separate" ? "" : o.step.stack},
             {"--max-error", o.max_error ? number(*o.max_error) : ""},
             {"--in-order", number(o.in_order)},
             {"--accumulate", number(o.accumulate)},

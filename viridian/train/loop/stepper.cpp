@@ -28,17 +28,50 @@ Result<void> Stepper::make_ready(std::int64_t batch) {
 Result<graph::Graph> Stepper::make(std::int64_t batch) {
     VIRIDIAN_TRY(const graph::Graph forward, task_.network(batch));
     if (hash_.empty()) hash_ = fmt::format("{:016x}", structural_hash(forward));
+    if (!wanted_) {
+        gradient::StepOptions wanted = options_.step;
+        if (options_.choose_stacking) {
+            VIRIDIAN_TRY(wanted.stacking, cheapest_stacking(forward));
+        }
+        wanted_ = std::move(wanted);
+    }
     if (!accumulates()) {
-        VIRIDIAN_TRY(step_, gradient::training_step(forward, options_.step));
+        VIRIDIAN_TRY(step_, gradient::training_step(forward, *wanted_));
+        stacked_ = StackedStates(step_.stacked);
         return std::move(step_.graph);
     }
-    VIRIDIAN_TRY(gradient::AccumulatedStep made, gradient::accumulated_step(forward, options_.step));
+    VIRIDIAN_TRY(gradient::AccumulatedStep made, gradient::accumulated_step(forward, *wanted_));
     if (!apply_) {  // it is the same for every size of batch
         VIRIDIAN_TRY(Ready ready, task_.prepare(std::move(made.apply), Runs::often));
         VIRIDIAN_TRY(apply_, Runner::make(std::move(ready)));
     }
     step_ = std::move(made.accumulate);
+    stacked_ = StackedStates(step_.stacked);
     return std::move(step_.graph);
+}
+
+Result<gradient::Stacking> Stepper::cheapest_stacking(const graph::Graph& forward) {
+    using gradient::Stacking;
+    Stacking best = Stacking::separate;
+    std::optional<Seconds> least;
+    for (const Stacking stacking : {Stacking::separate, Stacking::pairs, Stacking::all}) {
+        gradient::StepOptions tried = options_.step;
+        tried.stacking = stacking;
+        gradient::Step step;
+        if (accumulates()) {
+            VIRIDIAN_TRY(gradient::AccumulatedStep made, gradient::accumulated_step(forward, tried));
+            step = std::move(made.accumulate);
+        } else {
+            VIRIDIAN_TRY(step, gradient::training_step(forward, tried));
+        }
+        if (stacking != Stacking::separate && step.stacked.empty()) break;  // nothing can be stacked
+        VIRIDIAN_TRY(const Ready ready, task_.prepare(std::move(step.graph), Runs::often));
+        if (!least || ready.predicted < *least) {
+            least = ready.predicted;
+            best = stacking;
+        }
+    }
+    return best;
 }
 
 Result<StepResult> Stepper::run(std::vector<data::Batch> parts, double rate) {
@@ -111,14 +144,22 @@ Result<std::int64_t> Stepper::parameters() {
 
 std::vector<StateAbout> Stepper::states_about() {
     std::vector<StateAbout> all;
+    std::set<std::string> seen;
     for (Runner* runner : runners()) {
         const graph::Graph& graph = runner->graph();
         for (const graph::State& state : graph.states()) {
             const std::string name = value_name(graph, state.before);
-            if (state.role == graph::StateRole::accumulator ||
-                std::ranges::find(all, name, &StateAbout::name) != all.end())
+            if (state.role == graph::StateRole::accumulator || !seen.insert(name).second) continue;
+            const std::string of = value_name(graph, state.of);
+            const gradient::StackedState* stacked = stacked_.find(name);
+            if (stacked == nullptr) {
+                all.push_back({name, state.role, of});
                 continue;
-            all.push_back({name, state.role, value_name(graph, state.of)});
+            }
+            const gradient::StackedState* owners = stacked_.find(of);
+            for (std::size_t i = 0; i < stacked->parts.size(); ++i)
+                all.push_back(
+                    {stacked->parts[i].name, state.role, owners == nullptr ? of : owners->parts[i].name});
         }
     }
     return all;
@@ -137,12 +178,18 @@ Result<std::vector<NamedTensor>> Stepper::views() {
         VIRIDIAN_TRY(std::vector<NamedTensor> some, runner->views(names));
         std::ranges::move(some, std::back_inserter(all));
     }
-    return all;
+    return stacked_.parted(std::move(all));
+}
+
+Result<std::vector<NamedTensor>> Stepper::views(std::span<const std::string> names) {
+    VIRIDIAN_TRY(std::vector<NamedTensor> states, sizes_.latest().views(stacked_.holders(names)));
+    return stacked_.parts(std::move(states), names);
 }
 
 Result<void> Stepper::set_states(const Tensors& states) {
-    VIRIDIAN_TRY(sizes_.latest().set_states(states));
-    if (apply_) VIRIDIAN_TRY(apply_->set_states(states));
+    VIRIDIAN_TRY(const Tensors all, stacked_.joined(states));
+    VIRIDIAN_TRY(sizes_.latest().set_states(all));
+    if (apply_) VIRIDIAN_TRY(apply_->set_states(all));
     return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "viridian/train/loop/feed.hpp"
 #include "viridian/train/loop/sizes.hpp"
+#include "viridian/train/loop/stacked_states.hpp"
 
 namespace viridian::train {
 
@@ -46,22 +47,25 @@ class Stepper {
     // Returns how many elements are trained. Errors: those of element_count().
     [[nodiscard]] Result<std::int64_t> parameters();
     // The states that last from step to step, in the order of the step's graphs. Accumulators, which are zero
-    // between steps, are none of them.
+    // between steps, are none of them. A stacked state is listed as its parts.
     [[nodiscard]] std::vector<StateAbout> states_about();
+    // Sets states by the model's names. Errors: mismatch (parts of a stacked state that do not fit).
     Result<void> set_states(const Tensors& states);
     // Frees memory; the states are lost.
     void rest() { sizes_.rest(); }
-    // Returns these states where they lie: all that last, or parameters and statistics by name. They are
-    // valid until the next step. Errors: missing_entry.
+    // Returns these states: all that last, or parameters and statistics by name, in that order. They are
+    // valid until the next step, because they lie where the step has them; parts of stacked states are
+    // copies. Errors: missing_entry.
     [[nodiscard]] Result<std::vector<NamedTensor>> views();
-    [[nodiscard]] Result<std::vector<NamedTensor>> views(std::span<const std::string> names) {
-        return sizes_.latest().views(names);
-    }
+    [[nodiscard]] Result<std::vector<NamedTensor>> views(std::span<const std::string> names);
 
   private:
     [[nodiscard]] bool accumulates() const { return options_.accumulate > 1; }
     [[nodiscard]] std::vector<Runner*> runners();
     Result<graph::Graph> make(std::int64_t batch);
+    // Returns how products of one input are stacked in the step that takes least time by the prices of
+    // kernels.
+    Result<gradient::Stacking> cheapest_stacking(const graph::Graph& forward);
     Result<void> run_part(data::Batch part, StepNumbers numbers, StepResult& result);
     Result<void> apply(const StepNumbers& numbers, StepResult& result);
     // Runs one graph on the inputs that the data gives and those that the step adds.
@@ -69,10 +73,12 @@ class Stepper {
 
     const Task& task_;
     const RunOptions& options_;
+    std::optional<gradient::StepOptions> wanted_;  // with the stacking that was chosen
     Sizes sizes_;
     std::optional<Runner> apply_;  // has its states in common with the sizes
     bool shares_ = false;          // that is done
     gradient::Step step_;
+    StackedStates stacked_;
     std::string hash_;
     std::vector<data::ModelInput> inputs_;
     trace::Recorder* recorder_ = nullptr;

@@ -21,7 +21,8 @@ namespace viridian::train {
 struct Ready {
     graph::Graph graph;
     std::shared_ptr<execute::Executable> executable;
-    bool winograd = false;  // prove::uses_winograd() of its plan
+    bool winograd = false;   // prove::uses_winograd() of its plan
+    Seconds predicted = {};  // of a run, by the prices that chose its kernels
 };
 
 // How often a graph will run: in most steps or samples, or for the last batch of an epoch and to find a
@@ -64,6 +65,8 @@ struct CheckpointOptions {
 // RunOptions say how a run trains and evaluates.
 struct RunOptions {
     gradient::StepOptions step;
+    // If true, `step.stacking` is ignored, and the run takes the stacking with the least predicted time.
+    bool choose_stacking = false;
     data::BatchOptions batches;
     double rate = 1e-3;
     Schedule schedule;
