@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(objects "")
-foreach(room IN ITEMS base graph meter trace data onnx rewrite plan account cost execute prove profile search pipeline optimize
+foreach(room IN ITEMS base graph movement meter trace data onnx rewrite plan account cost execute prove profile search pipeline optimize
                       session report api)
     list(APPEND objects $<TARGET_OBJECTS:viridian_${room}>)
 endforeach()

@@ -13,7 +13,7 @@ set(VIRIDIAN_ROOMS
     "rewrite  : graph"
     "gradient : graph rewrite"
     "movement : graph"
-    "plan     : graph"
+    "plan     : graph movement"
     "account  : meter trace"
     "serve    : meter"
     "cost     : graph plan"

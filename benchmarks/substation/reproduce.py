@@ -28,7 +28,6 @@ CLASSES = {"contraction": "contraction", "normalisation": "normalization", "elem
 TABLE1 = {"contraction": (99.80, 61.0), "normalisation": (0.17, 25.5), "element-wise": (0.03, 13.5)}
 GI = 2.0 ** 30  # the paper's "Gflop": 2 x 4096 x 1024 x 3072 is its 24
 NOT_YET = [
-    ("Table III, times of the twelve fused kernels", "no kernel computes all of one of them yet; Figure 5 has those that compute parts"),
     ("Tables IV and V, frameworks", "XLA, cuDNN and DeepSpeed need the paper's GPUs: not run here"),
     ("Figure 5, vector and reduction axes as parameters", "our kernels choose them themselves; layouts of tensors are varied"),
 ]

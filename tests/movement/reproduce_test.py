@@ -40,6 +40,11 @@ def main():
     solvers = re.findall(r"^\| `(exact|greedy|first|shortest-path[a-z-]*)` \|.*?(agrees|differs)? \|$", text, re.M)
     if len(solvers) != 12 or any(verdict == "differs" for _, verdict in solvers):
         faults.append(f"`exact` is above another solver, or one is missing: {solvers}")
+    products = re.findall(r"^\| `(?:separate|pairs|all)` \| (\d+) \| ", text, re.M)
+    if products != ["24", "21", "18"]:
+        faults.append(f"stacked steps have {products} contractions, not 24, 21 and 18")
+    if "13 of the 15 regions" not in text:
+        faults.append("one kernel does not compute exactly 13 of the 15 regions whole")
     for fault in faults:
         print(fault)
     return 1 if faults else 0

@@ -4,4 +4,4 @@ add_test(NAME movement.page COMMAND "${PROJECT_SOURCE_DIR}/tests/docs/run_pages.
                                     "${PROJECT_SOURCE_DIR}/docs/movement.md")
 set_tests_properties(movement.page PROPERTIES LABELS "movement;docs;release-only")
 add_test(NAME movement.reproduce COMMAND python3 "${PROJECT_SOURCE_DIR}/tests/movement/reproduce_test.py" $<TARGET_FILE:viridian>)
-set_tests_properties(movement.reproduce PROPERTIES LABELS "movement;release-only" TIMEOUT 120)
+set_tests_properties(movement.reproduce PROPERTIES LABELS "movement;release-only" TIMEOUT 400)

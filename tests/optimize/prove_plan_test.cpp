@@ -198,7 +198,8 @@ TEST(TrainingInBf16, LeavesTheValuesOfStatesInF32) {
     const ValueId sum =
         graph.add_state("sum", Tensor(graph::ElementType::f32, {64, 64}), graph::StateRole::accumulator);
     const ValueId gradient = graph.add("Relu", {x});
-    graph.set_outputs({graph.add("Mul", {gradient, sum})});
+    const ValueId product = graph.add("Mul", {gradient, sum});
+    graph.set_outputs({graph.add("Tanh", {graph.add("MatMul", {product, x})})});
     graph.set_after(sum, graph.add("Add", {sum, gradient}));
     ASSERT_TRUE(infer_types(graph).ok());
     const auto proven = proven_on(device, graph, "f32,bf16");

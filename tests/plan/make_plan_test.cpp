@@ -198,7 +198,7 @@ Assignment random_assignment(const Graph& graph, Random& random, int& special) {
     const auto order = *topological_order(graph);
     std::set<NodeId> taken;
     Assignment assignment;
-    for (const Region& candidate : *candidate_regions(graph, 3))  // chains first, then what is left alone
+    for (const Region& candidate : *chain_regions(graph, 3))  // chains first, then what is left alone
         if (candidate.nodes.size() > 1 && random.chance(0.5) &&
             std::none_of(candidate.nodes.begin(), candidate.nodes.end(),
                          [&](NodeId id) { return taken.contains(id); })) {

@@ -27,7 +27,7 @@ struct Net {
         graph.set_outputs(std::move(outputs));
         EXPECT_TRUE(graph::infer_types(graph).ok());
         std::vector<std::string> names;
-        for (const Region& region : *candidate_regions(graph)) {
+        for (const Region& region : *chain_regions(graph)) {
             if (region.nodes.size() < 2) continue;
             EXPECT_EQ(region.outputs.size(), 1U);
             std::string name;

@@ -17,7 +17,7 @@ std::string hex_of(std::string_view bytes) {
     return hex;
 }
 
-StepRecord example() {
+StepRecord example_step() {
     return {.step = 120,
             .steps = 5000,
             .epoch = 1,
@@ -42,7 +42,7 @@ EvaluationRecord evaluation() {
 }
 
 TEST(Progress, SaysWhatIsKnown) {
-    StepRecord record = example();
+    StepRecord record = example_step();
     EXPECT_EQ(progress_line(record),
               "step 120/5000, 4 min 12 s left, loss 0.4312, 2.00 J/step measured, 1.50 J to 2.50 J, 50.0 W, "
               "800 samples/s, epoch 1/10, rate 0.00029");
@@ -82,7 +82,7 @@ TEST(Progress, TheAverageOfTheLossHasNoBiasTowardsZero) {
 }
 
 TEST(LineLog, OneObjectAStepAndOneAnEvaluation) {
-    StepRecord record = example();
+    StepRecord record = example_step();
     EXPECT_EQ(
         json_dump(to_json(record), -1),
         R"({"schema":"viridian.train-step/1","step":120,"epoch":1,"loss":0.5,"rate":0.00029,"seconds":0.04,)"
@@ -99,7 +99,7 @@ TEST(LineLog, OneObjectAStepAndOneAnEvaluation) {
 TEST(LineLog, AResumedRunWritesNoStepTwice) {
     const Path path = Path(testing::TempDir()) / fmt::format("log_test-{}.jsonl", ::getpid());
     const auto write = [&](LineLog log, std::int64_t from, std::int64_t to) {
-        StepRecord record = example();
+        StepRecord record = example_step();
         for (record.step = from; record.step <= to; ++record.step) ASSERT_TRUE(log.add(record).ok());
     };
     write(LineLog::open(path, std::nullopt).value(), 1, 6);
@@ -121,10 +121,10 @@ TEST(LineLog, AResumedRunWritesNoStepTwice) {
 
 // An evaluation belongs to the step after which it was made.
 TEST(LineLog, AResumedRunKeepsTheEvaluationsOfItsCheckpoint) {
-    StepRecord next = example();
+    StepRecord next = example_step();
     next.step = 121;
     const std::string until =
-        json_dump(to_json(example()), -1) + "\n" + json_dump(to_json(evaluation()), -1) + "\n";
+        json_dump(to_json(example_step()), -1) + "\n" + json_dump(to_json(evaluation()), -1) + "\n";
     const std::string log = until + json_dump(to_json(next), -1) + "\n";
     EXPECT_EQ(lines_until(log, 121), log);
     EXPECT_EQ(lines_until(log, 120), until);
@@ -132,7 +132,7 @@ TEST(LineLog, AResumedRunKeepsTheEvaluationsOfItsCheckpoint) {
 }
 
 TEST(LineLog, LinesOfOthersEndTheLog) {
-    const std::string good = json_dump(to_json(example()), -1) + "\n";
+    const std::string good = json_dump(to_json(example_step()), -1) + "\n";
     EXPECT_EQ(lines_until(good, 120), good);
     EXPECT_EQ(lines_until(good, 119), "");
     for (const std::string_view other : {"{}\n", "\n", "[]\n", "x\n",
@@ -157,7 +157,7 @@ TEST(EventFile, IsARowOfRecords) {
     const Path folder = Path(testing::TempDir()) / fmt::format("log_test-events-{}", ::getpid());
     auto file = EventFile::create(folder, Seconds(1'700'000'000.25));
     ASSERT_TRUE(file.ok());
-    const auto scalars = scalars_of(example());
+    const auto scalars = scalars_of(example_step());
     ASSERT_TRUE(file->add(Seconds(2), 1, scalars).ok());
     ASSERT_TRUE(file->add(Seconds(3), 2, scalars).ok());
     EXPECT_TRUE(file->path().filename().string().starts_with("events.out.tfevents.1700000000."));
@@ -170,7 +170,7 @@ TEST(EventFile, IsARowOfRecords) {
 
 TEST(EventFile, TagsGroupLossesAndMetricsAndSayTheProvenanceOfEnergy) {
     std::string tags;
-    for (const Scalar& scalar : scalars_of(example()))
+    for (const Scalar& scalar : scalars_of(example_step()))
         tags += fmt::format("{}={:g} ", scalar.tag, scalar.value);
     EXPECT_EQ(tags,
               "loss/train=0.5 rate=0.00029 samples_per_second=800 energy/joules_per_step/measured=2 "

@@ -133,9 +133,17 @@ std::optional<plan::Choice> Device::offered(const graph::Graph& graph, const pla
 }
 
 Result<void> check_offered(Device& device, const graph::Graph& graph, plan::Plan& plan) {
-    VIRIDIAN_TRY(const std::vector<plan::Region> candidates, plan::candidate_regions(graph));
     std::set<std::vector<graph::NodeId>> known;
-    for (const plan::Region& region : candidates) known.insert(region.nodes);
+    const auto add = [&](const std::vector<plan::Region>& candidates) {
+        for (const plan::Region& region : candidates) known.insert(region.nodes);
+    };
+    VIRIDIAN_TRY(const std::vector<plan::Region> chains, plan::chain_regions(graph));
+    add(chains);
+    const auto is_known = [&](const plan::AssignedRegion& one) { return known.contains(one.region.nodes); };
+    if (!std::ranges::all_of(plan.assignment.regions, is_known)) {
+        VIRIDIAN_TRY(const std::vector<plan::Region> candidates, plan::candidate_regions(graph));
+        add(candidates);
+    }
     const bool bf16 = plan::rounds(graph, plan.assignment);
     std::map<std::string, plan::Variant> seen;
     std::map<std::vector<graph::NodeId>, plan::Variant> variants;
@@ -148,8 +156,9 @@ Result<void> check_offered(Device& device, const graph::Graph& graph, plan::Plan
                 at = seen.emplace(std::move(key), offered->variant).first;
         // What the kernel may find under its outputs follows from the variant, so the plan must not invent
         // one.
-        const bool invented = at != seen.end() && choice.variant.algorithm != plan::Algorithm::unknown &&
-                              choice.variant != at->second;
+        const bool invented =
+            at != seen.end() && choice.variant.algorithm != plan::Algorithm::unknown &&
+            (choice.variant.algorithm != at->second.algorithm || choice.variant.split != at->second.split);
         if (at == seen.end() || invented || !known.contains(region.nodes))
             return fail(ErrorCode::mismatch, "run it with --retune, or run `viridian optimize` here",
                         "the plan gives `{}` a kernel that does not do it: {}",

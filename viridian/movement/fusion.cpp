@@ -218,13 +218,11 @@ class Finder {
     [[nodiscard]] bool comes_back(std::size_t x, std::size_t y) const {
         std::vector<bool> seen(clusters_.size(), false);
         std::vector<std::size_t> open;
-        // A cluster that begins behind the last member of both leads to neither, because readers come later.
-        const std::size_t last = std::max(clusters_[x].members.back(), clusters_[y].members.back());
         const auto leave = [&](std::size_t cluster) {
             for (const std::size_t member : clusters_[cluster].members)
                 for (const std::size_t reader : operators_[member].readers) {
                     const std::size_t next = places_[reader].cluster;
-                    if (next == cluster || seen[next] || clusters_[next].members.front() > last) continue;
+                    if (next == cluster || seen[next]) continue;
                     seen[next] = true;
                     open.push_back(next);
                 }

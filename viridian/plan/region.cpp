@@ -187,7 +187,7 @@ Region make_region(const Graph& graph, const Uses& uses, std::vector<NodeId> nod
     return region;
 }
 
-Result<std::vector<Region>> candidate_regions(const Graph& graph, std::size_t longest) {
+Result<std::vector<Region>> chain_regions(const Graph& graph, std::size_t longest) {
     VIRIDIAN_TRY(const std::vector<NodeId> order, topological_order(graph));
     const Uses uses = graph::uses(graph);
     std::vector<Region> regions;

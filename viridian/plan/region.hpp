@@ -21,13 +21,19 @@ struct Region {
 [[nodiscard]] Region make_region(const graph::Graph& graph, const graph::Uses& uses,
                                  std::vector<graph::NodeId> nodes);
 
-// Returns all candidates for regions: every node in topological order, then chains of growing length, up to
-// `longest` nodes. Each node is the only reader of the one before; statistics of a batch may have other
-// readers. At most one node is not element-wise, and it follows others only if it is a normalisation. A link
-// may be a gate x·f(x), if no other node reads x. Attention is a chain too: product, element-wise nodes,
-// Softmax, those of a dropout, product. Errors: malformed (a cycle).
-[[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph,
-                                                            std::size_t longest = 8);
+// Returns every node as a region, in topological order, then chains of growing length, up to `longest` nodes.
+// Each node is the only reader of the one before; statistics of a batch may have other readers. At most one
+// node is not element-wise, and it follows others only if it is a normalisation. A link may be a gate x·f(x),
+// if no other node reads x. Attention is a chain too: product, element-wise nodes, Softmax, those of a
+// dropout, product. Errors: malformed (a cycle).
+[[nodiscard]] Result<std::vector<Region>> chain_regions(const graph::Graph& graph, std::size_t longest = 8);
+
+// Returns all candidates for regions: those of chain_regions(), and what movement::fuse() puts together by
+// its rule `published`, such as a residual connection with the normalisation that reads it, or a gradient
+// with its sum over all rows. Such regions may have several results. Any set of candidates that share no node
+// can be chosen without making a cycle. A graph with BatchNormalizationTraining has only chains. Errors:
+// malformed (a cycle).
+[[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph);
 
 // Returns a text that says what `region` computes, independent of the rest of `graph`: operators, attributes,
 // types, how its nodes are connected, and the values of scalar constants. Regions with equal signatures share

@@ -38,8 +38,8 @@ std::string layouts_of(const plan::Choice& choice) {
 }
 
 // Epilogues of some libraries make 0 of a NaN. In a training step that would hide that the data are none, so
-// there no rectifier is computed together with what comes before it.
-bool hides_nan(const graph::Graph& graph, const plan::Region& region) {
+// there a rectifier is computed together with what comes before it only by kernels that are known to keep it.
+bool may_hide_nan(const graph::Graph& graph, const plan::Region& region) {
     if (graph.states().empty()) return false;
     return std::any_of(region.nodes.begin() + 1, region.nodes.end(), [&](graph::NodeId id) {
         return graph.node(id).op == graph::op::Relu || graph.node(id).op == graph::op::Clip;
@@ -52,8 +52,10 @@ cost::PriceSource estimated(execute::Device& device) {
     const double threads = device.threads();
     return {[&device, threads](const graph::Graph& graph,
                                const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
-                if (hides_nan(graph, region)) return std::vector<cost::PricedChoice>();
                 VIRIDIAN_TRY(std::vector<plan::Choice> choices, device.choices(graph, region));
+                if (may_hide_nan(graph, region))
+                    std::erase_if(choices,
+                                  [](const plan::Choice& choice) { return !choice.variant.keeps_nan; });
                 const double bytes = bytes_of(graph, region.inputs) + bytes_of(graph, region.constants) +
                                      bytes_of(graph, region.outputs);
                 const double least =

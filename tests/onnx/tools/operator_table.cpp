@@ -37,7 +37,7 @@ ElementType type_of(const graph::Graph& graph, const graph::Node& node) {
 }
 
 void add(Table& table, execute::Device& device, const graph::Graph& graph) {
-    const auto regions = plan::candidate_regions(graph, 1);
+    const auto regions = plan::chain_regions(graph, 1);
     if (!regions.ok()) return;
     for (const plan::Region& region : *regions) {
         const auto choices = device.choices(graph, region);

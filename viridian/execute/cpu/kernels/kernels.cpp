@@ -22,6 +22,7 @@ Family max_pool_family();
 Family one_hot_family();
 Family gather_gradient_family();
 Family dropout_mask_family();
+Family fused_rows_family();
 Family element_program_family();
 Family composed_family();
 Family simd_pooling_family();
@@ -90,6 +91,7 @@ std::span<const Family> families() {
         one_hot_family(),
         gather_gradient_family(),
         dropout_mask_family(),
+        fused_rows_family(),
         element_program_family(),
         composed_family(),
         reference_family(),

@@ -11,7 +11,6 @@ namespace viridian::execute::cpu {
 namespace {
 
 using graph::Graph;
-using graph::ValueId;
 
 constexpr std::string_view composed_family_name = "composed";
 
@@ -37,7 +36,7 @@ using Cover = std::vector<plan::AssignedRegion>;
 
 // Chains as long as a kernel does them, first come first served, and single nodes for the rest.
 std::optional<Cover> cover_of(const Context& context, const Graph& graph) {
-    auto candidates = plan::candidate_regions(graph);
+    auto candidates = plan::chain_regions(graph);
     if (!candidates.ok()) return std::nullopt;
     std::ranges::stable_sort(*candidates, [](const plan::Region& a, const plan::Region& b) {
         return a.nodes.size() > b.nodes.size();

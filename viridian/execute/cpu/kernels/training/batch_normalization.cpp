@@ -77,6 +77,17 @@ bool read_other_nodes(const Task& task, BatchNormalization& work, const Dims& di
     return false;
 }
 
+// Whether a result of a node before the last is read outside, other than statistics.
+bool others_read_parts(const Task& task) {
+    const std::size_t own = normalization_index(task);
+    for (std::size_t i = 0; i + 1 < task.region.nodes.size(); ++i) {
+        const std::vector<ValueId>& all = task.node(i).outputs;
+        for (const ValueId id : i == own ? std::span(all).first(1) : std::span(all))
+            if (id != ValueId::none && output_index(task, id)) return true;
+    }
+    return false;
+}
+
 std::optional<BatchNormalization> batch_normalization(const Task& task) {
     const Node& node = task.node(normalization_index(task));
     const auto kind = kind_of(node);
@@ -104,7 +115,7 @@ std::optional<BatchNormalization> batch_normalization(const Task& task) {
             return std::ranges::find(node.outputs.begin() + 1, node.outputs.end(), id) != node.outputs.end();
         }))
         return std::nullopt;
-    if (!read_other_nodes(task, made, dims)) return std::nullopt;
+    if (!read_other_nodes(task, made, dims) || others_read_parts(task)) return std::nullopt;
     return made;
 }
 

@@ -2,12 +2,11 @@
 // gradients, and that of Softmax, one row of a row-major tensor at a time. Whole tensors may be stored in
 // bf16: a row is widened before it is read, and rounded after it is made. Statistics and parameters stay f32.
 #include <algorithm>
-#include <cmath>
 
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/training/port.hpp"
+#include "viridian/execute/cpu/kernels/training/row_operator.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
-#include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 #include "viridian/execute/cpu/simd/training/gradients.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -20,8 +19,6 @@ using graph::ValueId;
 
 constexpr std::string_view row_normalization_family_name = "simd:rownorm";
 constexpr std::int64_t column_strip = 256;  // columns whose sums one thread keeps
-
-enum class RowOperator : std::uint8_t { forward, input_gradient, scale_gradient, softmax_gradient };
 
 struct RowNormalization {
     RowOperator op = RowOperator::forward;
@@ -63,42 +60,6 @@ std::int64_t product_of(const Dims& dims, std::size_t first, std::size_t last) {
     std::int64_t all = 1;
     for (std::size_t i = first; i < last; ++i) all *= dims[i];
     return all;
-}
-
-// Whether `id` has one number for each element of a row of `dims` behind `axis`, in its order.
-bool is_row(const Task& task, ValueId id, const Dims& dims, std::size_t axis) {
-    if (id == ValueId::none || !task.type(id).known()) return false;
-    Dims own = task.dims(id);
-    if (own.size() + axis < dims.size() || own.size() > dims.size()) return false;
-    while (own.size() + axis > dims.size())
-        if (own.front() != 1)
-            return false;
-        else
-            own.erase(own.begin());
-    return is_f32_of(task, id, task.dims(id)) &&
-           own == Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end());
-}
-
-// Whether `id` has one number for each row.
-bool is_statistic(const Task& task, ValueId id, std::int64_t rows) {
-    if (id == ValueId::none || !task.type(id).known()) return false;
-    const auto count = graph::element_count(task.dims(id));
-    return is_f32_of(task, id, task.dims(id)) && count.ok() && *count == rows;
-}
-
-std::optional<RowOperator> row_operator(const Node& node) {
-    using graph::op::Mul, graph::op::ReduceMean, graph::op::ReduceSum, graph::op::Sub;
-    if (node.op == graph::op::LayerNormalization) return RowOperator::forward;
-    if (node.op == graph::op::LayerNormalizationGradInput &&
-        body_consists_of(node, {{Sub, 3, 3}, {Mul, 5, 5}, {ReduceMean, 2, 2}}))
-        return RowOperator::input_gradient;
-    if (node.op == graph::op::LayerNormalizationGradScale &&
-        body_consists_of(node, {{Sub, 1, 1}, {Mul, 2, 2}, {ReduceSum, 0, 2}}))
-        return RowOperator::scale_gradient;
-    if (node.op == graph::op::SoftmaxGrad &&
-        body_consists_of(node, {{Sub, 1, 1}, {Mul, 2, 2}, {ReduceSum, 1, 1}}))
-        return RowOperator::softmax_gradient;
-    return std::nullopt;
 }
 
 // The inputs of each operator: which are whole, one number a row, one number a column.
@@ -241,16 +202,12 @@ void make_forward(MakingRows& m) {
         float *const means = output_at(pointers, mean), *const inverses = output_at(pointers, inverse);
         over_rows(w, [&](std::int64_t row, int part) {
             const float* const from = row_of(x, w, pointers, row, part);
-            const auto count = static_cast<double>(w.n);
-            const auto centre = static_cast<float>(simd::fold_row(simd::Fold::sum, 0, from, w.n) / count);
-            const simd::Deviations d = simd::deviations(from, centre, w.n);
-            const double rest = d.sum / count, variance = d.squares / count - rest * rest;
-            const auto factor = static_cast<float>(1 / std::sqrt(variance + static_cast<double>(w.epsilon)));
+            RowStatistics made;
             make_row(y, w, pointers, row, part, [&](float* to) {
-                simd::scaled_row(to, from, centre, factor, scale.at(pointers), shift.at(pointers), w.n);
+                made = normalize_row(to, from, scale.at(pointers), shift.at(pointers), w.epsilon, w.n);
             });
-            if (means != nullptr) means[row] = centre;
-            if (inverses != nullptr) inverses[row] = factor;
+            if (means != nullptr) means[row] = made.mean;
+            if (inverses != nullptr) inverses[row] = made.inverse;
         });
     };
 }
@@ -264,15 +221,9 @@ void make_input_gradient(MakingRows& m) {
             const float *const g = row_of(gradient, w, pointers, row, part), *const x =
                                                                                  row_of(input, w, pointers,
                                                                                         row, part);
-            const float mean = means.at(pointers)[row], inverse = inverses.at(pointers)[row];
-            const simd::GradientSums sums = simd::gradient_sums({g, scale.at(pointers)}, x, mean, w.n);
-            const double count = static_cast<double>(w.n), r = static_cast<double>(inverse);
-            make_row(written, w, pointers, row, part, [&](float* to) {
-                simd::centred_gradient(to, {g, scale.at(pointers)}, x,
-                                       {inverse, static_cast<float>(sums.plain / count),
-                                        static_cast<float>(r * r * sums.along / count), mean},
-                                       w.n);
-            });
+            const RowStatistics of{means.at(pointers)[row], inverses.at(pointers)[row]};
+            make_row(written, w, pointers, row, part,
+                     [&](float* to) { differentiate_row(to, g, x, scale.at(pointers), of, w.n); });
         });
     };
 }

@@ -66,6 +66,7 @@ std::vector<plan::Choice> offers(const Task& task) {
         const auto chain = simd::Chain::make(task, work->steps, work->dims, layout, constants);
         if (!chain || (has_padding(layout, work->dims) && !chain->keeps_padding())) continue;
         plan::Choice choice = task.plain_choice(std::string(family));
+        choice.variant.keeps_nan = true;
         for (std::size_t i = 0; i < choice.inputs.size(); ++i)
             if (task.dims(task.region.inputs[i]) == work->dims) choice.inputs[i].layout = layout;
         choice.outputs[0].layout = layout;

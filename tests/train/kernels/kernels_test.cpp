@@ -259,6 +259,26 @@ TEST(TrainingKernels, OtherBodiesAreComputedAsTheyAre) {
     EXPECT_LE(relative_error(run->outputs[0], (*expected)[0]), 1e-5);
 }
 
+// A body that gives fewer numbers than the operator does: no kernel for the operator may write them.
+TEST(TrainingKernels, SmallerResultsOfOtherBodiesAreNotWrittenBeyondTheirEnd) {
+    Graph graph;
+    gradient::Builder b(graph);
+    const graph::TensorType type{ElementType::f32, graph::shape_of({3, 40})};
+    const gradient::Term g = b.value(graph.add_input("g", type)), y = b.value(graph.add_input("y", type));
+    const std::vector<gradient::Term> row =
+        b.call(gradient::op::SoftmaxGrad, {g, y}, {{"axis", std::int64_t{1}}},
+               [](gradient::Builder&, const std::vector<gradient::Term>& in) {
+                   return std::vector<gradient::Term>{sum((in[0] - in[1]) * in[0] * in[1], {1})};
+               });
+    graph.set_outputs({row[0].id, (g + y).id});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const auto device = device_with(2);
+    const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    const auto choices = device->choices(graph, region);
+    ASSERT_TRUE(choices.ok());
+    EXPECT_TRUE(choices->empty());
+}
+
 struct Updated {
     Graph graph;
     std::vector<Tensor> inputs;
