@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/account/account.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/trace/read.hpp"
@@ -70,14 +71,14 @@ TEST(Timeline, EventsHaveTheJoulesOfTheirOperationAndPass) {
     EXPECT_NEAR(microjoules(read->events[2]), 2e6, 1.0);
     EXPECT_LT(microjoules(read->events[3]), 0.0);
 
-    const Path file = Path(testing::TempDir()) / "viridian_timeline.json.gz";
+    const viridian::tests::TemporaryFolder folder;
+    const Path file = folder / "timeline.json.gz";
     ASSERT_TRUE(write_timeline(*trace::from_memory(made.about, made.events), log, *accounted, file).ok());
     const auto again = trace::open(file.string());
     ASSERT_TRUE(again.ok());
     const auto events = trace::collect(**again);
     ASSERT_TRUE(events.ok());
     EXPECT_EQ(events->events.size(), 4U + 2U * 100U);  // and the tracks, as counters
-    std::filesystem::remove(file);
     const auto nowhere = write_timeline(*trace::from_memory(made.about, made.events), log, *accounted,
                                         "/nonexistent/timeline.json");
     EXPECT_FALSE(nowhere.ok());

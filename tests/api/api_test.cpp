@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/api/dlpack.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -25,8 +26,6 @@ class Api : public testing::Test {
   protected:
     // A convolution, its bias and activation, a pool and a product: kernels with and without packed weights.
     void SetUp() override {
-        folder_ = std::filesystem::path(testing::TempDir()) / ("api_" + std::to_string(::getpid()));
-        std::filesystem::create_directories(folder_);
         graph::Graph graph;
         const auto weights = [&](Dims dims) {
             graph::Tensor tensor(graph::ElementType::f32, std::move(dims));
@@ -46,7 +45,6 @@ class Api : public testing::Test {
         ASSERT_TRUE(infer_types(graph).ok());
         ASSERT_TRUE(onnx::save(graph, at("net.onnx")).ok());
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
 
     static std::vector<float> input(int seed) {
@@ -65,7 +63,7 @@ class Api : public testing::Test {
         const auto span = (*outputs)[0].values<float>();
         return {span.begin(), span.end()};
     }
-    std::filesystem::path folder_;
+    const tests::TemporaryFolder folder_;
 };
 
 TEST_F(Api, OpensAModelAndDescribesIt) {

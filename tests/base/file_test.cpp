@@ -11,6 +11,7 @@
 #include <csignal>
 #include <thread>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/destination.hpp"
 #include "viridian/base/system/reserved_space.hpp"
 #include "viridian/base/system/transfer.hpp"
@@ -19,18 +20,17 @@ namespace viridian {
 namespace {
 
 TEST(File, WritesThenReads) {
-    const Path path = Path(testing::TempDir()) / "file_test.bin";
+    const tests::TemporaryFolder folder;
+    const Path path = folder / "file.bin";
     const std::string bytes("a\0b\n", 4);
     ASSERT_TRUE(write_file(path, bytes).ok());
     EXPECT_EQ(read_file(path).value(), bytes);
     EXPECT_EQ(read_file(path, 3).error().code, ErrorCode::limit_exceeded);
-    std::filesystem::remove(path);
 }
 
 // `-o /dev/null` by root must not put a file in its place.
 TEST(File, DevicesPipesAndLinksAreWrittenToAndNotReplaced) {
-    const Path folder = Path(testing::TempDir()) / fmt::format("file_test-{}", ::getpid());
-    std::filesystem::create_directories(folder);
+    const tests::TemporaryFolder folder;
     const Path pipe = folder / "pipe", link = folder / "link", full = folder / "full", file = folder / "file";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     std::string got;
@@ -47,13 +47,11 @@ TEST(File, DevicesPipesAndLinksAreWrittenToAndNotReplaced) {
     EXPECT_EQ(read_file(file).value(), "new");
     EXPECT_EQ(write_file(full, "x").error().code, ErrorCode::disk_full);
     EXPECT_TRUE(std::filesystem::is_character_file(full));
-    std::filesystem::remove_all(folder);
 }
 
 // In a folder like /tmp, others can guess the name under which a file is written, and put a link there.
 TEST(File, ALinkUnderTheNameOfTheUnfinishedFileIsNotFollowed) {
-    const Path folder = Path(testing::TempDir()) / fmt::format("file_test-link-{}", ::getpid());
-    std::filesystem::create_directories(folder);
+    const tests::TemporaryFolder folder;
     const Path victim = folder / "victim", file = folder / "file";
     ASSERT_TRUE(write_file(victim, "precious").ok());
     std::filesystem::create_symlink(victim, folder / fmt::format("file.{}.partial", ::getpid()));
@@ -61,7 +59,6 @@ TEST(File, ALinkUnderTheNameOfTheUnfinishedFileIsNotFollowed) {
     EXPECT_EQ(read_file(victim).value(), "precious");
     EXPECT_EQ(read_file(file).value(), "new");
     EXPECT_FALSE(std::filesystem::is_symlink(file));
-    std::filesystem::remove_all(folder);
 }
 
 TEST(File, ATemporaryFileIsOursAloneAndGoesAway) {
@@ -108,24 +105,23 @@ TEST(Transfer, MovesWholeRanges) {
 }
 
 TEST(File, RoomIsKeptForAFileThatComesLater) {
-    const Path folder = Path(testing::TempDir()) / "file_test_room";
-    std::filesystem::create_directories(folder);
+    const tests::TemporaryFolder folder;
     constexpr std::uint64_t too_much = std::uint64_t{1} << 60U;
     const auto none = ReservedSpace::make(folder / "large.bin", too_much);
     ASSERT_FALSE(none.ok());
     EXPECT_EQ(none.error().code, ErrorCode::disk_full);
     auto room = ReservedSpace::make(folder / "small.bin", 4096);
     ASSERT_TRUE(room.ok());
-    EXPECT_TRUE(std::filesystem::is_empty(folder)) << "the room has no name";
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "the room has no name";
     room->release();
     EXPECT_TRUE(ReservedSpace::make("/dev/null", too_much).ok());
     EXPECT_EQ(ReservedSpace::make(folder / "none" / "x", 1).error().code, ErrorCode::file_not_writable);
-    std::filesystem::remove_all(folder);
 }
 
 // The limit on the size of files stands in for a disk that is full.
 TEST(File, AFileThatMayNotGrowIsOneError) {
-    const Path path = Path(testing::TempDir()) / "file_test_limit.bin";
+    const tests::TemporaryFolder folder;
+    const Path path = folder / "file.bin";
     ASSERT_TRUE(write_file(path, "old").ok());
     const pid_t child = ::fork();
     if (child == 0) {
@@ -139,12 +135,12 @@ TEST(File, AFileThatMayNotGrowIsOneError) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_EQ(read_file(path).value(), "old");
-    std::filesystem::remove(path);
 }
 
 // A process that may open no more files stands in for a disk that fails between the rename and the sync.
 TEST(File, AFolderThatIsNotSyncedDoesNotHideThatTheFileWasReplaced) {
-    const Path path = Path(testing::TempDir()) / "file_test_sync.bin";
+    const tests::TemporaryFolder folder;
+    const Path path = folder / "file.bin";
     ASSERT_TRUE(write_file(path, "old").ok());
     const pid_t child = ::fork();
     if (child == 0) {
@@ -166,7 +162,6 @@ TEST(File, AFolderThatIsNotSyncedDoesNotHideThatTheFileWasReplaced) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_EQ(read_file(path).value(), "new");
-    std::filesystem::remove(path);
 }
 
 TEST(File, ErrorsAreTyped) {

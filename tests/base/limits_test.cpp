@@ -1,10 +1,10 @@
 #include "viridian/base/system/limits.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/system/machine.hpp"
 
 namespace viridian {
@@ -13,19 +13,12 @@ namespace {
 // A folder with the files of /proc/self and /sys/fs/cgroup that a test writes.
 class GroupLimitsTest : public testing::Test {
   protected:
-    GroupLimitsTest() {
-        std::string name = (std::filesystem::temp_directory_path() / "viridian-limits-XXXXXX").string();
-        root_ = ::mkdtemp(name.data());
-    }
-    ~GroupLimitsTest() override {
-        std::error_code ignored;
-        std::filesystem::remove_all(root_, ignored);
-    }
     void write(const std::string& path, const std::string& text) const {
         std::filesystem::create_directories((root_ / path).parent_path());
         std::ofstream(root_ / path) << text;
     }
-    Path root_;
+    const tests::TemporaryFolder folder_;
+    const Path& root_ = folder_.path();
 };
 
 TEST_F(GroupLimitsTest, OfVersion2AreTheLeastOnTheWayToTheRoot) {

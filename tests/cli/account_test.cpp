@@ -8,6 +8,7 @@
 #include "tests/support/paths.hpp"
 #include "viridian/base/file.hpp"
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 
 namespace viridian::cli {
@@ -19,11 +20,6 @@ using testing::HasSubstr;
 // 0, 200 W for the others, `more` W on top.
 class Account : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = std::filesystem::temp_directory_path() / ("viridian-account-" + std::to_string(::getpid()));
-        std::filesystem::create_directories(folder_);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
     void write(const std::string& name, double more) const {
@@ -55,7 +51,7 @@ class Account : public testing::Test {
         EXPECT_EQ(outcome.code, 0) << outcome.err << outcome.out;
         return *parse_json(outcome.out, "stdout");
     }
-    std::filesystem::path folder_;
+    const tests::TemporaryFolder folder_;
 };
 
 TEST_F(Account, JoulesFlowsDiagramAndPrecision) {
@@ -193,8 +189,8 @@ TEST_F(Account, OverheadRunsTheProgramBothWays) {
 }
 
 TEST(Record, AFullDiskIsSaidAndWholeLinesAreKept) {
-    const Path folder =
-        std::filesystem::temp_directory_path() / ("viridian-full-" + std::to_string(::getpid()));
+    const tests::TemporaryFolder all;
+    const Path folder = all / "recording";
     const std::string command =
         fmt::format("trap '' XFSZ; ulimit -f 2; {} record -o {} --json -- sleep 0.3 >{}.out",
                     tests::command_line().string(), folder.string(), folder.string());
@@ -205,8 +201,6 @@ TEST(Record, AFullDiskIsSaidAndWholeLinesAreKept) {
     const std::string kept = *read_file(folder / "power.csv");
     EXPECT_LE(kept.size(), 2048U);
     EXPECT_EQ(kept.back(), '\n');
-    std::filesystem::remove_all(folder);
-    std::filesystem::remove(folder.string() + ".out");
 }
 
 }  // namespace

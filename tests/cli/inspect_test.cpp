@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/cli/run_cli.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -20,7 +21,6 @@ class Inspect : public testing::Test {
         graph.set_outputs({graph.add("Relu", {c}, {}, "relu")});
         ASSERT_TRUE(onnx::save(graph, model_).ok());
     }
-    void TearDown() override { std::filesystem::remove(model_); }
 
     std::pair<int, std::string> run(std::vector<std::string> more) const {
         std::vector<std::string> all = {"viridian", "inspect", model_.string()};
@@ -34,9 +34,8 @@ class Inspect : public testing::Test {
         return {code, testing::internal::GetCapturedStdout()};
     }
 
-    const Path model_ =
-        Path(testing::TempDir()) /
-        fmt::format("viridian_inspect_{}.onnx", ::testing::UnitTest::GetInstance()->random_seed());
+    const tests::TemporaryFolder folder_;
+    const Path model_ = folder_ / "model.onnx";
 };
 
 TEST_F(Inspect, CountsWhatTheShapesSay) {

@@ -8,6 +8,7 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/optimize/optimize.hpp"
 
@@ -17,15 +18,12 @@ namespace {
 class OptimizeFilesTest : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("optimize_files_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
         graph::Graph graph;
         const auto x = graph.add_input("x", {graph::ElementType::f32, graph::Shape{graph::Dimension(4)}});
         graph.set_outputs({graph.add("Relu", {x}, {}, "relu")});
         ASSERT_TRUE(onnx::save(graph, at("relu.onnx")).ok());
         model_ = *read_file(at("relu.onnx"));
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
     Outcome optimize(const std::string& output, std::vector<std::string> more = {}) const {
         std::vector<std::string> all = {"optimize", at("relu.onnx"), "-o", output, "--budget", "5"};
@@ -36,10 +34,10 @@ class OptimizeFilesTest : public testing::Test {
     }
     std::size_t entries() const {
         std::size_t count = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(folder_)) count += entry.exists();
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) count += entry.exists();
         return count;
     }
-    Path folder_;
+    const tests::TemporaryFolder folder_;
     std::string model_;
 };
 
@@ -56,14 +54,14 @@ TEST_F(OptimizeFilesTest, RefusesToReplaceWhatItReads) {
     const Outcome prices = optimize(at("new.onnx"), {"--recorded", at("new.plan.json")});
     EXPECT_NE(prices.err.find("which this command reads"), std::string::npos) << prices.err;
     ASSERT_TRUE(write_file(at("x.npy"), "mine").ok());
-    for (const std::string& input : {"x=" + at("x.npy"), at("x.npy"), folder_.string()}) {
+    for (const std::string& input : {"x=" + at("x.npy"), at("x.npy"), folder_.path().string()}) {
         const Outcome over = optimize(at("new.onnx"), {"--inputs", input, "--record", at("x.npy")});
         EXPECT_NE(over.err.find("which this command reads"), std::string::npos) << over.err;
     }
     std::filesystem::remove(at("x.npy"));
     const char* const cache = std::getenv("XDG_CACHE_HOME");
     const std::string kept = cache == nullptr ? "" : cache;
-    ::setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
     const Outcome database = run({"optimize", at("relu.onnx"), "-o", at("new.onnx"), "--record",
                                   (folder_ / "viridian" / "cost.db").string()});
     cache == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);

@@ -4,6 +4,7 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 
@@ -29,11 +30,6 @@ void write_two_convolutions(const Path& path) {
 
 class OptimizeResult : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("optimize_result_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
 
     std::string optimize(const std::string& prices, const std::vector<std::string>& more) const {
@@ -44,7 +40,7 @@ class OptimizeResult : public testing::Test {
         EXPECT_EQ(done.code, 0) << done.err;
         return done.out;
     }
-    Path folder_;
+    const tests::TemporaryFolder folder_;
 };
 
 std::string search_line(const std::string& text) {

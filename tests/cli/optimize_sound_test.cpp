@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/cli/run_cli_support.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -17,11 +18,6 @@ using graph::ValueId;
 
 class OptimizeSound : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("optimize_sound_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
 
     void save(Graph& graph, ValueId output) const {
@@ -42,7 +38,7 @@ class OptimizeSound : public testing::Test {
         return graph.add_input("x",
                                {graph::ElementType::f32, graph::Shape{std::move(rows), graph::Dimension(8)}});
     }
-    Path folder_;
+    const tests::TemporaryFolder folder_;
 };
 
 // Scales that are harmless one by one, and overflow or vanish where they are multiplied into weights.

@@ -3,6 +3,7 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/machine.hpp"
@@ -50,13 +51,8 @@ void write_fire(const Path& path, bool symbolic = false) {
 
 class Optimize : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("optimize_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
-    Path folder_;
+    const tests::TemporaryFolder folder_;
 };
 
 TEST_F(Optimize, WritesAProvenPlanThatRunsAgain) {

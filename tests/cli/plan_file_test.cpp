@@ -3,6 +3,7 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/base/system/machine.hpp"
@@ -48,12 +49,7 @@ void write_model(const Path& path) {
 
 class PlanFile : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("plan_file_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
-        write_model(at("net.onnx"));
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
+    void SetUp() override { write_model(at("net.onnx")); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
 
     Outcome optimize(std::vector<std::string> more) const {
@@ -75,7 +71,7 @@ class PlanFile : public testing::Test {
         all.insert(all.end(), more.begin(), more.end());
         return run(all);
     }
-    Path folder_;
+    const tests::TemporaryFolder folder_;
 };
 
 TEST_F(PlanFile, IsRunOnlyWhereEveryChoiceIsOneOfTheDevices) {

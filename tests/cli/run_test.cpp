@@ -7,6 +7,7 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -19,8 +20,6 @@ namespace {
 class Run : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("run_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
         graph::Graph graph;
         const graph::TensorType type{graph::ElementType::f32,
                                      graph::Shape{graph::Dimension("N"), graph::Dimension(2)}};
@@ -33,12 +32,11 @@ class Run : public testing::Test {
         write("a.npy", {5, 7});
         write("other.npy", {1, 2});
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const char* name) const { return (folder_ / name).string(); }
     void write(const char* name, const std::vector<float>& values) const {
         ASSERT_TRUE(onnx::write_tensor_file(at(name), {"", graph::Tensor::f32({1, 2}, values)}).ok());
     }
-    Path folder_;
+    const tests::TemporaryFolder folder_;
     std::string output_;  // its name
 };
 
@@ -95,7 +93,7 @@ TEST_F(Run, ReplacesNothingItReads) {
     const std::vector<std::vector<std::string>> outputs = {{"--trace", at("model.onnx")},
                                                            {"--trace", at("other.npy")},
                                                            {"--account", at("model.onnx")},
-                                                           {"-o", folder_.string()}};
+                                                           {"-o", folder_.path().string()}};
     for (const auto& option : outputs) {
         std::vector<std::string> all = {"run",      at("model.onnx"),
                                         "--batch",  "1",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/run_cli_support.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/training_step.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/graph/evaluate.hpp"
@@ -17,8 +18,6 @@ using graph::Tensor;
 class TrainingStep : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("training_step_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
         ASSERT_TRUE(onnx::save(step_, at("step.onnx")).ok());
         const char* names[] = {"x", "target", "rate"};
         given_ = tests::step_inputs(4);
@@ -26,7 +25,6 @@ class TrainingStep : public testing::Test {
             ASSERT_TRUE(onnx::write_tensor_file(at(fmt::format("{}.npy", names[i])), {"", given_[i]}).ok());
         for (const Tensor& first : tests::first_values(step_)) given_.push_back(first);
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
     // Runs `model` with the written inputs and compares all that it writes with the reference kernels.
@@ -60,7 +58,7 @@ class TrainingStep : public testing::Test {
         return *result;
     }
 
-    Path folder_;
+    const tests::TemporaryFolder folder_;
     graph::Graph step_ = tests::training_step();
     std::vector<Tensor> given_;
 };

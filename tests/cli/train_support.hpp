@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/cli/run_cli_support.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/cli/train/train_options.hpp"
@@ -17,14 +18,9 @@ namespace viridian::cli {
 class TrainCommand : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = testing::TempDir() + "viridian_train_" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
-        std::filesystem::remove_all(folder_);
-        std::filesystem::create_directories(folder_);
         write_model();
         write_samples();
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
 
     // Trains the model on the samples, on one thread.
     Outcome run(std::vector<std::string> arguments) {
@@ -107,7 +103,8 @@ class TrainCommand : public testing::Test {
         return read.ok() ? *read : "";
     }
 
-    std::string folder_;
+    const tests::TemporaryFolder files_;
+    const std::string folder_ = files_.path().string() + "/";
 };
 
 }  // namespace viridian::cli

@@ -5,6 +5,7 @@
 
 #include "tests/cli/run_cli_support.hpp"
 #include "tests/support/greedy.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/onnx/onnx.hpp"
@@ -27,10 +28,10 @@ TEST(ZooCommand, ListsTheNetworks) {
 }
 
 TEST(ZooCommand, WritesWhatLoadReads) {
-    const std::string file = testing::TempDir() + "viridian_zoo_test.onnx";
+    const tests::TemporaryFolder folder;
+    const std::string file = (folder / "network.onnx").string();
     EXPECT_EQ(run_zoo({"squeezenet1_1", "--batch", "3", "-o", file}).code, 0);
     const auto network = onnx::load(file);
-    std::filesystem::remove(file);
     ASSERT_TRUE(network.ok()) << network.error().text();
     EXPECT_EQ(graph::text(network->value(network->outputs()[0]).type), "f32[3,1000]");
 }

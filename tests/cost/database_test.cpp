@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/cost/residuals.hpp"
@@ -43,14 +44,8 @@ Entry entry(double seconds) {
 
 class DatabaseFile : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = Path(testing::TempDir()) / fmt::format("cost_{}", ::getpid());
-        std::filesystem::create_directories(folder_);
-        path_ = folder_ / "deep" / "cost.db";
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-    Path folder_;
-    Path path_;
+    const tests::TemporaryFolder folder_;
+    const Path path_ = folder_ / "deep" / "cost.db";
 };
 
 // Joules of two meters, and those of none, are apart; seconds are not.
@@ -116,7 +111,7 @@ void write_old_file(const Path& path, int version) {
 TEST_F(DatabaseFile, FilesOfOlderVersionsKeepTheirSeconds) {
     for (const int version : {1, 2, 3}) {
         SCOPED_TRACE(version);
-        std::filesystem::remove_all(folder_);
+        std::filesystem::remove_all(path_.parent_path());
         write_old_file(path_, version);
         auto database = Database::open(path_);
         ASSERT_TRUE(database.ok()) << database.error().text();

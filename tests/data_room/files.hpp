@@ -1,9 +1,9 @@
 #pragma once
 // Writes the files that tests of room `data` read.
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/data/dataset.hpp"
 #include "viridian/data/npy.hpp"
 #include "viridian/data/sources/byte_source.hpp"
@@ -11,28 +11,14 @@
 namespace viridian::data::tests {
 
 // A Folder is an empty folder that goes with the test.
-class Folder {
+class Folder : public viridian::tests::TemporaryFolder {
   public:
-    Folder()
-        : path_(Path(testing::TempDir()) /
-                fmt::format("viridian_data_{}_{}", ::getpid(),
-                            testing::UnitTest::GetInstance()->current_test_info()->name())) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    Path operator/(const std::string& name) const { return path_ / name; }
-    [[nodiscard]] const Path& path() const { return path_; }
     Path write(const std::string& name, std::string_view bytes) const {
-        std::filesystem::create_directories((path_ / name).parent_path());
-        EXPECT_TRUE(write_file(path_ / name, bytes).ok());
-        return path_ / name;
+        const Path file = *this / name;
+        std::filesystem::create_directories(file.parent_path());
+        EXPECT_TRUE(write_file(file, bytes).ok());
+        return file;
     }
-
-  private:
-    Path path_;
 };
 
 // `window` as zlib takes it: -15 for a bare stream, 31 for gzip.

@@ -1,28 +1,17 @@
 #pragma once
 // A sysfs and procfs of our own, in a folder that goes away.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace viridian::meter::tests {
 
 class FakeTree {
   public:
-    FakeTree() {
-        std::string name = (std::filesystem::temp_directory_path() / "viridian-meter-XXXXXX").string();
-        root_ = ::mkdtemp(name.data());
-    }
-    ~FakeTree() {
-        std::error_code ignored;
-        std::filesystem::remove_all(root_, ignored);
-    }
-    FakeTree(const FakeTree&) = delete;
-    FakeTree& operator=(const FakeTree&) = delete;
-
     void write(const std::string& path, const std::string& text) const {
-        const std::filesystem::path file = root_ / path;
+        const std::filesystem::path file = folder_ / path;
         std::filesystem::create_directories(file.parent_path());
         std::ofstream(file) << text;
     }
@@ -32,10 +21,10 @@ class FakeTree {
         write(folder + "energy_uj", std::to_string(energy) + "\n");
         write(folder + "max_energy_range_uj", std::to_string(range) + "\n");
     }
-    [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+    [[nodiscard]] const std::filesystem::path& root() const { return folder_.path(); }
 
   private:
-    std::filesystem::path root_;
+    viridian::tests::TemporaryFolder folder_;
 };
 
 }  // namespace viridian::meter::tests

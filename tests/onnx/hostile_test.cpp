@@ -1,10 +1,10 @@
 // What no exporter writes: every file gets a clear error, in bounded time and memory.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "onnx/models.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/onnx/onnx.hpp"
 
@@ -182,7 +182,6 @@ class ExternalFolder : public testing::Test {
         std::error_code ignored;
         std::filesystem::create_symlink("../secret.bin", folder_ / "model" / "link.bin", ignored);
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
 
     [[nodiscard]] Result<graph::Graph> load_with(const std::string& location,
                                                  const std::string& offset = "0") const {
@@ -199,7 +198,7 @@ class ExternalFolder : public testing::Test {
         return load(folder_ / "model" / "m.onnx");
     }
 
-    const Path folder_ = Path(testing::TempDir()) / fmt::format("viridian_hostile_{}", getpid());
+    const tests::TemporaryFolder folder_;
 };
 
 TEST_F(ExternalFolder, OnlyBesideTheModel) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/graph/verify.hpp"
@@ -54,15 +55,13 @@ TEST(Save, LargeConstantsGoBesideTheModel) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
     const auto w = graph.add_constant("w", graph::Tensor::f32({1, 4096}, values));
     graph.set_outputs({graph.add("Add", {x, w})});
-    const Path folder = std::filesystem::path(testing::TempDir()) / "viridian_external";
-    std::filesystem::create_directories(folder);
+    const tests::TemporaryFolder folder;
     ASSERT_TRUE(save(graph, folder / "m.onnx", {.external_above = 0}).ok());
     EXPECT_EQ(std::filesystem::file_size(folder / "m.onnx.data"), 4096U * 4);
     EXPECT_LT(std::filesystem::file_size(folder / "m.onnx"), 1000U);
     const auto again = load(folder / "m.onnx");
     ASSERT_TRUE(again.ok()) << again.error().text();
     EXPECT_EQ(graph::structural_hash(*again), graph::structural_hash(graph));
-    std::filesystem::remove_all(folder);
 }
 
 // In an older operator set a Swish is a call of a function that says it in older words; it is read as Swish.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/training_step.hpp"
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/graph/types_of.hpp"
@@ -83,8 +84,7 @@ TEST(OnnxStates, AnyoneSeesInputsWithInitialisersAndOutputs) {
 
 TEST(OnnxStates, FirstValuesMayLieBesideTheModel) {
     const Graph step = tests::training_step();
-    const Path folder = std::filesystem::path(testing::TempDir()) / "viridian_states";
-    std::filesystem::create_directories(folder);
+    const tests::TemporaryFolder folder;
     const Path file = folder / "step.onnx";
     ASSERT_TRUE(save(step, file, {.external_above = 0, .external_from = 1}).ok());
     EXPECT_GE(std::filesystem::file_size(file.string() + ".data"), 7U * 11 * 4 * 2);
@@ -93,7 +93,6 @@ TEST(OnnxStates, FirstValuesMayLieBesideTheModel) {
     EXPECT_EQ(facts(*loaded), facts(step));
     std::filesystem::remove(file.string() + ".data");
     EXPECT_FALSE(load(file).ok());
-    std::filesystem::remove_all(folder);
 }
 
 TEST(OnnxStates, AStateWithoutFirstValueIsAnInputThatMustBeGiven) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/random.hpp"
 
 namespace viridian::onnx {
@@ -16,8 +17,7 @@ constexpr ElementType all_types[] = {
     ElementType::u16, ElementType::u8,  ElementType::boolean};
 
 TEST(TensorFile, EveryTypeComesBack) {
-    const Path folder = std::filesystem::path(testing::TempDir()) / "viridian_tensor_file";
-    std::filesystem::create_directories(folder);
+    const tests::TemporaryFolder folder;
     Random random(3);
     for (const ElementType type : all_types)
         for (const graph::Dims& dims :
@@ -38,7 +38,6 @@ TEST(TensorFile, EveryTypeComesBack) {
                 EXPECT_TRUE(read->tensor.same_bytes(tensor));
             }
         }
-    std::filesystem::remove_all(folder);
 }
 
 TEST(TensorFile, OddFilesAreRefused) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/simulated_device.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/graph/infer.hpp"
 
@@ -128,7 +129,8 @@ TEST(Optimize, RecordedPricesGiveTheSamePlanWithoutADevice) {
     const auto measured = bench.optimize("time", true);
     ASSERT_TRUE(measured.ok()) << measured.error().text();
     ASSERT_TRUE(measured->recording);
-    const Path file = Path(testing::TempDir()) / "optimize_recorded.json";
+    const tests::TemporaryFolder folder;
+    const Path file = folder / "prices.json";
     ASSERT_TRUE(write_file(file, measured->recording->to_text()).ok());
     auto costs = RecordedCosts::open(file);
     ASSERT_TRUE(costs.ok()) << costs.error().text();

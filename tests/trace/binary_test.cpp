@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/trace/random_trace.hpp"
 #include "viridian/trace/binary/binary_columns.hpp"
 
@@ -163,8 +164,7 @@ TEST(Binary, EventsOutOfOrderAreRefused) {
 }
 
 TEST(Binary, FilesAppearOnlyWhenTheyAreWhole) {
-    const auto folder = std::filesystem::temp_directory_path() / "viridian_binary_test";
-    std::filesystem::create_directories(folder);
+    const viridian::tests::TemporaryFolder folder;
     Random random(4);
     for (const std::string name : {"t.vtrace", "t.vtrace.gz", "t.vtrace.zst"}) {
         const std::string text = tests::random_trace(random, 20).text();
@@ -184,7 +184,6 @@ TEST(Binary, FilesAppearOnlyWhenTheyAreWhole) {
     auto source = open_text(text, "t");
     EXPECT_EQ(write_viridian(**source, folder / "full").error().code, ErrorCode::disk_full);
     EXPECT_TRUE(std::filesystem::is_character_file(folder / "full"));
-    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/trace/read.hpp"
 #include "viridian/trace/write/out.hpp"
 
@@ -253,8 +254,9 @@ TEST(Bytes, GzipAndZstdAreSeenByContentAlsoInPiecesAndCut) {
     const std::string text = R"j([{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"a"},)j" +
                              std::string(5000, ' ') +
                              R"j({"ph":"X","pid":1,"tid":1,"ts":9,"dur":2,"name":"b"}])j";
+    const viridian::tests::TemporaryFolder folder;
     for (const std::string ending : {".gz", ".zst"}) {
-        const auto path = std::filesystem::temp_directory_path() / ("viridian_bytes_test" + ending);
+        const auto path = folder / ("trace" + ending);
         auto out = open_out(path);
         ASSERT_TRUE((*out)->put(text).ok());
         ASSERT_TRUE((*out)->close().ok());
@@ -271,7 +273,6 @@ TEST(Bytes, GzipAndZstdAreSeenByContentAlsoInPiecesAndCut) {
             ASSERT_EQ(part->about.warnings.size(), 1U);
             EXPECT_EQ(part->about.warnings[0].what, "the gzip stream is cut off");
         }
-        std::filesystem::remove(path);
     }
 }
 

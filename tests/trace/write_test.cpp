@@ -1,11 +1,11 @@
 #include "viridian/trace/write/write.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <map>
 
 #include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/trace/binary/varint.hpp"
 #include "viridian/trace/read.hpp"
@@ -211,8 +211,7 @@ TEST(WriteJson, CounterTracksAndEnergyAreDrawn) {
 }
 
 TEST(OutputFormat, EveryFormatIsWrittenToAFileByItsName) {
-    const Path folder = Path(testing::TempDir()) / fmt::format("output_format_{}", ::getpid());
-    std::filesystem::create_directories(folder);
+    const viridian::tests::TemporaryFolder folder;
     const Collected trace = small();
     for (const char* name : {"a.vtrace", "a.json", "a.csv", "a.folded", "a.speedscope.json", "a.pb",
                              "a.pb.gz", "a.json.gz", "a.folded.zst"}) {
@@ -224,7 +223,6 @@ TEST(OutputFormat, EveryFormatIsWrittenToAFileByItsName) {
     }
     EXPECT_EQ(*format_of_name("b.speedscope.json.gz"), OutputFormat::speedscope);
     for (const std::string& name : output_format_names()) EXPECT_TRUE(format_called(name).ok()) << name;
-    std::filesystem::remove_all(folder);
 }
 
 TEST(OutputFormat, UnknownNamesAreRefusedWithTheKnownOnes) {

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/random.hpp"
 
 namespace viridian::train {
@@ -32,14 +33,13 @@ Checkpoint at_step(std::int64_t step, std::int64_t count = 1000) {
 
 class Folder : public testing::Test {
   protected:
-    void SetUp() override { std::filesystem::remove_all(path_); }
-    void TearDown() override { std::filesystem::remove_all(path_); }
     [[nodiscard]] std::vector<std::int64_t> steps() const {
         std::vector<std::int64_t> found;
         for (const Path& file : checkpoints_in(path_)) found.push_back(read_checkpoint(file)->position.step);
         return found;
     }
-    Path path_ = Path(testing::TempDir()) / fmt::format("checkpoint_folder_test-{}", ::getpid());
+    const tests::TemporaryFolder folder_;
+    const Path path_ = folder_ / "checkpoints";  // made when the first checkpoint is
 };
 
 TEST_F(Folder, KeepsTheLastOnesAndTheBest) {

@@ -1,10 +1,10 @@
 #include "viridian/train/checkpoint/checkpoint.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <limits>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/train/checkpoint/description.hpp"
 #include "viridian/train/checkpoint/safetensors.hpp"
 #include "viridian/train/crc32c.hpp"
@@ -29,8 +29,8 @@ Checkpoint example() {
 
 class CheckpointFile : public testing::Test {
   protected:
-    void TearDown() override { std::filesystem::remove(path_); }
-    Path path_ = Path(testing::TempDir()) / fmt::format("checkpoint_test-{}.safetensors", ::getpid());
+    const tests::TemporaryFolder folder_;
+    const Path path_ = folder_ / "checkpoint.safetensors";
 };
 
 TEST(Crc32c, HasTheValuesOfTheStandard) {  // RFC 3720, appendix B.4

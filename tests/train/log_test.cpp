@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/train/log/event_file.hpp"
 #include "viridian/train/log/line_log.hpp"
@@ -97,7 +97,8 @@ TEST(LineLog, OneObjectAStepAndOneAnEvaluation) {
 }
 
 TEST(LineLog, AResumedRunWritesNoStepTwice) {
-    const Path path = Path(testing::TempDir()) / fmt::format("log_test-{}.jsonl", ::getpid());
+    const tests::TemporaryFolder folder;
+    const Path path = folder / "log.jsonl";
     const auto write = [&](LineLog log, std::int64_t from, std::int64_t to) {
         StepRecord record = example_step();
         for (record.step = from; record.step <= to; ++record.step) ASSERT_TRUE(log.add(record).ok());
@@ -115,8 +116,7 @@ TEST(LineLog, AResumedRunWritesNoStepTwice) {
     std::filesystem::remove(path);
     write(LineLog::open(path, 0).value(), 1, 6);
     EXPECT_EQ(read_file(path).value(), whole);
-    std::filesystem::remove(path);
-    EXPECT_EQ(LineLog::open(path / "no", std::nullopt).error().code, ErrorCode::file_not_writable);
+    EXPECT_EQ(LineLog::open(folder / "none" / "no", std::nullopt).error().code, ErrorCode::file_not_writable);
 }
 
 // An evaluation belongs to the step after which it was made.
@@ -154,8 +154,8 @@ TEST(EventFile, AgreesWithTensorBoardByteForByte) {
 }
 
 TEST(EventFile, IsARowOfRecords) {
-    const Path folder = Path(testing::TempDir()) / fmt::format("log_test-events-{}", ::getpid());
-    auto file = EventFile::create(folder, Seconds(1'700'000'000.25));
+    const tests::TemporaryFolder folder;
+    auto file = EventFile::create(folder / "events", Seconds(1'700'000'000.25));
     ASSERT_TRUE(file.ok());
     const auto scalars = scalars_of(example_step());
     ASSERT_TRUE(file->add(Seconds(2), 1, scalars).ok());
@@ -164,7 +164,6 @@ TEST(EventFile, IsARowOfRecords) {
     EXPECT_EQ(read_file(file->path()).value(), version_event(Seconds(1'700'000'000.25)) +
                                                    scalar_event(Seconds(2), 1, scalars) +
                                                    scalar_event(Seconds(3), 2, scalars));
-    std::filesystem::remove_all(folder);
     EXPECT_EQ(EventFile::create("/dev/null/x", Seconds(0)).error().code, ErrorCode::file_not_writable);
 }
 

@@ -1,9 +1,10 @@
 #include "viridian/train/checkpoint/safetensors.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace viridian::train {
 namespace {
@@ -13,7 +14,6 @@ using graph::Tensor;
 
 class Safetensors : public testing::Test {
   protected:
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     [[nodiscard]] Path path(const char* name) const { return folder_ / name; }
     // Writes a file with this header and `data_bytes` bytes of data.
     [[nodiscard]] Path file(std::string_view json, std::size_t data_bytes) const {
@@ -35,11 +35,7 @@ class Safetensors : public testing::Test {
     }
 
   private:
-    Path folder_ = [] {
-        Path made = Path(testing::TempDir()) / fmt::format("safetensors_test-{}", ::getpid());
-        std::filesystem::create_directories(made);
-        return made;
-    }();
+    const tests::TemporaryFolder folder_;
 };
 
 TEST_F(Safetensors, WhatIsWrittenIsReadBack) {

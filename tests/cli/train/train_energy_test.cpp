@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/cli/run_cli_support.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viridian/base/file.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/graph/infer.hpp"
@@ -23,14 +24,9 @@ using testing::HasSubstr;
 class TrainEnergy : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = testing::TempDir() + "viridian_train_energy_" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
-        std::filesystem::remove_all(folder_);
-        std::filesystem::create_directories(folder_);
         write_model();
         write_samples();
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
 
     Outcome train(std::vector<std::string> more) {
         more.insert(more.begin(), {"train", at("model.onnx"), "--data", at("samples.csv"), "--label-column",
@@ -74,7 +70,8 @@ class TrainEnergy : public testing::Test {
         }
     }
 
-    std::string folder_;
+    const tests::TemporaryFolder files_;
+    const std::string folder_ = files_.path().string() + "/";
 };
 
 double joules(const Json& energy) { return energy.is_null() ? 0 : energy["value"].get<double>(); }
