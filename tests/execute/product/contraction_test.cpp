@@ -51,10 +51,25 @@ TEST(Contraction, MatricesOfEverySizeAndOrder) {
     Random random(1);
     const auto device = test_device(2);
     for (int i = 0; i < 24; ++i) {
-        const RandomProduct product(random, 900);  // a pass takes 384 of K
+        const RandomProduct product(random, 900);  // a pass takes 256 or 384 of K
         const auto kernels = check_region(*device, product.graph, random, 1e-5, {}, "simd:contract");
         EXPECT_EQ(contractions(kernels) % 4, 0) << "both operands as they are and transposed";
         EXPECT_GE(contractions(kernels), 4);
+    }
+}
+
+// A slice takes up to 1152 rows where the L2 cache has 2 MiB.
+TEST(Contraction, SeveralSlicesOfRows) {
+    Random random(9);
+    const auto device = test_device(1);
+    for (const bool transposed : {false, true}) {
+        const std::int64_t m = 1607, k = 390, n = 70;
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32(transposed ? Dims{k, m} : Dims{m, k}));
+        const ValueId y =
+            graph.add("Gemm", {x, graph.add_input("w", f32({k, n}))}, {{"transA", std::int64_t{transposed}}});
+        graph.set_outputs({epilogue(graph, y, n, random)});
+        EXPECT_FALSE(check_region(*device, graph, random, 1e-5, {}, "simd:contract").empty());
     }
 }
 

@@ -14,10 +14,13 @@ namespace {
 
 using simd::block;
 
-// Depth of one pass over K, in units of four bytes: 384 × 16 columns of B take 24 KiB of the L1 cache. In
-// bf16 a unit is a pair, so a pass takes 768 rows.
-constexpr std::int64_t contraction_depth = 384;
-constexpr std::int64_t contraction_rows = 112;  // rows of a slice of A
+// Depth of one pass over K, in units of four bytes: with one block of columns at once, 256 × 16 columns of B
+// take half of an L1 cache of 32 KiB, and a tile of A fits beside them. Two blocks are read from the L2
+// cache. In bf16 a unit is a pair, so a pass takes twice as many rows.
+constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 384;
+// Rows of a slice of A in pairs, or of one whose results wait in f32 to be rounded. Other slices take 9/16 of
+// the L2 cache.
+constexpr std::int64_t rows_in_bf16 = 112;
 // Sizes of the L3 and L2 caches if the machine does not tell them.
 constexpr std::int64_t usual_last_cache = 8 << 20, usual_own_cache = 512 << 10;
 
@@ -60,10 +63,10 @@ void pack_slice(const ContractionWork& w, const Pointers& pointers, std::int64_t
     if (w.together == 2)
         simd::pack_pair_pixels(narrow, last - first, to - from, reinterpret_cast<std::uint16_t*>(packed));
     else if (w.a.bf16)
-        simd::pack_panels(narrow, last - first, to - from, block, packed);
+        simd::pack_tiles(narrow, last - first, to - from, simd::tile_pixels(), packed);
     else
-        simd::pack_panels(w.a.at<float>(pointers, batch, first, from), last - first, to - from, block,
-                          packed);
+        simd::pack_tiles(w.a.at<float>(pointers, batch, first, from), last - first, to - from,
+                         simd::tile_pixels(), packed);
 }
 
 // The place of the f32 results of some rows, and the residual that is added to them.
@@ -116,7 +119,7 @@ void multiply(const ContractionWork& w, const Panel& panel, std::int64_t pass, c
         simd::Strip s;
         s.pixels = count;
         s.source = rows;
-        s.source_block = count * block;
+        s.source_pixel = 0;
         s.taps = &no_offset;
         s.channels = to - from;
         s.weights = weights;
@@ -174,10 +177,11 @@ void rows_of(const ContractionWork& w, const Pointers& pointers, const Panel& pa
 
 }  // namespace
 
-std::int64_t ContractionWork::passes() const {
-    const std::int64_t deepest = contraction_depth * together;
-    return (k + deepest - 1) / deepest;
+std::int64_t ContractionWork::deepest() const {
+    return (columns == 1 ? depth_of_one_block : depth_of_two) * together;
 }
+
+std::int64_t ContractionWork::passes() const { return (k + deepest() - 1) / deepest(); }
 
 std::pair<std::int64_t, std::int64_t> ContractionWork::depth(std::int64_t pass) const {
     const auto [first, last] = share((k + block - 1) / block, pass, passes());
@@ -188,21 +192,24 @@ std::int64_t ContractionWork::panel_floats() const {
     return (panel + block - 1) / block * block * (k / together);
 }
 
-std::int64_t ContractionWork::slice_floats() const { return slice * (contraction_depth + block); }
+std::int64_t ContractionWork::slice_floats() const { return slice * (deepest() / together + block); }
 
 void choose_pieces(ContractionWork& w) {
     w.columns = w.together == 2 ? 2 : simd::best_columns();
-    w.slice = std::max<std::int64_t>(1, contraction_rows / simd::tile_pixels()) * simd::tile_pixels();
-    const std::int64_t last_cache = this_machine().l3.value, width = w.columns * block;
-    const std::int64_t cache = last_cache > 0 ? last_cache : usual_last_cache;
+    const std::int64_t tile = simd::tile_pixels(), width = w.columns * block;
+    const std::int64_t own = this_machine().l2.value, last = this_machine().l3.value;
+    const std::int64_t own_cache = own > 0 ? own : usual_own_cache;
+    const std::int64_t cache = last > 0 ? last : usual_last_cache;
+    const std::int64_t rows =
+        w.result.bf16 || w.together == 2 ? rows_in_bf16 : own_cache * 9 / 16 / (4 * w.deepest() / w.together);
+    w.slice = std::clamp<std::int64_t>(rows / tile, 1, (w.m + tile - 1) / tile) * tile;
     const std::int64_t room = cache / 2 / (w.apart() ? w.threads : 1);
     const std::int64_t panels = (w.k / w.together * w.n * 4 + room - 1) / room;
     w.panel = ((w.n + panels - 1) / panels + width - 1) / width * width;
     if (!w.result.bf16) return;
     // Every pass reads and writes the f32 results that wait for rounding, so they should fit half of the L2
     // cache.
-    const std::int64_t own_cache = this_machine().l2.value;
-    const std::int64_t waiting = (own_cache > 0 ? own_cache : usual_own_cache) / 2 / (4 * w.slice);
+    const std::int64_t waiting = own_cache / 2 / (4 * w.slice);
     w.panel = std::min(w.panel, std::max(width, waiting / width * width));
 }
 

@@ -39,6 +39,8 @@ struct ContractionWork {
     [[nodiscard]] std::int64_t batches() const { return static_cast<std::int64_t>(result.starts.size()); }
     // Returns whether each thread multiplies matrices of its own; otherwise all share the rows of each.
     [[nodiscard]] bool apart() const { return batches() >= 2 * threads; }
+    // Returns how many entries of K a pass may take.
+    [[nodiscard]] std::int64_t deepest() const;
     [[nodiscard]] std::int64_t passes() const;
     // Returns the part of K that a pass takes, in whole blocks but the last.
     [[nodiscard]] std::pair<std::int64_t, std::int64_t> depth(std::int64_t pass) const;

@@ -19,7 +19,8 @@ using V = hn::Vec<D>;
 using Words = hn::RebindToUnsigned<D>;
 using Halves = hn::Rebind<std::uint16_t, D>;
 
-constexpr std::int64_t tile = 8;  // rows and columns that are transposed in registers
+constexpr std::int64_t tile = 8;  // rows and columns that are transposed in registers, by vectors of eight
+constexpr bool transposes = hn::MaxLanes(D()) == tile;
 
 // Each of these four types reads the lines (rows or columns) of a matrix in units of four bytes. `stride`
 // counts entries from one line to the next. Here a unit is one f32.
@@ -115,11 +116,13 @@ HWY_INLINE void transpose_tile(const Lines& from, float* to, std::int64_t to_row
         V* out = quads + 4 * half;
         out[0] = low(a, b), out[1] = high(a, b), out[2] = low(c, e), out[3] = high(c, e);
     }
+    // In this order, because a row of fewer than eight units is stored with a part of the next one.
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < 4; ++j)
         hn::StoreU(hn::ConcatLowerLower(d, quads[4 + j], quads[j]), d, to + j * to_row);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j)
         hn::StoreU(hn::ConcatUpperUpper(d, quads[4 + j], quads[j]), d, to + (j + 4) * to_row);
-    }
 }
 
 #endif
@@ -142,7 +145,7 @@ void transposed_group(const Lines& lines, std::int64_t rows, std::int64_t column
                       float* to) {
     std::int64_t whole_rows = 0, whole_columns = 0;
 #if HWY_TARGET != HWY_SCALAR
-    whole_rows = rows / tile * tile, whole_columns = columns / tile * tile;
+    if (transposes) whole_rows = rows / tile * tile, whole_columns = columns / tile * tile;
     for (std::int64_t j = 0; j < whole_columns; j += tile)
         for (std::int64_t i = 0; i < whole_rows; i += tile)
             transpose_tile(lines.from(j, i), to + i * room + j, room);
@@ -169,6 +172,69 @@ void groups_packed(const Lines& lines, bool transposed, std::int64_t rows, std::
                 std::fill(to + i * room + count, to + (i + 1) * room, 0.0F);
         to += rows * room;
     }
+}
+
+// Lines of which those behind `last` are that one again.
+template <class Lines>
+struct Repeated {
+    Lines lines;
+    std::int64_t last;
+    [[nodiscard]] HWY_INLINE V load(std::int64_t line) const { return lines.load(std::min(line, last)); }
+};
+
+// to[i][j] = unit i of line j, for j < `count` lines. Stores whole vectors: rows are made in ascending order,
+// and the last blocks of lines before the first, so that what is stored behind a row is overwritten.
+template <class Lines>
+void transposed_units(const Lines& lines, std::int64_t count, std::int64_t depth, std::int64_t width,
+                      float* to) {
+    std::int64_t whole = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if (transposes) whole = depth / tile * tile;
+    for (std::int64_t i = 0; i < whole; i += tile)
+        for (std::int64_t j = (count - 1) / tile * tile; j >= 0; j -= tile)
+            transpose_tile(Repeated<Lines>{lines.from(j, i), count - 1 - j}, to + i * width + j, width);
+#endif
+    for (std::int64_t i = whole; i < depth; ++i)
+        for (std::int64_t j = 0; j < count; ++j) to[i * width + j] = lines.unit(j, i);
+}
+
+// to[i][j] = unit j of line i, for j < `count`. A vector is read across the end of a line, but not behind the
+// last line, where `left` units are.
+template <class Lines>
+void copied_units(const Lines& lines, std::int64_t count, std::int64_t left, std::int64_t depth,
+                  std::int64_t width, float* to) {
+    const D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    for (std::int64_t i = 0; i < depth; ++i, to += width)
+        for (std::int64_t j = 0; j < count; j += lanes)
+            if (i + 1 < depth || j + lanes <= left)
+                hn::StoreU(lines.from(i, j).load(0), d, to + j);
+            else
+                for (std::int64_t k = j; k < count; ++k) to[k] = lines.unit(i, k);
+}
+
+// Packs `rows` × `depth` units as [tile of `width` rows][unit of depth][width].
+template <class Lines>
+void tiles_packed(const Lines& lines, bool rows_are_lines, std::int64_t rows, std::int64_t depth,
+                  std::int64_t width, float* to) {
+    for (std::int64_t first = 0; first < rows; first += width, to += width * depth) {
+        const std::int64_t count = std::min(width, rows - first);
+        if (rows_are_lines)
+            transposed_units(lines.from(first, 0), count, depth, width, to);
+        else
+            copied_units(lines.from(0, first), count, rows - first, depth, width, to);
+    }
+}
+
+void float_tiles_packed(const MatrixView& m, std::int64_t rows, std::int64_t depth, std::int64_t width,
+                        float* to) {
+    const bool rows_are_lines = m.column == 1;
+    tiles_packed(Floats{m.first, rows_are_lines ? m.row : m.column}, rows_are_lines, rows, depth, width, to);
+}
+void widened_tiles_packed(const Bf16View& m, std::int64_t rows, std::int64_t depth, std::int64_t width,
+                          float* to) {
+    const bool rows_are_lines = m.column == 1;
+    tiles_packed(Widened{m.first, rows_are_lines ? m.row : m.column}, rows_are_lines, rows, depth, width, to);
 }
 
 void weights_packed(const MatrixView& m, std::int64_t rows, std::int64_t columns, std::int64_t width,
@@ -235,6 +301,8 @@ namespace viridian::execute::cpu::simd {
 
 HWY_EXPORT(weights_packed);
 HWY_EXPORT(widened_packed);
+HWY_EXPORT(float_tiles_packed);
+HWY_EXPORT(widened_tiles_packed);
 HWY_EXPORT(pair_weights_packed);
 HWY_EXPORT(pair_pixels_packed);
 HWY_EXPORT(pixels_packed);
@@ -247,6 +315,14 @@ void pack_panels(const MatrixView& matrix, std::int64_t rows, std::int64_t colum
 void pack_panels(const Bf16View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,
                  float* to) {
     HWY_DYNAMIC_DISPATCH(widened_packed)(matrix, rows, columns, width, to);
+}
+void pack_tiles(const MatrixView& matrix, std::int64_t rows, std::int64_t depth, std::int64_t width,
+                float* to) {
+    HWY_DYNAMIC_DISPATCH(float_tiles_packed)(matrix, rows, depth, width, to);
+}
+void pack_tiles(const Bf16View& matrix, std::int64_t rows, std::int64_t depth, std::int64_t width,
+                float* to) {
+    HWY_DYNAMIC_DISPATCH(widened_tiles_packed)(matrix, rows, depth, width, to);
 }
 void pack_pair_panels(const Bf16View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,
                       std::uint16_t* to) {

@@ -22,6 +22,13 @@ void pack_panels(const MatrixView& matrix, std::int64_t rows, std::int64_t colum
                  float* to);
 void pack_panels(const Bf16View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,
                  float* to);
+// Packs `rows` × `depth` entries as the packed pixels of strips (Strip::source_pixel is 0): [tile of `width`
+// rows][entry of depth][width], where `width` is tile_pixels(). Rows that the last tile lacks are left as
+// they are; no strip reads them. Up to seven floats behind the last tile are overwritten. If `matrix.row` is
+// 1, `matrix.column` is 8 or more.
+void pack_tiles(const MatrixView& matrix, std::int64_t rows, std::int64_t depth, std::int64_t width,
+                float* to);
+void pack_tiles(const Bf16View& matrix, std::int64_t rows, std::int64_t depth, std::int64_t width, float* to);
 // These pack bf16 for micro-kernels that multiply pairs along K. The first packs weights as [group of `width`
 // columns][pair of rows][width][2]; `rows` is even. The second packs pixels as [block of 16
 // columns][row][16]; `columns` is even.

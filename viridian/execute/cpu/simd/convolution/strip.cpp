@@ -20,6 +20,7 @@ constexpr int vectors = static_cast<int>(block) / lanes;
 constexpr int columns_at_once = lanes == 16 ? 2 : 1;
 constexpr int most_pixels = lanes == 16 ? 14 : lanes == 8 ? 6 : 2;
 constexpr int channels_at_once = lanes == 16 ? 1 : 2;  // between two branches
+constexpr int packed_at_once = lanes == 16 ? 1 : 4;    // the same of packed tiles
 
 // What follows the sums. Vector stores may change anything, so nothing of the strip is looked at between
 // them.
@@ -65,6 +66,45 @@ HWY_INLINE void finish(const Strip& s, std::int64_t first, V (&sum)[Pixels][Colu
             if (s.clip) value = value < s.low ? s.low : value > s.high ? s.high : value;
             result[to] = value;
         }
+}
+
+// The same sums of a packed tile. What it reads lies in a row, so that the hardware reads it ahead; with wide
+// vectors the weights of a strip are more than the first cache holds, and those of the next are asked for.
+template <int Pixels, int Columns>
+HWY_INLINE void packed_tile(const Strip& s, std::int64_t first, [[maybe_unused]] std::int64_t part) {
+    constexpr int width = Columns * vectors;
+    const D d;
+    V sum[Pixels][width];
+#pragma GCC unroll 32
+    for (int v = 0; v < width; ++v) {
+        const V start = s.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, s.bias + v * lanes);
+#pragma GCC unroll 32
+        for (int p = 0; p < Pixels; ++p) sum[p][v] = start;
+    }
+    if (s.add != nullptr)
+        for (int p = 0; p < Pixels; ++p)
+            for (int c = 0; c < Columns; ++c)
+                __builtin_prefetch(s.add + (first + p) * s.result_pixel + c * s.result_block);
+    const float* w = s.weights;
+    const float* at = s.source + first * s.channels;
+    [[maybe_unused]] const float* ahead = s.ahead == nullptr ? w : s.ahead + part * s.channels * s.ahead_step;
+#pragma GCC unroll packed_at_once
+    for (std::int64_t c = 0; c < s.channels; ++c, w += width * lanes, at += most_pixels) {
+        V weight[width];
+#pragma GCC unroll 32
+        for (int v = 0; v < width; ++v) weight[v] = hn::LoadU(d, w + v * lanes);
+        if constexpr (lanes == 16) {
+            __builtin_prefetch(ahead);
+            ahead += s.ahead_step;
+        }
+#pragma GCC unroll 32
+        for (int p = 0; p < Pixels; ++p) {
+            const V x = hn::Set(d, at[p]);
+#pragma GCC unroll 32
+            for (int v = 0; v < width; ++v) sum[p][v] = hn::MulAdd(x, weight[v], sum[p][v]);
+        }
+    }
+    finish<Pixels, Columns>(s, first, sum);
 }
 
 // With `Subtracts` the weights are made here, for the tiles that follow.
@@ -125,7 +165,10 @@ HWY_INLINE void tile(const Strip& s, std::int64_t first, std::int64_t part) {
 template <int Pixels, int Columns, int PixelStride, bool Subtracts = false>
 HWY_NOINLINE void tiles(const Strip& s, std::int64_t first, std::int64_t count, std::int64_t part) {
     for (std::int64_t i = 0; i < count; ++i)
-        tile<Pixels, Columns, PixelStride, Subtracts>(s, first + i * Pixels, part + i);
+        if constexpr (PixelStride == 0)
+            packed_tile<Pixels, Columns>(s, first + i * Pixels, part + i);
+        else
+            tile<Pixels, Columns, PixelStride, Subtracts>(s, first + i * Pixels, part + i);
 }
 
 template <int Pixels, int Columns, int PixelStride>
@@ -145,7 +188,7 @@ void strip_of(const Strip& s) {
             first = most_pixels;
         }
     const std::int64_t left = s.pixels - first;
-    if constexpr (lanes == 16 && PixelStride != 1) {
+    if constexpr (PixelStride == 0 || (lanes == 16 && PixelStride != 1)) {
         const std::int64_t whole = left / most_pixels;
         tiles<most_pixels, Columns, PixelStride>(s, first, whole, part);
         tiles_of<most_pixels - 1, Columns, PixelStride>(s, left % most_pixels, first + whole * most_pixels, 1,
@@ -172,6 +215,8 @@ void strip_by_stride(const Strip& s) {
             return strip_of<Columns, 8>(s);
         case 1:
             return strip_of<Columns, 1>(s);
+        case 0:
+            return strip_of<Columns, 0>(s);
         default:
             return strip_of<Columns, 16>(s);
     }

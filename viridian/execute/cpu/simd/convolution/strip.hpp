@@ -12,12 +12,14 @@ inline constexpr std::int64_t block = 16;  // channels of one block, in sources,
 //                           source[taps[t] + (c/16)·source_block + p·source_pixel + c%16] ·
 //                           weights[t][c][b·16 + i]
 // If source_pixel is 1, pixels lie side by side instead, and channel c of pixel p is source[taps[t] + c·16 +
-// p]. It then adds add[…], and takes min(max(·, low), high) if `clip` is set.
+// p]. If it is 0, the source is packed by tiles and there is one tap: channel c of pixel p of tile i is
+// source[(i·channels + c)·tile_pixels() + p]. It then adds add[…], and takes min(max(·, low), high) if `clip`
+// is set.
 struct Strip {
     std::int64_t pixels = 0;
     int columns = 2;
     const float* source = nullptr;
-    std::int64_t source_pixel = block;   // floats from one pixel to the next: 16, 32, 4, 8 or 1
+    std::int64_t source_pixel = block;   // floats from one pixel to the next: 16, 32, 4, 8, 1 or 0
     std::int64_t source_block = 0;       // floats from one block of channels to the next
     const std::int64_t* taps = nullptr;  // where each tap reads, in floats
     std::int64_t tap_count = 1;
@@ -25,7 +27,7 @@ struct Strip {
     const float* weights = nullptr;  // [tap][channel][columns·16]
     // `ahead` is null, or points at the floats that are needed next. The kernel then prefetches
     // `ahead_step` of them for every channel of every tap of every tile, instead of a little of the weights
-    // themselves.
+    // themselves. Sources that are packed by tiles need that with 512-bit vectors alone.
     const float* ahead = nullptr;
     std::int64_t ahead_step = 0;
     // If `minuend` is not null, the weights are `minuend` − `subtrahend`, which the first tile writes to
