@@ -154,5 +154,45 @@ TEST(Blame, AGradientThatIsZeroIsMeasuredByTheOthers) {
     EXPECT_LT((*blames)[0].error, 1) << "by itself it would be above 1000";
 }
 
+// A residual connection and the normalisation that reads it are one region. A node between the two, in order
+// of execution, reads the sum.
+TEST(Blame, RunsWhatLiesBetweenTheNodesOfARegion) {
+    const auto device = bf16_device();
+    Random random(6);
+    Graph graph;
+    const ValueId sum =
+        graph.add("Add", {graph.add_input("x", f32({4, 64})), graph.add_input("y", f32({4, 64}))}, {}, "sum");
+    const ValueId between = graph.add("Relu", {sum}, {}, "between");
+    const ValueId norm = graph.add("LayerNormalization",
+                                   {sum, graph.add_constant("scale", random_tensor(random, {64})),
+                                    graph.add_constant("bias", random_tensor(random, {64}))},
+                                   {}, "norm");
+    graph.set_outputs({graph.add("Mul", {between, norm}, {}, "product")});
+    ASSERT_TRUE(infer_types(graph).ok());
+    const std::vector<graph::NodeId> nodes = graph.nodes();
+    std::vector<plan::Region> regions;
+    for (const auto& of : {std::vector{nodes[0], nodes[2]}, std::vector{nodes[1]}, std::vector{nodes[3]}})
+        regions.push_back(plan::make_region(graph, graph::uses(graph), of));
+    auto assignment = assign(*device, graph, regions, [&](const auto& region, const auto& choices) {
+        const auto element = graph.node(region.nodes[0]).name == "between" ? graph::ElementType::bf16
+                                                                           : graph::ElementType::f32;
+        const auto fits = std::ranges::find_if(choices, [&](const plan::Choice& choice) {
+            return choice.aliasing == plan::Aliasing::none && choice.outputs[0].element == element &&
+                   choice.inputs[0].element == graph::ElementType::f32;
+        });
+        EXPECT_NE(fits, choices.end());
+        return static_cast<std::size_t>(fits - choices.begin());
+    });
+    ASSERT_TRUE(assignment.ok()) << assignment.error().text();
+    const auto plan = plan::make_plan(graph, std::move(*assignment));
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    const auto blames = blame_rounding(*device, graph, *plan, {random_inputs(graph, random)});
+    ASSERT_TRUE(blames.ok()) << blames.error().text();
+    ASSERT_EQ(blames->size(), 1U);
+    EXPECT_EQ((*blames)[0].node, "between");
+    EXPECT_GT((*blames)[0].error, 1e-4);
+    EXPECT_LT((*blames)[0].error, 1e-2);
+}
+
 }  // namespace
 }  // namespace viridian::prove

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <queue>
 #include <set>
 
 #include "viridian/plan/arena.hpp"
@@ -12,57 +10,12 @@ namespace {
 
 using graph::Dims;
 using graph::Graph;
-using graph::NodeId;
 using graph::ValueId;
 
 template <class... Arguments>
 Error broken(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     return fail(ErrorCode::broken_invariant, "please report it with the model", format,
                 std::forward<Arguments>(arguments)...);
-}
-
-// Regions in an order in which every input is there before it is read, and the first of each pair of `pairs`
-// comes before the second; smallest first node where free.
-Result<std::vector<std::size_t>> region_order(const Graph& graph, const std::vector<AssignedRegion>& regions,
-                                              const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
-    std::map<ValueId, std::size_t> producer;
-    std::set<NodeId> covered;
-    for (std::size_t r = 0; r < regions.size(); ++r) {
-        for (const NodeId id : regions[r].region.nodes)
-            if (!covered.insert(id).second) return broken("node `{}` is in two regions", graph.node(id).name);
-        for (const ValueId output : regions[r].region.outputs) producer[output] = r;
-    }
-    for (const NodeId id : graph.nodes())
-        if (!covered.contains(id)) return broken("node `{}` is in no region", graph.node(id).name);
-
-    std::vector<int> waiting(regions.size(), 0);
-    std::vector<std::vector<std::size_t>> readers(regions.size());
-    for (const auto& [first, second] : pairs) {
-        readers[first].push_back(second);
-        ++waiting[second];
-    }
-    using Ready = std::pair<NodeId, std::size_t>;
-    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-    for (std::size_t r = 0; r < regions.size(); ++r) {
-        for (const ValueId input : regions[r].region.inputs)
-            if (const auto found = producer.find(input); found != producer.end()) {
-                readers[found->second].push_back(r);
-                ++waiting[r];
-            } else if (graph.producer(input) != nullptr) {
-                return broken("`{}` is read outside the region that hides it", graph.value(input).name);
-            }
-        if (waiting[r] == 0) ready.push({regions[r].region.nodes.front(), r});
-    }
-    std::vector<std::size_t> order;
-    while (!ready.empty()) {
-        const std::size_t r = ready.top().second;
-        ready.pop();
-        order.push_back(r);
-        for (const std::size_t reader : readers[r])
-            if (--waiting[reader] == 0) ready.push({regions[reader].region.nodes.front(), reader});
-    }
-    if (order.size() != regions.size()) return broken("the regions depend on each other in a cycle");
-    return order;
 }
 
 class Builder {
@@ -89,7 +42,7 @@ class Builder {
         for (std::size_t i = 0; i < updates.writers.size(); ++i)
             if (updates.writers[i]) in_place_[graph_.states()[i].after] = i;
         VIRIDIAN_TRY(const std::vector<std::size_t> order,
-                     region_order(graph_, plan_.assignment.regions, updates.order));
+                     execution_order(graph_, plan_.assignment.regions, updates));
         for (const std::size_t r : order) VIRIDIAN_TRY(add_region(plan_.assignment.regions[r]));
         VIRIDIAN_TRY(add_outputs());
         VIRIDIAN_TRY(add_state_copies());

@@ -1,6 +1,7 @@
 #pragma once
 // Says how the states of a graph live in a plan. The memory of a state persists between runs. At best the
 // kernel that computes the new value writes it there; otherwise a copy goes there at the end of the run.
+// Regions therefore run in an order in which the old value is read before it is overwritten.
 #include "viridian/plan/plan.hpp"
 
 namespace viridian::plan {
@@ -23,6 +24,14 @@ struct StateUpdates {
 // says what such kernels promise). Every other reader of the old value must be able to run
 // before; where none of two updates can come first, the later state gets a copy.
 [[nodiscard]] StateUpdates state_updates(const graph::Graph& graph, const Assignment& assignment);
+
+// Returns the order in which the regions of a plan run, as indices of `regions`. Every value is made before
+// it is read, and the first region of each pair in `updates.order` runs before the second. If several regions
+// can run next, the one with the smallest first node does. Errors: broken_invariant (a node is in no region
+// or in two, a value is read outside the region that hides it, or regions depend on each other in a cycle).
+[[nodiscard]] Result<std::vector<std::size_t>> execution_order(const graph::Graph& graph,
+                                                               const std::vector<AssignedRegion>& regions,
+                                                               const StateUpdates& updates = {});
 
 // Checks that no step of `plan` reads a state after its memory was overwritten, or its new value before that
 // was written, and that every state has its new value after the last step. Errors: mismatch, naming the state

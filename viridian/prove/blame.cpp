@@ -7,6 +7,7 @@
 
 #include "viridian/graph/evaluate.hpp"
 #include "viridian/plan/precision.hpp"
+#include "viridian/plan/states.hpp"
 #include "viridian/prove/check_regions.hpp"
 #include "viridian/prove/proof.hpp"
 #include "viridian/prove/training.hpp"
@@ -99,16 +100,10 @@ bool reads_any(const plan::Region& region, const Values& values) {
 
 // Regions in an order in which each finds its inputs made.
 Result<std::vector<Part>> parts_of(execute::Device& device, const Graph& graph, const plan::Plan& plan) {
-    VIRIDIAN_TRY(const std::vector<graph::NodeId> order, topological_order(graph));
-    std::vector<std::size_t> place(graph.node_slots());
-    for (std::size_t i = 0; i < order.size(); ++i) place[index(order[i])] = i;
-    std::vector<const plan::AssignedRegion*> sorted;
-    for (const plan::AssignedRegion& assigned : plan.assignment.regions) sorted.push_back(&assigned);
-    std::ranges::sort(sorted, {},
-                      [&](const auto* assigned) { return place[index(assigned->region.nodes.back())]; });
+    VIRIDIAN_TRY(const std::vector<std::size_t> order, plan::execution_order(graph, plan.assignment.regions));
     std::vector<Part> parts;
-    for (const plan::AssignedRegion* assigned : sorted) {
-        VIRIDIAN_TRY(Part part, make_part(device, graph, *assigned));
+    for (const std::size_t r : order) {
+        VIRIDIAN_TRY(Part part, make_part(device, graph, plan.assignment.regions[r]));
         parts.push_back(std::move(part));
     }
     return parts;
