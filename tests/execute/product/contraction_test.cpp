@@ -51,7 +51,7 @@ TEST(Contraction, MatricesOfEverySizeAndOrder) {
     Random random(1);
     const auto device = test_device(2);
     for (int i = 0; i < 24; ++i) {
-        const RandomProduct product(random, 900);  // a pass takes 256 or 384 of K
+        const RandomProduct product(random, 900);  // a pass takes 256 or 512 of K
         const auto kernels = check_region(*device, product.graph, random, 1e-5, {}, "simd:contract");
         EXPECT_EQ(contractions(kernels) % 4, 0) << "both operands as they are and transposed";
         EXPECT_GE(contractions(kernels), 4);
@@ -63,7 +63,7 @@ TEST(Contraction, SeveralSlicesOfRows) {
     Random random(9);
     const auto device = test_device(1);
     for (const bool transposed : {false, true}) {
-        const std::int64_t m = 1607, k = 390, n = 70;
+        const std::int64_t m = 1607, k = 518, n = 70;
         Graph graph;
         const ValueId x = graph.add_input("x", f32(transposed ? Dims{k, m} : Dims{m, k}));
         const ValueId y =
@@ -77,7 +77,7 @@ TEST(Contraction, RowsOfABatchByOneMatrix) {
     Random random(2);
     const auto device = test_device(3);
     for (int i = 0; i < 8; ++i) {
-        const auto k = random.between(1, 400), n = random.between(64, 150);
+        const auto k = random.between(1, 600), n = random.between(64, 150);
         Graph graph;
         const ValueId x = graph.add_input("x", f32({random.between(1, 3), random.between(64, 90), k}));
         const ValueId y = graph.add("MatMul", {x, graph.add_input("w", f32({k, n}))});
@@ -111,7 +111,7 @@ TEST(Contraction, MatricesInBf16) {
     Random random(6);
     const auto device = bf16_device(2);
     for (int i = 0; i < 12; ++i) {
-        const RandomProduct product(random, 1700);  // a pass takes 768 of K in pairs
+        const RandomProduct product(random, 1700);  // a pass takes 1024 of K in pairs
         const auto kernels = check_region(*device, product.graph, random, 1e-5, bf16_result, "simd:contract");
         EXPECT_EQ(kernels.size() % 8, 0U)
             << "both operands as they are and transposed, two types of the result";

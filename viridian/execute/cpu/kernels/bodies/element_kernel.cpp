@@ -15,7 +15,14 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::string_view element_program_family_name = "simd:program";
-constexpr std::int64_t program_chunk = 1024;
+// A chunk is so short that all chunks of a program (at most 24, and one for each input in bf16) fit the L1
+// cache. They lie one cache line further apart than their size, so that equal elements of several chunks are
+// not mapped to the same set of the cache.
+constexpr std::int64_t program_chunk = 128;
+// One thread computes a program of fewer elements than this.
+constexpr std::int64_t least_for_threads = 8192;
+// In floats, from one chunk to the next.
+constexpr std::size_t program_stride = static_cast<std::size_t>(program_chunk) + 16;
 
 double result_of(const NumberStep& step, double a, double b) {
     switch (step.op) {
@@ -91,32 +98,31 @@ struct StoredNarrow {
 
 // The floats that one thread keeps while it runs.
 std::size_t kept_floats(const ElementProgram& program, const StoredNarrow& narrow) {
-    return static_cast<std::size_t>(program_chunk) *
-           (program.scratch + program.scalars.size() + narrow.inputs.size());
+    return program_stride * (program.scratch + program.scalars.size() + narrow.inputs.size());
 }
 
 // Runs the program on the chunks [first, last); `memory` has room for kept_floats().
 void run_chunks(const ElementProgram& program, const StoredNarrow& narrow, const std::vector<float>& scalars,
                 const Pointers& pointers, float* memory, std::int64_t first, std::int64_t last) {
-    float* const spread = memory + program.scratch * static_cast<std::size_t>(program_chunk);
-    float* const widened = spread + scalars.size() * static_cast<std::size_t>(program_chunk);
+    float* const spread = memory + program.scratch * program_stride;
+    float* const widened = spread + scalars.size() * program_stride;
     for (std::size_t s = 0; s < scalars.size(); ++s)
-        std::fill_n(spread + s * static_cast<std::size_t>(program_chunk), program_chunk, scalars[s]);
+        std::fill_n(spread + s * program_stride, program_chunk, scalars[s]);
     for (std::int64_t c = first; c < last; ++c) {
         const std::int64_t at = c * program_chunk, n = std::min(program_chunk, program.count - at);
         const auto data = [&](const Slot& slot) -> const float* {
-            const std::size_t offset = slot.index * static_cast<std::size_t>(program_chunk);
+            const std::size_t offset = slot.index * program_stride;
             if (slot.in == Slot::In::scratch) return memory + offset;
             if (slot.in == Slot::In::scalar) return spread + offset;
             if (const std::size_t row = narrow.row[slot.index]; row != StoredNarrow::none)
-                return widened + row * static_cast<std::size_t>(program_chunk);
+                return widened + row * program_stride;
             return reinterpret_cast<const float*>(pointers.inputs[slot.index]) + at;
         };
         for (std::size_t i = 0; i < narrow.inputs.size(); ++i)
             simd::widen(reinterpret_cast<const std::uint16_t*>(pointers.inputs[narrow.inputs[i]]) + at,
-                        widened + i * static_cast<std::size_t>(program_chunk), n);
+                        widened + i * program_stride, n);
         for (const ChunkStep& step : program.steps) {
-            float* to = memory + step.to * static_cast<std::size_t>(program_chunk);
+            float* to = memory + step.to * program_stride;
             const float* operand = step.step.operand == graph::ValueId::none ? nullptr : data(step.operand);
             simd::apply(step.step, to, data(step.from), operand, n);
         }
@@ -159,7 +165,8 @@ Result<Kernel> prepare_element_program(const Task& task, const plan::Choice& cho
         const std::vector<float> scalars = scalars_of(program, pointers);
         const std::int64_t chunks = (program.count + program_chunk - 1) / program_chunk;
         auto* const memory = reinterpret_cast<float*>(pointers.workspace);
-        if (chunks < 8) return run_chunks(program, narrow, scalars, pointers, memory, 0, chunks);
+        if (program.count < least_for_threads)
+            return run_chunks(program, narrow, scalars, pointers, memory, 0, chunks);
         parallel(threads, [&](int part) {
             const auto [first, last] = share(chunks, part, threads);
             run_chunks(program, narrow, scalars, pointers,

@@ -15,7 +15,7 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-constexpr std::size_t most_scratch = 12;  // chunks of 4 KiB: the second cache, at worst
+constexpr std::size_t most_scratch = 12;  // chunks of scratch; element_kernel.cpp says how large they are
 constexpr std::size_t most_scalars = 12;
 
 constexpr std::pair<graph::KnownOperator, NumberStep::Op> number_operators[] = {

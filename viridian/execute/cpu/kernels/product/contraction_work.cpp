@@ -16,8 +16,10 @@ using simd::block;
 
 // Depth of one pass over K, in units of four bytes: with one block of columns at once, 256 × 16 columns of B
 // take half of an L1 cache of 32 KiB, and a tile of A fits beside them. Two blocks are read from the L2
-// cache. In bf16 a unit is a pair, so a pass takes twice as many rows.
-constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 384;
+// cache anyway, and fewer passes read and write the results less often. In bf16 a unit is a pair, so a pass
+// takes twice as many rows. If the result is stored in bf16, its f32 sums wait in the L2 cache too
+// (choose_pieces), and all that a pass needs takes 1 MiB of it.
+constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 512;
 // Rows of a slice of A in pairs, or of one whose results wait in f32 to be rounded. Other slices take 9/16 of
 // the L2 cache.
 constexpr std::int64_t rows_in_bf16 = 112;
