@@ -61,16 +61,15 @@ def compiled(worker, folder):
 
 
 def command_of(settings, name, bound, plan, outputs):
-    """The command and the environment of the system NAME, or NAME:WAY: the precision of a runtime, the mode of PyTorch."""
+    """The command and the environment of the system NAME, or NAME:WAY: the precision of a runtime, the mode of PyTorch. For
+    Viridian, WAY only says how the plan was made."""
     kind, _, way = name.partition(":")
     pinned = settings.processors() if settings.pin == "all" else []
     threads, places = str(settings.threads), ",".join(map(str, pinned)) or "-"
     environment = dict(os.environ)
     if kind == "viridian":
         command = [settings.viridian, "run", plan or bound.model, "--paced", "--threads", threads, "--inputs", bound.inputs, "-o", outputs]
-        tuned = ["--retune", "--db", settings.work / "cost.db"] if way in ("tuned", "bf16") else []
-        tuned += ["--allow", "bf16"] if way == "bf16" else []
-        return command + tuned + ([] if pinned else ["--no-pin"]), environment
+        return command + ([] if pinned else ["--no-pin"]), environment
     if kind == "torch":
         environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{p}}}" for p in pinned)} if pinned else {"OMP_PROC_BIND": "false"}
         return [settings.torch, settings.torch_worker, bound.model, threads, bound.inputs, way or "eager"], environment

@@ -6,10 +6,11 @@ speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eage
 Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
 processor of its own, and the first step of a turn does not count (benchmarks/method.md, "How systems are compared"). PyTorch is
 eager, compiled, or compiled with `max-autotune` (*autotune*), with attention in parts or *fused* (GPT-2), in f32 and in bf16 by
-autocast. Memory is the growth of a process's peak after its libraries were loaded: it holds weights, gradients, moments,
-activations and what else a step needs.
+autocast; *weights.bf16* keeps weights and moments in bf16 too, which loses small updates. Memory is the growth of a process's
+peak after its libraries were loaded: it holds weights, gradients, moments, activations and what else a step needs.
 `--kept` adds to the rows of earlier runs; those of the same step are replaced.
-`--prepare` starts PyTorch's modes once and times nothing: compiled code is then in FOLDER for the real run.
+Plans are made and proved before a step is timed. `--prepare` starts PyTorch's modes once and times nothing: compiled code is then
+in FOLDER for the real run.
 """
 import argparse
 import json
@@ -30,8 +31,8 @@ from systems import Settings, System, torch_of  # noqa: E402
 from turns import geometric_mean, orders, ratio_of_rounds  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The kernels of `viridian train`, chosen without measuring, and those of `viridian train --tune`. --ours may also name viridian:bf16,
-# those of `viridian train --tune --allow bf16`, which the summary compares with PyTorch's fastest mode in bf16.
+# The kernels of `viridian train`, chosen without measuring, and those of a plan of `viridian optimize`, which measures them as `viridian
+# train --tune` does. --ours may also name viridian:bf16, a plan that may use bf16, which the summary compares with PyTorch in bf16.
 OURS = ["viridian", "viridian:tuned"]
 
 
@@ -53,6 +54,16 @@ class Step:
             shape = [int(part) for part in rest.rstrip("]").split(",") if part]
             value = numbers.integers(0, 10, shape) if element == "i64" else numbers.standard_normal(shape).astype(numpy.float32)
             numpy.save(self.inputs / f"{name}.npy", numpy.float32(1e-5) if name == "viridian.rate" else numpy.asarray(value))
+
+    def plan(self, settings, system):
+        """The plan of viridian:tuned or viridian:bf16, made before anything is timed; None for the kernels of `viridian train`."""
+        way = system.partition(":")[2]
+        if not way:
+            return None
+        written, allowed = self.folder / f"{self.model.stem}.{way}.onnx", ["--allow", "bf16"] if way == "bf16" else []
+        self.call(settings.viridian, "optimize", self.model, "--search", "none", "--threads", settings.threads, "--inputs", self.inputs,
+                  "--db", settings.work / "cost.db", *allowed, *([] if settings.pin == "all" else ["--no-pin"]), "-o", written)
+        return written.with_suffix(".plan.json")
 
     @staticmethod
     def call(*command):
@@ -80,8 +91,9 @@ class Comparison:
         theirs = int(Step.call(options.torch, HERE / "worker_training.py", "--parameters", name))
         if theirs != step.parameters:
             sys.exit(f"{name}: Viridian trains {step.parameters} elements, PyTorch {theirs}")
-        ours = [] if options.prepare else OURS  # prices are measured when nothing else runs
-        systems = [System(self.settings, system, step) for system in [*ours, *(f"torch:{mode}" for mode in options.modes.split(","))]]
+        plans = {} if options.prepare else {system: step.plan(self.settings, system) for system in OURS}
+        systems = [System(self.settings, system, step, plans.get(system))
+                   for system in [*plans, *(f"torch:{mode}" for mode in options.modes.split(","))]]
         if not options.prepare:
             self.measure(name, systems)
         for system in systems:
@@ -129,24 +141,30 @@ class Comparison:
                            "steps timed"], rows)
 
     def summary(self):
-        rows, ratios = [], {ours: [] for ours in OURS}
-        for name in dict.fromkeys(row["task"] for row in self.rows):
-            of = self.of(name)
-            exact = {system: row for system, row in of.items() if system.startswith("torch") and not system.endswith(".bf16")}
-            best = min(exact, key=lambda system: exact[system]["median"])
-            small = min(exact, key=lambda system: exact[system]["memory"])
-            rounding = [row for system, row in of.items() if system.endswith(".bf16")]
+        names = dict.fromkeys(row["task"] for row in self.rows)
+        rows, ratios, autocast = [], {ours: [] for ours in OURS}, []
+        for name in names:
+            of, times, memories = self.of(name), [], []
             for ours in OURS:
-                fastest = min(rounding, key=lambda row: row["median"]) if ours == "viridian:bf16" else exact[best]
+                low = ours == "viridian:bf16"
+                peers = [row for row in of.values() if row["system"].startswith("torch") and row["system"].endswith(".bf16") == low]
+                fastest, least = (min(peers, key=lambda row: row[what]) for what in ("median", "memory"))
                 ratios[ours].append(fastest["ratios"][ours][0])
-            rows.append([name, best, *(f"{ratios[ours][-1]:.2f}" for ours in OURS),
-                         *(f"{of[ours]['memory'] / exact[small]['memory']:.2f} ({small})" for ours in OURS)])
-        heads = ["step", "PyTorch's fastest in f32", *(f"{ours}'s time / its" for ours in OURS),
-                 *(f"{ours}'s memory / PyTorch's least in f32" for ours in OURS)]
+                times.append(f"{ratios[ours][-1]:.2f} ({fastest['system']})")
+                memories.append(f"{of[ours]['memory'] / least['memory']:.2f} ({least['system']})")
+                if low:
+                    peers = [row for row in peers if ".weights" not in row["system"]]
+                    autocast.append(min(peers, key=lambda row: row["median"])["ratios"][ours][0])
+            rows.append([name, *times, *memories])
+        precision = {ours: "bf16" if ours == "viridian:bf16" else "f32" for ours in OURS}
+        heads = ["step", *(f"{ours}'s time / that of PyTorch's fastest mode in {precision[ours]}" for ours in OURS),
+                 *(f"{ours}'s memory / PyTorch's least in {precision[ours]}" for ours in OURS)]
         means = " and ".join(f"{geometric_mean(ratios[ours]):.2f} ({ours})" for ours in OURS)
         words = f"Viridian's time is {means} times that of PyTorch's fastest mode in f32, in geometric mean over {len(rows)} steps."
-        if "viridian:bf16" in OURS:
+        if autocast:
             words = words.replace("mode in f32", "mode (in bf16 for viridian:bf16, in f32 for the others)")
+            words += (f" The time of viridian:bf16 is {geometric_mean(autocast):.2f} times that of PyTorch's fastest mode with autocast, which keeps "
+                      "weights and moments in f32, as viridian:bf16 does.")
         return page.table(heads, rows) + "\n\n" + words
 
 
@@ -172,6 +190,8 @@ def parsed():
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(pathlib.Path(options.work) / "inductor")
     options.torch_version = torch_of(options.torch)[1]
     OURS[:] = options.ours.split(",")
+    if "viridian:bf16" in OURS and not {"eager.bf16", "compile.bf16"} & set(options.modes.split(",")):
+        parser.error("viridian:bf16 is compared with PyTorch's modes eager.bf16 and compile.bf16: give one with --modes")
     return options
 
 
@@ -183,8 +203,12 @@ def write(options, comparison):
     page.write(options.page, "Training steps beside PyTorch", " ".join(__doc__.split("\n\n")[2].split("`--kept`")[0].split()),
                "The encoder layer and attention alone (mha) are BERT-large's, with AdamW on a squared error; GPT-2 and the small transformer "
                "have AdamW too, all others momentum, DCGAN's on a squared error. "
-               "Viridian runs the step file with kernels chosen by estimated prices, as `viridian train` does" + (
-                   ", and with those that `viridian train --tune` chooses by their measured prices." if "viridian:tuned" in OURS else "."),
+               "*viridian* runs the step file with kernels chosen by estimated prices, as `viridian train` does. " + (
+                   "*viridian:tuned* runs a plan of `viridian optimize --search none`, whose kernels were measured before the comparison. "
+                   if "viridian:tuned" in OURS else "") + (
+                   "*viridian:bf16* runs a plan of `viridian optimize --search none --allow bf16`, whose kernels were measured before the "
+                   "comparison. The plan is within the error budgets of docs/prove.md; weights and moments stay in f32."
+                   if "viridian:bf16" in OURS else ""),
                comparison.summary(), comparison.times(), settings)
 
 

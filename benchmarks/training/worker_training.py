@@ -1,8 +1,8 @@
 """worker_training.py STEP.onnx THREADS INPUTS MODE: PyTorch's process of speed.py. It takes training steps of the task of that
 file's name (speed_tasks.py), on the same inputs and of the same architecture, with weights of its own, because PyTorch reads no
 .onnx. MODE: eager, compile, or autotune (compiled with `max-autotune`, without graphs of CUDA), then perhaps .fused for attention
-as one operator (GPT-2), and .bf16 for autocast. Images are channels last, as PyTorch's guide advises for processors, and
-optimisers are the fused ones.
+as one operator (GPT-2), and .bf16 for autocast or .weights.bf16 for weights, moments and everything else in bf16. Images are
+channels last, as PyTorch's guide advises for processors, and optimisers are the fused ones.
 worker_training.py --parameters TASK: prints how many parameters the network has."""
 import contextlib
 import pathlib
@@ -57,12 +57,15 @@ def prepare():
     model = build(task, "fused" in more).train()
     if x.dim() == 4:
         model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+    if "weights" in more:  # tokens and labels of classes stay integers
+        model = model.bfloat16()
+        x, labels = (tensor.bfloat16() if tensor.is_floating_point() else tensor for tensor in (x, labels))
     optimizer, loss_function = optimizer_of(task, model), loss_of(task)
     def forward(x, labels):
         return loss_function(model(x), labels)
     if mode != "eager":
         forward = torch.compile(forward, mode={"compile": "default", "autotune": "max-autotune-no-cudagraphs"}[mode])
-    low = (lambda: torch.autocast("cpu", torch.bfloat16)) if "bf16" in more else contextlib.nullcontext
+    low = (lambda: torch.autocast("cpu", torch.bfloat16)) if "bf16" in more and "weights" not in more else contextlib.nullcontext
 
     def run():
         with low():
