@@ -141,12 +141,12 @@ class Comparison:
                            "steps timed"], rows)
 
     def summary(self):
-        names = dict.fromkeys(row["task"] for row in self.rows)
         rows, ratios, autocast = [], {ours: [] for ours in OURS}, []
-        for name in names:
+        precision = {ours: "bf16" if ours == "viridian:bf16" else "f32" for ours in OURS}
+        for name in dict.fromkeys(row["task"] for row in self.rows):
             of, times, memories = self.of(name), [], []
             for ours in OURS:
-                low = ours == "viridian:bf16"
+                low = precision[ours] == "bf16"
                 peers = [row for row in of.values() if row["system"].startswith("torch") and row["system"].endswith(".bf16") == low]
                 fastest, least = (min(peers, key=lambda row: row[what]) for what in ("median", "memory"))
                 ratios[ours].append(fastest["ratios"][ours][0])
@@ -156,7 +156,6 @@ class Comparison:
                     peers = [row for row in peers if ".weights" not in row["system"]]
                     autocast.append(min(peers, key=lambda row: row["median"])["ratios"][ours][0])
             rows.append([name, *times, *memories])
-        precision = {ours: "bf16" if ours == "viridian:bf16" else "f32" for ours in OURS}
         heads = ["step", *(f"{ours}'s time / that of PyTorch's fastest mode in {precision[ours]}" for ours in OURS),
                  *(f"{ours}'s memory / PyTorch's least in {precision[ours]}" for ours in OURS)]
         means = " and ".join(f"{geometric_mean(ratios[ours]):.2f} ({ours})" for ours in OURS)

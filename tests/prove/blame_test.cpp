@@ -52,6 +52,21 @@ Result<plan::Plan> all_in_bf16(execute::Device& device, const Graph& graph) {
     return plan::make_plan(graph, std::move(assignment));
 }
 
+// Stores the first result of node `name` in bf16, and what else regions read and write first in f32.
+auto assign_with_bf16_at(std::string_view name, execute::Device& device, const Graph& graph,
+                         const std::vector<plan::Region>& regions) {
+    return assign(device, graph, regions, [&](const auto& region, const auto& choices) {
+        const auto element =
+            graph.node(region.nodes[0]).name == name ? graph::ElementType::bf16 : graph::ElementType::f32;
+        const auto fits = std::ranges::find_if(choices, [&](const plan::Choice& choice) {
+            return choice.aliasing == plan::Aliasing::none && choice.outputs[0].element == element &&
+                   choice.inputs[0].element == graph::ElementType::f32;
+        });
+        EXPECT_NE(fits, choices.end());
+        return static_cast<std::size_t>(fits - choices.begin());
+    });
+}
+
 TEST(Blame, FindsTheRegionWhoseRoundingALaterLayerMakesLarge) {
     const auto device = bf16_device();
     Random random(3);
@@ -130,17 +145,7 @@ TEST(Blame, AGradientThatIsZeroIsMeasuredByTheOthers) {
     }
     graph.set_outputs({three});  // no region writes a constant output
     ASSERT_TRUE(infer_types(graph).ok());
-    auto assignment =
-        assign(*device, graph, single_node_regions(graph), [&](const auto& region, const auto& choices) {
-            const auto element = graph.node(region.nodes[0]).name == "thrice" ? graph::ElementType::bf16
-                                                                              : graph::ElementType::f32;
-            const auto fits = std::ranges::find_if(choices, [&](const plan::Choice& choice) {
-                return choice.aliasing == plan::Aliasing::none && choice.outputs[0].element == element &&
-                       choice.inputs[0].element == graph::ElementType::f32;
-            });
-            EXPECT_NE(fits, choices.end());
-            return static_cast<std::size_t>(fits - choices.begin());
-        });
+    auto assignment = assign_with_bf16_at("thrice", *device, graph, single_node_regions(graph));
     ASSERT_TRUE(assignment.ok()) << assignment.error().text();
     const auto plan = plan::make_plan(graph, std::move(*assignment));
     ASSERT_TRUE(plan.ok()) << plan.error().text();
@@ -173,16 +178,7 @@ TEST(Blame, RunsWhatLiesBetweenTheNodesOfARegion) {
     std::vector<plan::Region> regions;
     for (const auto& of : {std::vector{nodes[0], nodes[2]}, std::vector{nodes[1]}, std::vector{nodes[3]}})
         regions.push_back(plan::make_region(graph, graph::uses(graph), of));
-    auto assignment = assign(*device, graph, regions, [&](const auto& region, const auto& choices) {
-        const auto element = graph.node(region.nodes[0]).name == "between" ? graph::ElementType::bf16
-                                                                           : graph::ElementType::f32;
-        const auto fits = std::ranges::find_if(choices, [&](const plan::Choice& choice) {
-            return choice.aliasing == plan::Aliasing::none && choice.outputs[0].element == element &&
-                   choice.inputs[0].element == graph::ElementType::f32;
-        });
-        EXPECT_NE(fits, choices.end());
-        return static_cast<std::size_t>(fits - choices.begin());
-    });
+    auto assignment = assign_with_bf16_at("between", *device, graph, regions);
     ASSERT_TRUE(assignment.ok()) << assignment.error().text();
     const auto plan = plan::make_plan(graph, std::move(*assignment));
     ASSERT_TRUE(plan.ok()) << plan.error().text();

@@ -12,11 +12,7 @@ using graph::Graph;
 using graph::NodeId;
 using graph::ValueId;
 
-template <class... Arguments>
-Error unordered(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    return fail(ErrorCode::broken_invariant, "please report it with the model", format,
-                std::forward<Arguments>(arguments)...);
-}
+constexpr const char* report_regions = "please report it with the model";
 
 }  // namespace
 
@@ -28,11 +24,14 @@ Result<std::vector<std::size_t>> execution_order(const Graph& graph,
     for (std::size_t r = 0; r < regions.size(); ++r) {
         for (const NodeId id : regions[r].region.nodes)
             if (!covered.insert(id).second)
-                return unordered("node `{}` is in two regions", graph.node(id).name);
+                return fail(ErrorCode::broken_invariant, report_regions, "node `{}` is in two regions",
+                            graph.node(id).name);
         for (const ValueId output : regions[r].region.outputs) producer[output] = r;
     }
     for (const NodeId id : graph.nodes())
-        if (!covered.contains(id)) return unordered("node `{}` is in no region", graph.node(id).name);
+        if (!covered.contains(id))
+            return fail(ErrorCode::broken_invariant, report_regions, "node `{}` is in no region",
+                        graph.node(id).name);
 
     std::vector<int> waiting(regions.size(), 0);
     std::vector<std::vector<std::size_t>> readers(regions.size());
@@ -48,7 +47,8 @@ Result<std::vector<std::size_t>> execution_order(const Graph& graph,
                 readers[found->second].push_back(r);
                 ++waiting[r];
             } else if (graph.producer(input) != nullptr) {
-                return unordered("`{}` is read outside the region that hides it", graph.value(input).name);
+                return fail(ErrorCode::broken_invariant, report_regions,
+                            "`{}` is read outside the region that hides it", graph.value(input).name);
             }
         if (waiting[r] == 0) ready.push({regions[r].region.nodes.front(), r});
     }
@@ -60,7 +60,9 @@ Result<std::vector<std::size_t>> execution_order(const Graph& graph,
         for (const std::size_t reader : readers[r])
             if (--waiting[reader] == 0) ready.push({regions[reader].region.nodes.front(), reader});
     }
-    if (order.size() != regions.size()) return unordered("the regions depend on each other in a cycle");
+    if (order.size() != regions.size())
+        return fail(ErrorCode::broken_invariant, report_regions,
+                    "the regions depend on each other in a cycle");
     return order;
 }
 

@@ -18,7 +18,7 @@ using simd::block;
 // take half of an L1 cache of 32 KiB, and a tile of A fits beside them. Two blocks are read from the L2
 // cache anyway, and fewer passes read and write the results less often. In bf16 a unit is a pair, so a pass
 // takes twice as many rows. If the result is stored in bf16, its f32 sums wait in the L2 cache too
-// (choose_pieces), and all that a pass needs takes 1 MiB of it.
+// (choose_pieces); with 512 KiB of it a pass needs a little more than there is.
 constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 512;
 // Rows of a slice of A in pairs, or of one whose results wait in f32 to be rounded. Other slices take 9/16 of
 // the L2 cache.
