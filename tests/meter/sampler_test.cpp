@@ -91,6 +91,16 @@ TEST(Sampler, MetersComeAndGoAndBoundsAreReadAtOnce) {
     while (*first.reads < before + 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// The second sampler serves as a clock: its readings are 0.1 s apart.
+TEST(Sampler, TheFirstMeterThatComesIsReadAtItsOwnPace) {
+    const Simulated first, seldom;
+    Sampler sampler({}, {.period = Seconds(0.0005), .max_share = 1.0}, {});
+    sampler.add(first.meter(), {});
+    const Sampler clock({seldom.meter()}, {.period = Seconds(0.1), .max_share = 1.0}, {});
+    while (*seldom.reads < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_GT(*first.reads, 2);
+}
+
 TEST(Sampler, NoMeterIsReadMoreOftenThanTellsAnything) {
     const Simulated fast, slow;
     Meter seldom = slow.meter();

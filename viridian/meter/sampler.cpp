@@ -33,7 +33,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + s
 
 }  // namespace
 
-Sampler::Sampler(std::vector<Meter> meters, SamplerOptions options, Take take, Note note)
+Sampler::Sampler(std::vector<Meter> meters, SamplerOptions options, const Take& take, Note note)
     : options_(options), note_(std::move(note)), begin_ns_(stamp_now().monotonic_ns) {
     samples_.reserve(256);
     for (Meter& meter : meters) {
@@ -59,7 +59,12 @@ std::uint64_t Sampler::add(Meter meter, Take take) {
     tracked.take = std::move(take);
     read(tracked);
     settle(tracked, 0.0);
-    tracked.due_ns = next_due(stamp_now().monotonic_ns);  // with the others' next
+    // The meter is read together with the next reading of the others. If that is more than plain_sleep_ns
+    // away, the thread can be woken before, and the meter is read whole periods earlier.
+    const std::int64_t now = stamp_now().monotonic_ns;
+    tracked.due_ns = next_due(now);
+    if (const std::int64_t left = tracked.due_ns - now; left > plain_sleep_ns)
+        tracked.due_ns -= (left - 1) / tracked.period_ns * tracked.period_ns;
     wake_.notify_all();
     return tracked.number;
 }

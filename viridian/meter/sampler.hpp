@@ -44,7 +44,7 @@ class Sampler {
     using Note = std::function<void(std::string_view line)>;
 
     // Starts the thread. `take` receives the samples of all `meters`.
-    Sampler(std::vector<Meter> meters, SamplerOptions options, Take take, Note note = {});
+    Sampler(std::vector<Meter> meters, SamplerOptions options, const Take& take, Note note = {});
     ~Sampler();
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
