@@ -1,6 +1,8 @@
 // Every kernel that reads or writes bf16, on bf16 numbers, against the reference in f64: what is left is the
 // rounding of the result, 2^-9 of each element at most.
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "tests/execute/every_choice.hpp"
+#include "viridian/execute/cpu/simd/bf16/scores.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -290,6 +292,61 @@ TEST_F(Bf16, DeniedOperatorsAreNotOffered) {
         reads = reads || choice.inputs[0].element == graph::ElementType::bf16;
     }
     EXPECT_TRUE(reads);
+}
+
+TEST(Bf16Conversions, RoundedRowsKeepTheirSums) {
+    Random random(8);
+    constexpr std::int64_t rows = 5, blocks = 40;
+    std::vector<float> x(rows * blocks * 16);
+    for (float& value : x) {
+        value = static_cast<float>(random.uniform(1, 2));  // a unit of bf16 is 1/128
+        if (random.chance(0.2)) value = 0;                 // as a score that is hidden
+        if (random.chance(0.2)) value *= 1e-4F;
+    }
+    x[2 * 16 + 3] = INFINITY;  // row 2, lane 3, first block
+    std::vector<float> rounded = x;
+    cpu::simd::round_rows(rounded.data(), rows, blocks);
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t lane = 0; lane < 16; ++lane) {
+            double lost = 0;
+            for (std::int64_t b = 0; b < blocks; ++b) {
+                const auto at = static_cast<std::size_t>((b * rows + r) * 16 + lane);
+                EXPECT_EQ(rounded[at], graph::from_bfloat16(graph::to_bfloat16(rounded[at])));
+                if (std::isinf(x[at])) {
+                    EXPECT_EQ(rounded[at], x[at]);
+                    continue;
+                }
+                EXPECT_LE(std::abs(rounded[at] - x[at]), 1.5 / 128 * std::abs(x[at]));
+                lost += static_cast<double>(x[at] - rounded[at]);
+            }
+            EXPECT_LE(std::abs(lost), 1.0 / 64) << r << " " << lane;
+        }
+}
+
+// Scores that are packed for attention's gradient are those that round_rows() makes, in other orders.
+TEST_F(Bf16Products, ScoresArePacked) {
+    constexpr std::int64_t rows = 6;
+    for (const std::int64_t keys : {5, 16, 40, 90}) {
+        const cpu::simd::Groups groups{keys, 2};
+        std::vector<float> x(static_cast<std::size_t>(groups.blocks() * rows * 16));
+        for (float& value : x) value = random_.chance(0.2) ? 0 : static_cast<float>(random_.uniform(-1, 1));
+        for (const bool keeps_sums : {true, false}) {
+            std::vector<float> rounded = x;
+            if (keeps_sums) cpu::simd::round_rows(rounded.data(), rows, groups.blocks());
+            std::vector<std::uint16_t> expected(x.size()), pixels(x.size()), weights(x.size());
+            cpu::simd::narrow(rounded.data(), expected.data(), static_cast<std::int64_t>(x.size()));
+            cpu::simd::narrow_scores({x.data(), rows, groups, keeps_sums, weights.data(), pixels.data()});
+            EXPECT_EQ(pixels, expected);
+            std::size_t at = 0;
+            for (std::int64_t g = 0; g < groups.count(); ++g)
+                for (std::int64_t r = 0; r < rows; r += 2)
+                    for (std::int64_t b = 2 * g; b < 2 * g + groups.width(g); ++b)
+                        for (std::int64_t i = 0; i < 32; ++i)
+                            EXPECT_EQ(
+                                weights[at++],
+                                expected[static_cast<std::size_t>((b * rows + r + i % 2) * 16 + i / 2)]);
+        }
+    }
 }
 
 TEST(Bf16Kernels, AreOfferedOnlyWhereAllowed) {

@@ -69,12 +69,17 @@ std::vector<std::string> check(Device& device, const Form& form, Random& random,
     return check_region(device, attention(form), random, tolerance, std::nullopt, kernel, change_first);
 }
 
-Form random_form(Random& random) {
+std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+// The extents of matrices are multiples of `unit`.
+Form random_form(Random& random, std::int64_t unit = 1) {
     Form form;
     const auto rank = random.between(0, 2);
     for (std::int64_t i = 0; i < rank; ++i) form.leading.push_back(random.between(1, 3));
-    form.rows = random.between(1, 150), form.keys = random.between(1, 150);
-    form.size = random.between(1, 70), form.columns = random.between(1, 70);
+    form.rows = rounded_up(random.between(1, 150), unit),
+    form.keys = rounded_up(random.between(1, 150), unit);
+    form.size = rounded_up(random.between(1, 70), unit),
+    form.columns = rounded_up(random.between(1, 70), unit);
     form.scale = static_cast<Form::Scale>(random.between(0, rank > 0 ? 3 : 2));
     const auto masks = random.between(0, 2);
     for (std::int64_t i = 0; i < masks; ++i) {
@@ -109,8 +114,9 @@ TEST(Attention, InBf16) {
     for (const int threads : {1, 2}) {
         const auto device = bf16_device(threads);
         for (int i = 0; i < 30; ++i) {
-            Form form = random_form(random);
-            if (i % 10 == 9) form = {{1, 3}, 131, 1037, 64, 64, Form::Scale::divisor, {}, {}};
+            Form form = random_form(random, 1 + i % 2);  // products in bf16 need even extents
+            if (i % 10 == 9) form = {{1, 3}, 131, 1037 + i % 20 / 10, 64, 64, Form::Scale::divisor, {}, {}};
+            if (i == 19) form.masks = {{1038}}, form.dropped = true;
             SCOPED_TRACE(fmt::format("{}: {} rows, {} keys", i, form.rows, form.keys));
             const auto kernels = check_region(*device, attention(form), random, tolerance, rounded, kernel);
             EXPECT_EQ(kernels.size(), form.leading.size() == 2 ? 18U : 6U);
@@ -219,10 +225,12 @@ TEST(Attention, IsTheSameOnAnyNumberOfThreads) {
 
 TEST(Attention, StaysWithinItsTensors) {
     Random random(7);
-    const auto context = tests::guarded_context(2);
-    const auto device = test_device(2);
+    auto context = tests::guarded_context(2);
+    context.allowances.bf16 = true;
+    context.bf16_products = multiplies_bf16();
+    const auto device = bf16_device(2);
     for (int i = 0; i < 12; ++i) {
-        Form form = random_form(random);
+        Form form = random_form(random, 1 + i % 2);
         if (i % 3 == 0) form.keys += 512, form.masks.clear();
         Graph graph = attention(form);
         ASSERT_TRUE(infer_types(graph).ok());
@@ -237,7 +245,8 @@ TEST(Attention, StaysWithinItsTensors) {
             for (const auto guard : {tests::Guard::before, tests::Guard::behind}) {
                 const auto outputs = tests::run_guarded(context, graph, *plan, inputs, guard);
                 ASSERT_TRUE(outputs.ok()) << outputs.error().text();
-                EXPECT_LE(distance((*outputs)[0], expected[0]), tolerance);
+                const bool rounds = plan::rounds(graph, region, choices[c]);
+                EXPECT_LE(distance((*outputs)[0], expected[0]), rounds ? 0.02 : tolerance);
             }
         }
     }

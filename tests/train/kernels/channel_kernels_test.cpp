@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "tests/execute/every_choice.hpp"
 #include "tests/support/cpu_device.hpp"
-#include "tests/support/greedy.hpp"
 #include "viridian/base/random.hpp"
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/term.hpp"
@@ -46,7 +46,7 @@ std::size_t in_layout(const std::string& layout, const std::vector<plan::Choice>
 }
 
 // What follows the normalisation.
-enum class Following { nothing, relu, sum_and_relu, product_and_clip };
+enum class Following { nothing, relu, sum_and_relu, product, product_and_clip };
 
 // Batch normalisation of x [dims] with its gradients, and inputs for it.
 struct Normalization {
@@ -73,10 +73,11 @@ Normalization normalization(const Dims& dims, double mean, Following following =
         outputs[0] = made.graph.add(graph::op::Add, {outputs[0], add("other", dims, -1, 1)});
     if (following == Following::relu || following == Following::sum_and_relu)
         outputs[0] = made.graph.add(graph::op::Relu, {outputs[0]});
+    if (following == Following::product || following == Following::product_and_clip)
+        outputs[0] = made.graph.add(graph::op::Mul, {outputs[0], add("other", dims, -1, 1)});
     if (following == Following::product_and_clip)
         outputs[0] = made.graph.add(graph::op::Clip,
-                                    {made.graph.add(graph::op::Mul, {outputs[0], add("other", dims, -1, 1)}),
-                                     made.graph.add_constant("low", Tensor::scalar(-0.5F)),
+                                    {outputs[0], made.graph.add_constant("low", Tensor::scalar(-0.5F)),
                                      made.graph.add_constant("high", Tensor::scalar(0.5F))});
     made.graph.set_outputs(outputs);
     EXPECT_TRUE(infer_types(made.graph).ok());
@@ -191,6 +192,45 @@ TEST(ChannelKernels, NormaliseBatchesWithSumsAndRectifiers) {
                     }
                 }
             }
+        }
+}
+
+// Inputs, results or both are in bf16. The inputs are exact in bf16, so rounding them cannot change the sign
+// of what a Relu reads.
+TEST(ChannelKernels, NormaliseBatchesInBf16) {
+    const auto device = execute::bf16_device(2);
+    for (const Dims& dims :
+         {Dims{3, 20, 17, 19}, Dims{2, 300, 70, 3}, Dims{1, 64, 80, 90}, Dims{70, 8, 1, 1}})
+        for (const Following following :
+             {Following::nothing, Following::relu, Following::sum_and_relu, Following::product}) {
+            Normalization task = normalization(dims, 0, following);
+            for (Tensor& input : task.inputs) input = execute::rounded_to_bf16(std::move(input));
+            const auto expected = graph::evaluate(task.graph, task.inputs);
+            ASSERT_TRUE(expected.ok()) << expected.error().text();
+            const std::vector<plan::Region> regions = around_normalizations(task.graph);
+            for (const std::string layout : {"nhwc", "nChw16c"})
+                for (std::size_t round = 0; round < 3; ++round) {
+                    int rounding = 0;
+                    const auto run = run_regions(
+                        *device, task.graph, regions, task.inputs,
+                        [&](const plan::Region& region, const std::vector<plan::Choice>& choices) {
+                            std::vector<std::size_t> in_bf16;
+                            for (std::size_t i = 0; i < choices.size(); ++i)
+                                if (choices[i].kernel == "simd:batchnorm" &&
+                                    plan::rounds(task.graph, region, choices[i]) &&
+                                    (dims[2] == 1 || text(choices[i].inputs[0].layout) == layout))
+                                    in_bf16.push_back(i);
+                            if (in_bf16.empty()) return in_layout(layout, choices);
+                            ++rounding;
+                            return in_bf16[round % in_bf16.size()];
+                        });
+                    ASSERT_TRUE(run.ok()) << run.error().text();
+                    EXPECT_EQ(rounding, 2);
+                    for (std::size_t i = 0; i < expected->size(); ++i)
+                        EXPECT_LE(execute::distance(run->outputs[i], (*expected)[i]),
+                                  i == 0 || i == 3 ? 0.006 : 1e-5)  // y and dx may be stored in bf16
+                            << layout << " round " << round << " output " << i;
+                }
         }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Offers kernels with some ports stored in bf16. All sums are kept in f32. Only tensors in memory are
-// rounded, and the constants of a convolution or product.
+// Offers kernels with some ports stored in bf16. All sums are kept in f32. Only these are
+// rounded: tensors in memory, the weights of a convolution or product, and the exponentials, probabilities
+// and gradients of scores that attention multiplies in bf16.
 #include "viridian/execute/cpu/kernel.hpp"
 
 namespace viridian::execute::cpu {

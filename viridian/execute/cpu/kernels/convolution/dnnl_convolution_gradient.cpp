@@ -1,10 +1,12 @@
 // ConvGradInput and ConvGradWeight by oneDNN's backward convolutions, in blocked, channels-last and plain
-// layouts. Weights and their gradients are row-major on the outside; each run packs or unpacks them.
+// layouts. Weights and their gradients are row-major f32 on the outside; each run packs or unpacks them.
+// Activations and their gradients may be stored in bf16; weights are then packed in bf16.
 #include <set>
 
 #include "viridian/execute/cpu/kernel.hpp"
 #include "viridian/execute/cpu/kernels/convolution/convolution.hpp"
 #include "viridian/execute/cpu/kernels/dnnl.hpp"
+#include "viridian/execute/cpu/kernels/precision.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -27,6 +29,15 @@ Dims grouped_dims(const ConvolutionShape& shape) {
         dims.insert(dims.begin(), shape.groups);
     }
     return dims;
+}
+
+// Returns f32 alone or, if the processor multiplies in bf16, also the types with operands in bf16. Gradients
+// of weights, which optimisers read, stay in f32.
+std::vector<Precision> gradient_precisions(const Task& task) {
+    std::vector<Precision> all = contraction_precisions(task.context);
+    if (!is_input_gradient(task))
+        std::erase_if(all, [](const Precision& one) { return one.result == ElementType::bf16; });
+    return all;
 }
 
 // The descriptors of a convolution that differ between kernels.
@@ -99,14 +110,20 @@ GradientWay way_of(const convolution_backward_weights::primitive_desc& found) {
             [found] { return convolution_backward_weights(found); }};
 }
 
+// oneDNN's im2col implementations (named gemm) are not offered in bf16, as for Conv.
+bool is_offered(const std::string& name, const Precision& precision) {
+    return worth_offering(name) && (precision.exact() || name.find("gemm") == std::string::npos);
+}
+
 // Calls `visit(way)` for the implementations of one primitive descriptor, until it returns true.
 template <class Descriptor, class Visit>
-bool each_of(Descriptor found, const ConvolutionShape& shape, const Visit& visit) {
+bool each_of(Descriptor found, const ConvolutionShape& shape, const Precision& precision,
+             const Visit& visit) {
     do {
         GradientWay way = way_of(found);
         const auto from = layout_of(way.source, shape.source);
         const auto to = layout_of(way.result, shape.result);
-        if (!from || !to || !worth_offering(way.name)) continue;
+        if (!from || !to || !is_offered(way.name, precision)) continue;
         way.source_layout = *from;
         way.result_layout = *to;
         if (visit(way)) return true;
@@ -115,26 +132,38 @@ bool each_of(Descriptor found, const ConvolutionShape& shape, const Visit& visit
 }
 
 template <class Visit>
-void each_way(const Task& task, const ConvolutionShape& shape, const Visit& visit) {
+void each_way(const Task& task, const ConvolutionShape& shape, const Precision& precision,
+              const Visit& visit) {
     const std::size_t rank = shape.source.size();
     std::vector<std::optional<plan::Layout>> wanted = {std::nullopt, plan::channels_last(rank),
-                                                       plan::channels_blocked(rank, 16),
-                                                       plan::channels_blocked(rank, 8), plan::plain(rank)};
+                                                       plan::channels_blocked(rank, 16)};
+    if (precision.exact()) {
+        wanted.emplace_back(plan::channels_blocked(rank, 8));
+        wanted.emplace_back(plan::plain(rank));
+    }
     for (const auto& layout : wanted)
         for (const bool plain_source : {false, true}) {
             if (plain_source && (!layout || *layout == plan::plain(rank))) continue;
-            const auto described = [&](const Dims& dims, bool plain) {
-                return !layout ? any_descriptor(dims, ElementType::f32)
-                               : descriptor(plain ? plan::plain(rank) : *layout, dims, ElementType::f32);
+            // In bf16 only images of at most 4 channels may be row-major.
+            if (plain_source && !precision.exact() && shape.source[1] > 4) continue;
+            const auto formats = [&](ElementType source, ElementType weights) -> GradientFormats {
+                const auto described = [&](const Dims& dims, ElementType type, bool plain) {
+                    return !layout ? any_descriptor(dims, type)
+                                   : descriptor(plain ? plan::plain(rank) : *layout, dims, type);
+                };
+                return {described(shape.source, source, plain_source),
+                        any_descriptor(grouped_dims(shape), weights),
+                        described(shape.result, precision.source, false)};
             };
-            const GradientFormats formats{described(shape.source, plain_source),
-                                          any_descriptor(grouped_dims(shape), ElementType::f32),
-                                          described(shape.result, false)};
+            const auto visit_all = [&](auto found) { return each_of(found, shape, precision, visit); };
             try {
-                const ForwardHint hint = forward_hint(task, shape, formats);
+                const ForwardHint hint =
+                    forward_hint(task, shape, formats(precision.source, precision.source));
                 if (is_input_gradient(task)
-                        ? each_of(input_gradient(task, shape, formats, hint), shape, visit)
-                        : each_of(weight_gradient(task, shape, formats, hint), shape, visit))
+                        ? visit_all(
+                              input_gradient(task, shape, formats(precision.result, precision.source), hint))
+                        : visit_all(weight_gradient(task, shape, formats(precision.source, precision.result),
+                                                    hint)))
                     return;
             } catch (const dnnl::error&) {
                 continue;  // not offered in this layout
@@ -152,15 +181,17 @@ std::int64_t packed_bytes(const ConvolutionShape& shape, const GradientWay& way)
     return aligned_bytes(static_cast<std::int64_t>(way.weights.get_size()));
 }
 
-// Sets the layouts of the activations: of the ports (g, W) → dX, or (x, g) → dW.
-void set_layouts(const Task& task, const GradientWay& way, plan::Choice& choice) {
+// The choice with the formats of the activations: of the ports (g, W) → dX, or (x, g) → dW.
+plan::Choice choice_of(const Task& task, const GradientWay& way, const Precision& precision) {
+    plan::Choice choice = task.plain_choice(kernel_name(way));
     if (is_input_gradient(task)) {
-        choice.inputs[0].layout = way.result_layout;
-        choice.outputs[0].layout = way.source_layout;
+        choice.inputs[0] = {way.result_layout, precision.source, {}};
+        choice.outputs[0] = {way.source_layout, precision.result, {}};
     } else {
-        choice.inputs[0].layout = way.source_layout;
-        choice.inputs[1].layout = way.result_layout;
+        choice.inputs[0] = {way.source_layout, precision.source, {}};
+        choice.inputs[1] = {way.result_layout, precision.source, {}};
     }
+    return choice;
 }
 
 std::vector<plan::Choice> offers_convolution_gradient(const Task& task) {
@@ -168,14 +199,14 @@ std::vector<plan::Choice> offers_convolution_gradient(const Task& task) {
     if (!shape) return {};
     std::vector<plan::Choice> choices;
     std::set<std::string> seen;
-    each_way(task, *shape, [&](const GradientWay& way) {
-        plan::Choice choice = task.plain_choice(kernel_name(way));
-        set_layouts(task, way, choice);
-        choice.workspace =
-            Bytes(packed_bytes(*shape, way) + static_cast<std::int64_t>(way.scratchpad.get_size()));
-        if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
-        return false;
-    });
+    for (const Precision& precision : gradient_precisions(task))
+        each_way(task, *shape, precision, [&](const GradientWay& way) {
+            plan::Choice choice = choice_of(task, way, precision);
+            choice.workspace =
+                Bytes(packed_bytes(*shape, way) + static_cast<std::int64_t>(way.scratchpad.get_size()));
+            if (seen.insert(choice.key()).second) choices.push_back(std::move(choice));
+            return false;
+        });
     return choices;
 }
 
@@ -209,9 +240,9 @@ Result<Kernel> prepare_convolution_gradient(const Task& task, const plan::Choice
     const auto shape = convolution_gradient_shape(task);
     if (!shape) return unknown_kernel(choice);
     std::optional<Kernel> kernel;
-    each_way(task, *shape, [&](const GradientWay& way) {
-        plan::Choice own = task.plain_choice(kernel_name(way));
-        set_layouts(task, way, own);
+    const Precision precision{choice.inputs[0].element, choice.outputs[0].element};
+    each_way(task, *shape, precision, [&](const GradientWay& way) {
+        const plan::Choice own = choice_of(task, way, precision);
         if (own.kernel != choice.kernel || own.inputs != choice.inputs || own.outputs != choice.outputs)
             return false;
         kernel = kernel_of_way(task, *shape, way);

@@ -111,6 +111,16 @@ void find_attention_ports(const Task& task, const AttentionRegion& attention, Ke
     if (scores.kept) find_attention_port(task, attention.kept->value, kernel, *scores.kept);
 }
 
+bool attention_multiplies_bf16(const Task& task, const std::vector<ValueId>& operands,
+                               const std::vector<std::int64_t>& extents, const plan::Choice& choice) {
+    const auto is_narrow = [&](ValueId id) {
+        const auto at = task.input_index(id);
+        return at && in_bf16(choice.inputs[*at]);
+    };
+    return task.context.multiplies_bf16() && std::ranges::all_of(operands, is_narrow) &&
+           std::ranges::all_of(extents, [](std::int64_t extent) { return extent % 2 == 0; });
+}
+
 std::int64_t attention_row_block(const AttentionRegion& attention, std::int64_t most, int threads) {
     const std::int64_t tile = simd::tile_pixels();
     const std::int64_t fair = parts_of(attention.heads() * attention.rows, std::int64_t{2} * threads);

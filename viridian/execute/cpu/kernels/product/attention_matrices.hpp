@@ -1,12 +1,14 @@
 #pragma once
 // Where the matrices of attention's heads lie. The kernels of attention and of its gradient share this.
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "viridian/execute/cpu/kernels/product/attention.hpp"
 #include "viridian/execute/cpu/simd/attention/panels.hpp"
 #include "viridian/execute/cpu/simd/attention/score_block.hpp"
 #include "viridian/execute/cpu/simd/attention/score_gradient.hpp"
+#include "viridian/execute/cpu/simd/bf16/strip.hpp"
 #include "viridian/execute/cpu/simd/convolution/strip.hpp"
 
 namespace viridian::execute::cpu {
@@ -42,6 +44,16 @@ struct AttentionMatrices {
             f(simd::Bf16View{reinterpret_cast<const std::uint16_t*>(memory) + at, row, column});
         else
             f(simd::MatrixView{reinterpret_cast<const float*>(memory) + at, row, column});
+    }
+    // Does the same for kernels that multiply in `Entry`. Those in bf16 have all operands stored in it.
+    template <class Entry, class Function>
+    void view_as(const Pointers& pointers, std::int64_t head, std::int64_t first, const Function& f) const {
+        if constexpr (std::is_same_v<Entry, float>)
+            view(pointers, head, first, f);
+        else
+            f(simd::View<Entry>{
+                reinterpret_cast<const Entry*>(port.first(pointers)) + start(head) + first * row, row,
+                column});
     }
     // Returns where the matrix of `head` is written, if this is an output.
     template <class Entry = float>
@@ -87,6 +99,63 @@ constexpr std::int64_t in_blocks(std::int64_t count) {
     return (count + simd::block - 1) / simd::block * simd::block;
 }
 constexpr std::int64_t parts_of(std::int64_t count, std::int64_t most) { return (count + most - 1) / most; }
+
+// Returns whether the products of a head multiply in bf16: all `operands` are stored in it, the processor
+// multiplies in bf16, and the extents that products sum over are even. What is made between the products is
+// then rounded to bf16.
+[[nodiscard]] bool attention_multiplies_bf16(const Task& task, const std::vector<graph::ValueId>& operands,
+                                             const std::vector<std::int64_t>& extents,
+                                             const plan::Choice& choice);
+
+// Hands out aligned parts of a thread's scratch. If `first` is null, so are the parts, and only `end` is
+// valid.
+struct AttentionScratchTaker {
+    std::byte* first = nullptr;
+    std::int64_t end = 0;  // the bytes that were taken
+    template <class T>
+    T* take(std::int64_t count) {
+        T* const at = first == nullptr ? nullptr : reinterpret_cast<T*>(first + end);
+        end += aligned_bytes(count * static_cast<std::int64_t>(sizeof(T)));
+        return at;
+    }
+};
+
+// The product of `pixels` rows and `columns` blocks of weights, both packed in f32 or in bf16. The caller
+// sets where the result goes.
+template <class Entry>
+auto attention_strip(const Entry* source, std::int64_t pixels, const Entry* weights, int columns,
+                     std::int64_t channels) {
+    static constexpr std::int64_t no_tap = 0;
+    std::conditional_t<std::is_same_v<Entry, float>, simd::Strip, simd::Bf16Strip> strip;
+    if constexpr (std::is_same_v<Entry, float>) strip.taps = &no_tap;
+    strip.source = source, strip.source_block = pixels * simd::block;
+    strip.pixels = pixels;
+    strip.weights = weights;
+    strip.columns = columns;
+    strip.channels = channels;
+    return strip;
+}
+
+// These pack the rows of `count` contiguous entries as pixels, and a matrix as weights in groups of `width`
+// columns. Only in f32 are entries multiplied by `factor`.
+template <class View>
+void pack_attention_pixels(const View& rows_of, std::int64_t rows, std::int64_t count, float factor,
+                           float* to) {
+    simd::pack_pixels(rows_of, rows, count, factor, to);
+}
+inline void pack_attention_pixels(const simd::Bf16View& rows_of, std::int64_t rows, std::int64_t count, float,
+                                  std::uint16_t* to) {
+    simd::pack_pair_pixels(rows_of, rows, count, to);
+}
+template <class View>
+void pack_attention_weights(const View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,
+                            float* to) {
+    simd::pack_panels(matrix, rows, columns, width, to);
+}
+inline void pack_attention_weights(const simd::Bf16View& matrix, std::int64_t rows, std::int64_t columns,
+                                   std::int64_t width, std::uint16_t* to) {
+    simd::pack_pair_panels(matrix, rows, columns, width, to);
+}
 
 // Returns how many rows of queries a block has: at most `most`, and few enough for every thread to get some.
 [[nodiscard]] std::int64_t attention_row_block(const AttentionRegion& attention, std::int64_t most,

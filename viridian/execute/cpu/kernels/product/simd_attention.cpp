@@ -29,52 +29,53 @@ struct AttentionWork {
     simd::Groups key_groups = {}, column_groups = {};
     std::int64_t row_block = 0, key_block = 0;
     int threads = 1;
+    bool in_bf16 = false;  // whether the products multiply in bf16
 
     [[nodiscard]] std::int64_t row_blocks() const { return parts_of(rows, row_block); }
-    // Floats of a thread's scratch, one part after the other.
-    [[nodiscard]] std::int64_t key_floats() const { return size * in_blocks(keys); }
-    [[nodiscard]] std::int64_t value_floats() const { return keys * in_blocks(columns); }
-    [[nodiscard]] std::int64_t query_floats() const { return row_block * in_blocks(size); }
-    [[nodiscard]] std::int64_t score_floats() const { return row_block * in_blocks(key_block); }
-    [[nodiscard]] std::int64_t result_floats() const { return row_block * in_blocks(columns); }
-    [[nodiscard]] std::int64_t row_floats() const { return row_block * block + 2 * in_blocks(row_block); }
-    [[nodiscard]] std::int64_t thread_floats() const {
-        return key_floats() + value_floats() + query_floats() + score_floats() + result_floats() +
-               row_floats();
+};
+
+// A thread's scratch, with what is packed in `Entry`.
+template <class Entry>
+struct AttentionScratch {
+    Entry *keys, *values;  // of one head, packed as weights
+    Entry* queries;        // of a block, packed as pixels
+    float *scores, *result, *sums, *most, *decay;
+    Entry* exponentials;  // the scores as pixels; in f32 they are these already
+
+    std::int64_t end = 0;  // bytes
+
+    // With null the pointers are null, and only `end` counts.
+    AttentionScratch(const AttentionWork& w, std::byte* first) {
+        AttentionScratchTaker from{first};
+        keys = from.take<Entry>(w.size * in_blocks(w.keys));
+        values = from.take<Entry>(w.keys * in_blocks(w.columns));
+        queries = from.take<Entry>(w.row_block * in_blocks(w.size));
+        scores = from.take<float>(w.row_block * in_blocks(w.key_block));
+        result = from.take<float>(w.row_block * in_blocks(w.columns));
+        sums = from.take<float>(w.row_block * block);
+        most = from.take<float>(w.row_block);
+        decay = from.take<float>(w.row_block);
+        if constexpr (std::is_same_v<Entry, float>)
+            exponentials = scores;
+        else
+            exponentials = from.take<Entry>(w.row_block * in_blocks(w.key_block));
+        end = from.end;
     }
 };
 
-// A thread's scratch.
-struct AttentionScratch {
-    float *keys, *values;  // of one head, packed as weights
-    float *queries, *scores, *result, *sums, *most, *decay;
-
-    AttentionScratch(const AttentionWork& w, float* first)
-        : keys(first),
-          values(keys + w.key_floats()),
-          queries(values + w.value_floats()),
-          scores(queries + w.query_floats()),
-          result(scores + w.score_floats()),
-          sums(result + w.result_floats()),
-          most(sums + w.row_block * block),
-          decay(most + in_blocks(w.row_block)) {}
-};
-
-constexpr std::int64_t no_tap_offset = 0;
+std::int64_t thread_bytes(const AttentionWork& w) {
+    return w.in_bf16 ? AttentionScratch<std::uint16_t>(w, nullptr).end
+                     : AttentionScratch<float>(w, nullptr).end;
+}
 
 // scores = queries · keys, for keys [from, to) of the head; `from` begins a group.
-void multiply_keys(const AttentionWork& w, const AttentionScratch& s, std::int64_t rows, std::int64_t from,
-                   std::int64_t to) {
+template <class Entry>
+void multiply_keys(const AttentionWork& w, const AttentionScratch<Entry>& s, std::int64_t rows,
+                   std::int64_t from, std::int64_t to) {
     const std::int64_t group_width = w.key_groups.columns * block;
     for (std::int64_t g = from / group_width; g * group_width < to; ++g) {
-        simd::Strip strip;
-        strip.pixels = rows;
-        strip.columns = w.key_groups.width(g);
-        strip.source = s.queries;
-        strip.source_block = rows * block;
-        strip.taps = &no_tap_offset;
-        strip.channels = w.size;
-        strip.weights = s.keys + w.key_groups.offset(g, w.size * block);
+        auto strip = attention_strip<Entry>(s.queries, rows, s.keys + w.key_groups.offset(g, w.size * block),
+                                            w.key_groups.width(g), w.size);
         strip.result = s.scores + (g * group_width - from) * rows;
         strip.result_block = rows * block;
         simd::run(strip);
@@ -82,35 +83,39 @@ void multiply_keys(const AttentionWork& w, const AttentionScratch& s, std::int64
 }
 
 // result (+)= exponentials · values, for the same keys.
-void multiply_values(const AttentionWork& w, const AttentionScratch& s, std::int64_t rows, std::int64_t from,
-                     std::int64_t to) {
+template <class Entry>
+void multiply_values(const AttentionWork& w, const AttentionScratch<Entry>& s, std::int64_t rows,
+                     std::int64_t from, std::int64_t to) {
     for (std::int64_t g = 0; g < w.column_groups.count(); ++g) {
-        simd::Strip strip;
-        strip.pixels = rows;
-        strip.columns = w.column_groups.width(g);
-        strip.source = s.scores;
-        strip.source_block = rows * block;
-        strip.taps = &no_tap_offset;
-        strip.channels = to - from;
-        strip.weights = s.values + w.column_groups.offset(g, w.keys * block) + from * strip.columns * block;
-        strip.result = s.result + g * w.column_groups.columns * block;
-        strip.add = from == 0 ? nullptr : strip.result;
+        const int columns = w.column_groups.width(g);
+        auto strip = attention_strip<Entry>(
+            s.exponentials, rows,
+            s.values + w.column_groups.offset(g, w.keys * block) + from * columns * block, columns,
+            to - from);
+        float* const result = s.result + g * w.column_groups.columns * block;
+        strip.result = result;
+        strip.add = from == 0 ? nullptr : result;
         strip.result_pixel = in_blocks(w.columns);
         strip.result_block = block;
+        if constexpr (!std::is_same_v<Entry, float>) strip.add_pixel = strip.result_pixel;
         simd::run(strip);
     }
 }
 
 // Rows [first, last) of one head, whose keys and values are packed.
-void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScratch& s, std::int64_t head,
-            std::int64_t first, std::int64_t last) {
+template <class Entry>
+void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScratch<Entry>& s,
+            std::int64_t head, std::int64_t first, std::int64_t last) {
     const std::int64_t rows = last - first;
-    w.q.view(pointers, head, first, [&](const auto& queries) {
-        simd::pack_pixels(queries, rows, w.size, w.scores.scale_of(pointers, head), s.queries);
+    const float scale = w.scores.scale_of(pointers, head);
+    w.q.view_as<Entry>(pointers, head, first, [&](const auto& queries) {
+        pack_attention_pixels(queries, rows, w.size, scale, s.queries);
     });
     for (std::int64_t from = 0; from < w.keys; from += w.key_block) {
         const std::int64_t to = std::min(w.keys, from + w.key_block);
         multiply_keys(w, s, rows, from, to);
+        const std::int64_t all = rows * in_blocks(to - from);
+        if (w.in_bf16) simd::scale_rows(s.scores, &scale, 1, all);
         simd::ScoreBlock scores;
         scores.scores = s.scores;
         scores.rows = rows, scores.keys = to - from;
@@ -119,6 +124,7 @@ void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScr
         scores.most = s.most, scores.sums = s.sums, scores.decay = s.decay;
         simd::exponentials(scores);
         simd::drop_scores(s.scores, rows, to - from, w.scores.kept_of(pointers, head, first, from));
+        if constexpr (!std::is_same_v<Entry, float>) simd::narrow(s.scores, s.exponentials, all);
         if (from > 0) simd::scale_rows(s.result, s.decay, rows, in_blocks(w.columns));
         multiply_values(w, s, rows, from, to);
     }
@@ -133,20 +139,21 @@ void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScr
                      w.columns);
 }
 
+template <class Entry>
 void run_attention(const AttentionWork& w, const Pointers& pointers) {
+    const std::int64_t bytes = thread_bytes(w);
     parallel(w.threads, [&](int thread) {
-        const AttentionScratch s(w,
-                                 reinterpret_cast<float*>(pointers.workspace) + thread * w.thread_floats());
+        const AttentionScratch<Entry> s(w, pointers.workspace + thread * bytes);
         const std::int64_t blocks = w.row_blocks();
         const auto [begin, end] = share(w.heads * blocks, thread, w.threads);
         for (std::int64_t unit = begin; unit < end; ++unit) {
             const std::int64_t head = unit / blocks;
             if (unit == begin || unit % blocks == 0) {
-                w.k.view(pointers, head, 0, [&](const auto& k) {
-                    simd::pack_panels(k, w.size, w.keys, w.key_groups.columns * block, s.keys);
+                w.k.view_as<Entry>(pointers, head, 0, [&](const auto& k) {
+                    pack_attention_weights(k, w.size, w.keys, w.key_groups.columns * block, s.keys);
                 });
-                w.v.view(pointers, head, 0, [&](const auto& v) {
-                    simd::pack_panels(v, w.keys, w.columns, w.column_groups.columns * block, s.values);
+                w.v.view_as<Entry>(pointers, head, 0, [&](const auto& v) {
+                    pack_attention_weights(v, w.keys, w.columns, w.column_groups.columns * block, s.values);
                 });
             }
             const std::int64_t first = unit % blocks * w.row_block;
@@ -194,16 +201,24 @@ std::vector<Arrangement> arrangements(const Task& task, const AttentionRegion& a
     return list;
 }
 
-AttentionWork attention_work(const Task& task, const AttentionRegion& attention,
-                             const Arrangement& arrangement) {
+AttentionWork attention_work(const Task& task, const AttentionRegion& attention, const plan::Choice& choice) {
     Dims result = attention.leading;
     result.insert(result.end(), {attention.rows, attention.columns});
-    AttentionWork w{.q = attention_matrices(attention, attention.q.dims, arrangement.q),
-                    .k = attention_matrices(attention, attention.k.dims, arrangement.k),
-                    .v = attention_matrices(attention, attention.v.dims, arrangement.v),
-                    .result = attention_matrices(attention, result, arrangement.result),
+    const auto matrices = [&](const AttentionRegion::Operand& operand) {
+        const auto at = task.input_index(operand.value);
+        return attention_matrices(
+            attention, operand.dims,
+            at ? choice.inputs[*at].layout : plan::plain(task.dims(operand.value).size()));
+    };
+    AttentionWork w{.q = matrices(attention.q),
+                    .k = matrices(attention.k),
+                    .v = matrices(attention.v),
+                    .result = attention_matrices(attention, result, choice.outputs[0].layout),
                     .scores = AttentionScores(attention)};
     w.result.port = {AttentionPort::Where::output, 0};
+    w.result.bf16 = in_bf16(choice.outputs[0]);
+    w.in_bf16 = attention_multiplies_bf16(task, {attention.q.value, attention.k.value, attention.v.value},
+                                          {attention.size, attention.keys}, choice);
     w.heads = attention.heads();
     w.rows = attention.rows, w.keys = attention.keys;
     w.size = attention.size, w.columns = attention.columns;
@@ -229,33 +244,30 @@ std::vector<plan::Choice> offers_attention(const Task& task) {
         lies(attention->k.value, arrangement.k);
         lies(attention->v.value, arrangement.v);
         choice.outputs[0].layout = arrangement.result;
-        const AttentionWork work = attention_work(task, *attention, arrangement);
-        choice.workspace = Bytes(work.thread_floats() * work.threads * 4);
         choices.push_back(std::move(choice));
     }
     offer_attention_in_bf16(task, *attention, {attention->q.value, attention->k.value, attention->v.value},
                             choices);
+    for (plan::Choice& choice : choices) {
+        const AttentionWork work = attention_work(task, *attention, choice);
+        choice.workspace = Bytes(thread_bytes(work) * work.threads);
+    }
     return choices;
 }
 
 Result<Kernel> prepare_attention(const Task& task, const plan::Choice& choice) {
     const auto attention = attention_region(task);
     if (!attention) return unknown_kernel(choice);
-    const auto layout = [&](ValueId id) {
-        const auto at = task.input_index(id);
-        return at ? choice.inputs[*at].layout : plan::plain(task.dims(id).size());
-    };
-    AttentionWork work = attention_work(task, *attention,
-                                        {layout(attention->q.value), layout(attention->k.value),
-                                         layout(attention->v.value), choice.outputs[0].layout});
+    AttentionWork work = attention_work(task, *attention, choice);
     Kernel kernel;
-    work.result.bf16 = in_bf16(choice.outputs[0]);
     find_attention_operand(task, attention->q.value, choice, kernel, work.q);
     find_attention_operand(task, attention->k.value, choice, kernel, work.k);
     find_attention_operand(task, attention->v.value, choice, kernel, work.v);
     find_attention_ports(task, *attention, kernel, work.scores);
-    kernel.workspace = Bytes(work.thread_floats() * work.threads * 4);
-    kernel.run = [work = std::move(work)](const Pointers& pointers) { run_attention(work, pointers); };
+    kernel.workspace = Bytes(thread_bytes(work) * work.threads);
+    kernel.run = [work = std::move(work)](const Pointers& pointers) {
+        (work.in_bf16 ? run_attention<std::uint16_t> : run_attention<float>)(work, pointers);
+    };
     return kernel;
 }
 

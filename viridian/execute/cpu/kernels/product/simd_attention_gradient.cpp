@@ -4,6 +4,9 @@
 //   p = Softmax(hide(q·k·scale + masks)), m = kept · kept_scale       dv += (p · m)ᵀ·dy
 //   g = (dy·vᵀ) · m, ds = scale · p · (g − Σ g · p)             dq = ds·kᵀ, dk += qᵀ·ds
 //
+// If no score is hidden, the sums of ds and of dk over the keys are 0, so a bias added to every key has no
+// gradient. ds and dk are rounded to bf16 with error feedback, which nearly keeps these sums.
+//
 // No matrix of scores leaves the caches, and none is kept between the forward and the backward part (Dao et
 // al. 2022, section 3.1 and appendix B; without their saved statistics, because all keys are there at once).
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include "viridian/execute/cpu/kernels/product/attention_matrices.hpp"
 #include "viridian/execute/cpu/kernels/training/port.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
+#include "viridian/execute/cpu/simd/bf16/scores.hpp"
 #include "viridian/execute/cpu/simd/convolution/weights.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 
@@ -26,7 +30,6 @@ using simd::block;
 constexpr std::string_view gradient_family_name = "simd:attention_gradient";
 constexpr std::int64_t gradient_rows = 56;       // of a block of queries, at most
 constexpr std::int64_t gradient_scores = 65536;  // of a block of queries against all keys, if rows allow
-constexpr std::int64_t no_tap = 0;
 
 struct GradientWork {
     AttentionMatrices q, k, v, dy, dq, dk, dv;
@@ -35,52 +38,64 @@ struct GradientWork {
     simd::Groups key_groups, size_groups;
     std::int64_t row_block = 0;
     int threads = 1;
+    bool in_bf16 = false;  // whether the products multiply in bf16
 
     [[nodiscard]] std::int64_t padded_keys() const { return in_blocks(keys); }
     [[nodiscard]] std::int64_t row_parts() const { return in_blocks(row_block); }
 };
 
-// The parts of a thread's scratch, in floats.
+// The parts of a thread's scratch, with what is packed in `Entry`.
+template <class Entry>
 class GradientScratch {
+    static constexpr bool is_f32 = std::is_same_v<Entry, float>;
+
   public:
     // With null the pointers are null, and only `end` counts.
-    GradientScratch(const GradientWork& w, float* first) : first_(first) {
-        keys = take(w.size * w.padded_keys());
-        values = take(w.columns * w.padded_keys());
-        turned_keys = take(w.keys * in_blocks(w.size));
-        queries = take(w.row_block * in_blocks(w.size));
-        results = take(w.row_block * in_blocks(w.columns));
-        turned_queries = take(w.row_parts() * w.size);
-        turned_results = take(w.row_parts() * w.columns);
-        weights = take(w.row_block * w.padded_keys());
-        gradient = take(w.row_block * w.padded_keys());
-        key_sums = take(w.size * w.padded_keys());
-        value_sums = take(w.columns * w.padded_keys());
-        rounded = take(w.dq.bf16 ? w.row_block * in_blocks(w.size) : 0);
-        sums = take(w.row_block * block);
-        most = take(w.row_parts());
-        decay = take(w.row_parts());
+    GradientScratch(const GradientWork& w, std::byte* first) {
+        AttentionScratchTaker from{first};
+        const std::int64_t all_scores = w.row_block * w.padded_keys();
+        keys = from.take<Entry>(w.size * w.padded_keys());
+        values = from.take<Entry>(w.columns * w.padded_keys());
+        turned_keys = from.take<Entry>(w.keys * in_blocks(w.size));
+        queries = from.take<Entry>(w.row_block * in_blocks(w.size));
+        results = from.take<Entry>(w.row_block * in_blocks(w.columns));
+        turned_queries = from.take<Entry>(w.row_parts() * w.size);
+        turned_results = from.take<Entry>(w.row_parts() * w.columns);
+        weights = from.take<float>(all_scores);
+        gradient = from.take<float>(all_scores);
+        if constexpr (is_f32) {
+            weights_over_rows = weights, gradient_over_rows = gradient_pixels = gradient;
+        } else {
+            weights_over_rows = from.take<Entry>(all_scores);
+            gradient_over_rows = from.take<Entry>(all_scores);
+            gradient_pixels = from.take<Entry>(all_scores);
+        }
+        key_sums = from.take<float>(w.size * w.padded_keys());
+        value_sums = from.take<float>(w.columns * w.padded_keys());
+        rounded = from.take<float>(w.dq.bf16 ? w.row_block * in_blocks(w.size) : 0);
+        sums = from.take<float>(w.row_block * block);
+        most = from.take<float>(w.row_parts());
+        decay = from.take<float>(w.row_parts());
+        end = from.end;
     }
-    float *keys, *values;                    // of one head: k and vᵀ as weights of strips
-    float* turned_keys;                      // kᵀ as weights
-    float *queries, *results;                // of a block of queries: q · scale and dy as pixels of strips
-    float *turned_queries, *turned_results;  // qᵀ and dyᵀ as pixels
-    float *weights, *gradient;     // [block of 16 keys][row][16]: probabilities, and gradients of scores
+    Entry *keys, *values;                    // of one head: k and vᵀ as weights of strips
+    Entry* turned_keys;                      // kᵀ as weights
+    Entry *queries, *results;                // of a block of queries: q (in f32 · scale) and dy as pixels
+    Entry *turned_queries, *turned_results;  // qᵀ and dyᵀ as pixels
+    float *weights, *gradient;  // [block of 16 keys][row][16]: probabilities, and gradients of scores
+    // Both once more as weights of sums over rows, and the gradients as pixels. In f32 `weights` and
+    // `gradient` are these already.
+    Entry *weights_over_rows, *gradient_over_rows, *gradient_pixels;
     float *key_sums, *value_sums;  // [block of 16 keys][size or columns][16]: dk, and the transpose of dv
     float* rounded;                // dq of a block of queries, before it is rounded
     float *sums, *most, *decay;    // of rows
-    std::int64_t end = 0;          // how many floats these are
-
-  private:
-    float* take(std::int64_t count) {
-        float* const at = first_ == nullptr ? nullptr : first_ + end;
-        end += aligned_bytes(count * 4) / 4;
-        return at;
-    }
-    float* first_;
+    std::int64_t end = 0;          // how many bytes these are
 };
 
-std::int64_t floats_of(const GradientWork& w) { return GradientScratch(w, nullptr).end; }
+std::int64_t thread_bytes_of(const GradientWork& w) {
+    return w.in_bf16 ? GradientScratch<std::uint16_t>(w, nullptr).end
+                     : GradientScratch<float>(w, nullptr).end;
+}
 
 template <class View>
 View turned(const View& m) {
@@ -88,17 +103,12 @@ View turned(const View& m) {
 }
 
 // to[block of 16 keys][row][16] = pixels · weights, for all keys.
-void multiply_by_keys(const GradientWork& w, std::int64_t rows, const float* pixels, std::int64_t channels,
-                      const float* weights, float* to) {
+template <class Entry>
+void multiply_by_keys(const GradientWork& w, std::int64_t rows, const Entry* pixels, std::int64_t channels,
+                      const Entry* weights, float* to) {
     for (std::int64_t g = 0; g < w.key_groups.count(); ++g) {
-        simd::Strip strip;
-        strip.pixels = rows;
-        strip.columns = w.key_groups.width(g);
-        strip.source = pixels;
-        strip.source_block = rows * block;
-        strip.taps = &no_tap;
-        strip.channels = channels;
-        strip.weights = weights + w.key_groups.offset(g, channels * block);
+        auto strip = attention_strip(pixels, rows, weights + w.key_groups.offset(g, channels * block),
+                                     w.key_groups.width(g), channels);
         strip.result = to + w.key_groups.offset(g, rows * block);
         strip.result_block = rows * block;
         simd::run(strip);
@@ -106,17 +116,13 @@ void multiply_by_keys(const GradientWork& w, std::int64_t rows, const float* pix
 }
 
 // dq = gradients of scores · kᵀ, for `rows` queries from `first` on.
-void multiply_by_turned_keys(const GradientWork& w, const GradientScratch& s, std::int64_t rows, float* to,
-                             std::int64_t stride) {
+template <class Entry>
+void multiply_by_turned_keys(const GradientWork& w, const GradientScratch<Entry>& s, std::int64_t rows,
+                             float* to, std::int64_t stride) {
     for (std::int64_t g = 0; g < w.size_groups.count(); ++g) {
-        simd::Strip strip;
-        strip.pixels = rows;
-        strip.columns = w.size_groups.width(g);
-        strip.source = s.gradient;
-        strip.source_block = rows * block;
-        strip.taps = &no_tap;
-        strip.channels = w.keys;
-        strip.weights = s.turned_keys + w.size_groups.offset(g, w.keys * block);
+        auto strip = attention_strip<Entry>(s.gradient_pixels, rows,
+                                            s.turned_keys + w.size_groups.offset(g, w.keys * block),
+                                            w.size_groups.width(g), w.keys);
         strip.result = to + g * w.size_groups.columns * block;
         strip.result_pixel = stride;
         strip.result_block = block;
@@ -127,20 +133,18 @@ void multiply_by_turned_keys(const GradientWork& w, const GradientScratch& s, st
 }
 
 // sums[block of 16 keys][count][16] (+)= pixels · scores, where `pixels` are a turned matrix of `rows`
-// channels.
-void add_over_rows(const GradientWork& w, std::int64_t rows, const float* pixels, std::int64_t count,
-                   const float* scores, bool first, float* sums) {
-    for (std::int64_t at = 0; at < w.padded_keys(); at += block) {
-        simd::Strip strip;
-        strip.pixels = count;
-        strip.columns = 1;
-        strip.source = pixels;
-        strip.source_block = count * block;
-        strip.taps = &no_tap;
-        strip.channels = rows;
-        strip.weights = scores + at * rows;
-        strip.result = sums + at * count;
-        strip.add = first ? nullptr : strip.result;
+// channels. Scores in f32 lie in blocks of 16 keys as they were made, those in bf16 in groups of blocks.
+template <class Entry>
+void add_over_rows(const GradientWork& w, std::int64_t rows, const Entry* pixels, std::int64_t count,
+                   const Entry* scores, bool first, float* sums) {
+    const simd::Groups groups{w.keys, std::is_same_v<Entry, float> ? 1 : w.key_groups.columns};
+    for (std::int64_t g = 0; g < groups.count(); ++g) {
+        auto strip =
+            attention_strip(pixels, count, scores + groups.offset(g, rows * block), groups.width(g), rows);
+        float* const to = sums + groups.offset(g, count * block);
+        strip.result = to;
+        strip.result_block = count * block;
+        strip.add = first ? nullptr : to;
         simd::run(strip);
     }
 }
@@ -176,21 +180,32 @@ void write_sums(const GradientWork& w, const Pointers& pointers, std::int64_t he
         write_sums(w, sums, count, matrices.to(pointers, head), row, column);
 }
 
+// Packs the transpose of rows as pixels.
+template <class View>
+void pack_turned(const View& rows_of, std::int64_t rows, std::int64_t count, float* to) {
+    simd::pack_panels(turned(rows_of), count, rows, block, to);
+}
+void pack_turned(const simd::Bf16View& rows_of, std::int64_t rows, std::int64_t count, std::uint16_t* to) {
+    simd::pack_pair_pixels(turned(rows_of), count, rows, to);
+}
+
 // Queries [first, last) of one head, whose keys and values are packed.
-void differentiate(const GradientWork& w, const Pointers& pointers, const GradientScratch& s,
+template <class Entry>
+void differentiate(const GradientWork& w, const Pointers& pointers, const GradientScratch<Entry>& s,
                    std::int64_t head, std::int64_t first, std::int64_t last) {
     const std::int64_t rows = last - first;
     const float scale = w.scores.scale_of(pointers, head);
-    w.q.view(pointers, head, first, [&](const auto& queries) {
-        simd::pack_pixels(queries, rows, w.size, scale, s.queries);
-        simd::pack_panels(turned(queries), w.size, rows, block, s.turned_queries);
+    w.q.view_as<Entry>(pointers, head, first, [&](const auto& queries) {
+        pack_attention_pixels(queries, rows, w.size, scale, s.queries);
+        pack_turned(queries, rows, w.size, s.turned_queries);
     });
-    w.dy.view(pointers, head, first, [&](const auto& results) {
-        simd::pack_pixels(results, rows, w.columns, 1, s.results);
-        simd::pack_panels(turned(results), w.columns, rows, block, s.turned_results);
+    w.dy.view_as<Entry>(pointers, head, first, [&](const auto& results) {
+        pack_attention_pixels(results, rows, w.columns, 1, s.results);
+        pack_turned(results, rows, w.columns, s.turned_results);
     });
 
-    multiply_by_keys(w, rows, s.queries, w.size, s.keys, s.weights);
+    multiply_by_keys<Entry>(w, rows, s.queries, w.size, s.keys, s.weights);
+    if (w.in_bf16) simd::scale_rows(s.weights, &scale, 1, rows * w.padded_keys());
     simd::ScoreBlock scores;
     scores.scores = s.weights;
     scores.rows = rows, scores.keys = w.keys;
@@ -198,7 +213,7 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
     scores.most = s.most, scores.sums = s.sums, scores.decay = s.decay;
     simd::exponentials(scores);
 
-    multiply_by_keys(w, rows, s.results, w.columns, s.values, s.gradient);
+    multiply_by_keys<Entry>(w, rows, s.results, w.columns, s.values, s.gradient);
     simd::ScoreGradient both;
     both.weights = s.weights, both.gradient = s.gradient;
     both.rows = rows, both.keys = w.keys;
@@ -207,6 +222,10 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
     both.hidden = w.scores.hidden_of(pointers, head, first, 0);
     both.kept_scale = w.scores.kept_scale, both.scale = scale;
     simd::differentiate_scores(both);
+    if constexpr (!std::is_same_v<Entry, float>) {
+        simd::narrow_scores({s.weights, rows, w.key_groups, false, s.weights_over_rows, nullptr});
+        simd::narrow_scores({s.gradient, rows, w.key_groups, true, s.gradient_over_rows, s.gradient_pixels});
+    }
 
     const std::int64_t at = first * w.dq.row, width = in_blocks(w.size);
     if (w.dq.bf16) {
@@ -217,25 +236,29 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
     } else {
         multiply_by_turned_keys(w, s, rows, w.dq.to(pointers, head) + at, w.dq.row);
     }
-    add_over_rows(w, rows, s.turned_queries, w.size, s.gradient, first == 0, s.key_sums);
-    add_over_rows(w, rows, s.turned_results, w.columns, s.weights, first == 0, s.value_sums);
+    add_over_rows<Entry>(w, rows, s.turned_queries, w.size, s.gradient_over_rows, first == 0, s.key_sums);
+    add_over_rows<Entry>(w, rows, s.turned_results, w.columns, s.weights_over_rows, first == 0, s.value_sums);
 }
 
-void run_gradient(const GradientWork& w, std::int64_t floats, const Pointers& pointers) {
+template <class Entry>
+void run_gradient(const GradientWork& w, const Pointers& pointers) {
+    const std::int64_t bytes = thread_bytes_of(w);
     parallel(w.threads, [&](int thread) {
-        const GradientScratch s(w, reinterpret_cast<float*>(pointers.workspace) + thread * floats);
+        const GradientScratch<Entry> s(w, pointers.workspace + thread * bytes);
         const auto [begin, end] = share(w.heads, thread, w.threads);
         for (std::int64_t head = begin; head < end; ++head) {
             const std::int64_t width = w.key_groups.columns * block;
-            w.k.view(pointers, head, 0, [&](const auto& k) {
-                simd::pack_panels(k, w.size, w.keys, width, s.keys);
-                simd::pack_panels(turned(k), w.keys, w.size, w.size_groups.columns * block, s.turned_keys);
+            w.k.view_as<Entry>(pointers, head, 0, [&](const auto& k) {
+                pack_attention_weights(k, w.size, w.keys, width, s.keys);
+                pack_attention_weights(turned(k), w.keys, w.size, w.size_groups.columns * block,
+                                       s.turned_keys);
             });
-            w.v.view(pointers, head, 0, [&](const auto& v) {
-                simd::pack_panels(turned(v), w.columns, w.keys, width, s.values);
+            w.v.view_as<Entry>(pointers, head, 0, [&](const auto& v) {
+                pack_attention_weights(turned(v), w.columns, w.keys, width, s.values);
             });
             for (std::int64_t first = 0; first < w.rows; first += w.row_block)
                 differentiate(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
+            if (w.dk.bf16) simd::round_rows(s.key_sums, w.size, w.padded_keys() / block);
             write_sums(w, pointers, head, w.dk, s.key_sums, w.size, false);
             write_sums(w, pointers, head, w.dv, s.value_sums, w.columns, true);
         }
@@ -295,6 +318,9 @@ GradientWork gradient_work(const Task& task, const AttentionRegion& attention, c
         .key_groups = {attention.keys, columns},
         .size_groups = {attention.size, columns},
         .threads = static_cast<int>(std::min<std::int64_t>(task.context.threads, attention.heads()))};
+    w.in_bf16 = attention_multiplies_bf16(
+        task, {attention.q.value, attention.k.value, attention.v.value, attention.dy.value},
+        {attention.rows, attention.keys, attention.size, attention.columns}, choice);
     w.row_block = attention_row_block(
         attention, std::min(gradient_rows, std::max<std::int64_t>(1, gradient_scores / w.padded_keys())),
         w.threads);
@@ -331,7 +357,7 @@ std::vector<plan::Choice> offers_attention_gradient(const Task& task) {
     offer_attention_in_bf16(task, *attention, {q, k, v, dy}, choices);
     for (plan::Choice& choice : choices) {
         const GradientWork work = gradient_work(task, *attention, orders_of(choice, rank), choice);
-        choice.workspace = Bytes(floats_of(work) * work.threads * 4);
+        choice.workspace = Bytes(thread_bytes_of(work) * work.threads);
     }
     return choices;
 }
@@ -347,10 +373,9 @@ Result<Kernel> prepare_attention_gradient(const Task& task, const plan::Choice& 
     find_attention_operand(task, attention->v.value, choice, kernel, work.v);
     find_attention_operand(task, attention->dy.value, choice, kernel, work.dy);
     find_attention_ports(task, *attention, kernel, work.scores);
-    const std::int64_t floats = floats_of(work);
-    kernel.workspace = Bytes(floats * work.threads * 4);
-    kernel.run = [work = std::move(work), floats](const Pointers& pointers) {
-        run_gradient(work, floats, pointers);
+    kernel.workspace = Bytes(thread_bytes_of(work) * work.threads);
+    kernel.run = [work = std::move(work)](const Pointers& pointers) {
+        (work.in_bf16 ? run_gradient<std::uint16_t> : run_gradient<float>)(work, pointers);
     };
     return kernel;
 }

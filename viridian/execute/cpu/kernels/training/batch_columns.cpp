@@ -51,26 +51,44 @@ void each_stretch(const BatchNormalization& w, const Columns& c, std::int64_t bl
     }
 }
 
-// Runs f(offset of the first element, rows) for pieces of a stretch, of at most largest_piece floats or one
-// row.
+// Runs f(offset of the first element, rows) for a stretch, or for pieces of it if there are steps in a chain
+// or tensors in bf16. A piece has at most largest_piece floats.
 template <class Function>
-void each_row_piece(std::int64_t at, simd::Rows rows, const Function& f) {
+void each_piece(const BatchNormalization& w, std::int64_t at, simd::Rows rows, const Function& f) {
+    if (w.chain.empty() && !w.in_bf16()) return f(at, rows);
     const std::int64_t most = std::max(std::int64_t{1}, largest_piece / rows.width);
     for (std::int64_t row = 0; row < rows.count; row += most)
         f(at + row * rows.width, simd::Rows{std::min(most, rows.count - row), rows.width});
 }
 
-// Runs f(offset, rows, gradient, Relu's result or null) for a stretch, or for pieces of it if a chain
-// applies.
+// A Piece has room for what a thread widens to f32 and makes in f32.
+struct Piece {
+    alignas(64) float x[largest_piece], gradient[largest_piece], operand[largest_piece], made[largest_piece],
+        scratch[largest_piece];
+};
+
+// Sets elements [at, at + n) of output 0 by make(where), and rounds them if they are stored in bf16.
+template <class Make>
+void write_result(const BatchNormalization& w, const Pointers& pointers, std::int64_t at, std::int64_t n,
+                  Piece& piece, const Make& make) {
+    if (!w.rounds_result) return make(w.output(pointers, 0) + at);
+    make(piece.made);
+    simd::narrow(piece.made, reinterpret_cast<std::uint16_t*>(w.output(pointers, 0)) + at, n);
+}
+
+// Runs f(offset, rows, gradient, Relu's result or null, x) for the pieces of a stretch.
 template <class Function>
-void each_gradient_piece(const BatchNormalization& w, const Pointers& pointers, std::int64_t at,
-                         simd::Rows rows, const Function& f) {
-    const float* const g = w.input(pointers, 0);
-    if (w.chain.empty()) return f(at, rows, g + at, w.operand_at(pointers, at));
-    alignas(64) float made[largest_piece], scratch[largest_piece];
-    each_row_piece(at, rows, [&](std::int64_t first, simd::Rows piece) {
-        w.chain.run(pointers, g + first, made, first, piece.count * piece.width, scratch);
-        f(first, piece, static_cast<const float*>(made), static_cast<const float*>(nullptr));
+void each_gradient_piece(const BatchNormalization& w, const Pointers& pointers, std::int64_t start,
+                         simd::Rows stretch, Piece& piece, const Function& f) {
+    each_piece(w, start, stretch, [&](std::int64_t at, simd::Rows rows) {
+        const std::int64_t n = rows.elements();
+        const float* g = w.inputs[0].at(pointers, at, n, piece.gradient);
+        if (!w.chain.empty()) {
+            w.chain.run(pointers, g, piece.gradient, at, n, piece.scratch);
+            g = piece.gradient;
+        }
+        f(at, rows, g, w.operand.at(pointers, at, n, piece.operand),
+          w.inputs[1].at(pointers, at, n, piece.x));
     });
 }
 
@@ -95,15 +113,24 @@ void each_later_part(const Columns& c, const Join& join) {
 
 // Counts the mean of each channel and the sum of its squared distances from it, in the numbers of part 0.
 void count_moments(const BatchNormalization& w, const Columns& c, const ColumnMemory& m, int threads,
-                   const float* x) {
+                   const Pointers& pointers) {
+    const Port& x = w.inputs[0];
     std::fill_n(m.first, 2 * c.parts * c.channels, 0.0);
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t to = part * c.channels + block * w.block;
         std::int64_t before = 0;
-        each_stretch(w, c, block, first, last, [&](std::int64_t at, simd::Rows rows) {
-            simd::add_column_moments(m.first + to, m.second + to, before, x + at, rows);
+        alignas(64) float wide[largest_piece];
+        const auto add = [&](std::int64_t at, simd::Rows rows) {
+            simd::add_column_moments(m.first + to, m.second + to, before,
+                                     x.at(pointers, at, rows.elements(), wide), rows);
             before += rows.count;
+        };
+        each_stretch(w, c, block, first, last, [&](std::int64_t at, simd::Rows rows) {
+            if (x.bf16)
+                each_piece(w, at, rows, add);
+            else
+                add(at, rows);
         });
     });
     each_later_part(c, [&](std::int64_t at, std::int64_t before, std::int64_t more) {
@@ -113,9 +140,8 @@ void count_moments(const BatchNormalization& w, const Columns& c, const ColumnMe
 
 void normalize(const BatchNormalization& w, const Columns& c, int threads, const Pointers& pointers) {
     const ColumnMemory m(pointers.workspace, c);
-    const float* const x = w.input(pointers, 0);
     const bool given = w.kind == BatchNormalization::Kind::inference;
-    if (!given) count_moments(w, c, m, threads, x);
+    if (!given) count_moments(w, c, m, threads, pointers);
     std::fill_n(m.centre, 3 * c.channels, 0.0F);  // what fills up a block stays 0
     for (std::int64_t i = 0; i < w.channels; ++i) {
         const double inverse = given ? inverse_deviation(w, static_cast<double>(w.input(pointers, 4)[i]))
@@ -124,41 +150,39 @@ void normalize(const BatchNormalization& w, const Columns& c, int threads, const
         m.factor[i] = static_cast<float>(inverse * static_cast<double>(w.input(pointers, 1)[i]));
         m.a[i] = w.input(pointers, 2)[i];
     }
-    float* const y = w.output(pointers, 0);
-    if (y == nullptr) return;
+    if (w.output(pointers, 0) == nullptr) return;
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t i = block * w.block;
+        Piece piece;
         const auto write = [&](std::int64_t at, simd::Rows rows) {
-            simd::affine_columns(y + at, x + at, m.centre + i, m.factor + i, m.a + i, rows,
-                                 w.epilogue(pointers, at));
-        };
-        if (w.chain.empty()) return each_stretch(w, c, block, first, last, write);
-        alignas(64) float scratch[largest_piece];
-        each_stretch(w, c, block, first, last, [&](std::int64_t at, simd::Rows rows) {
-            each_row_piece(at, rows, [&](std::int64_t from, simd::Rows piece) {
-                write(from, piece);
-                w.chain.run(pointers, y + from, y + from, from, piece.count * piece.width, scratch);
+            const std::int64_t n = rows.elements();
+            write_result(w, pointers, at, n, piece, [&](float* to) {
+                simd::affine_columns(to, w.inputs[0].at(pointers, at, n, piece.x), m.centre + i, m.factor + i,
+                                     m.a + i, rows, w.epilogue(pointers, at, n, piece.operand));
+                if (!w.chain.empty()) w.chain.run(pointers, to, to, at, n, piece.scratch);
             });
-        });
+        };
+        each_stretch(w, c, block, first, last,
+                     [&](std::int64_t at, simd::Rows rows) { each_piece(w, at, rows, write); });
     });
 }
 
 void differentiate(const BatchNormalization& w, const Columns& c, int threads, const Pointers& pointers) {
     const ColumnMemory m(pointers.workspace, c);
-    const float* const x = w.input(pointers, 1);
     std::fill_n(m.first, 2 * c.parts * c.channels, 0.0);
     std::fill_n(m.centre, 4 * c.channels, 0.0F);
     std::copy_n(w.input(pointers, 3), w.channels, m.centre);
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t i = block * w.block, to = part * c.channels + i;
+        Piece piece;
         each_stretch(w, c, block, first, last, [&](std::int64_t start, simd::Rows stretch) {
             each_gradient_piece(
-                w, pointers, start, stretch,
-                [&](std::int64_t at, simd::Rows rows, const float* g, const float* rectified) {
-                    simd::add_column_gradients(m.first + to, m.second + to, g, rectified, x + at,
-                                               m.centre + i, rows);
+                w, pointers, start, stretch, piece,
+                [&](std::int64_t, simd::Rows rows, const float* g, const float* rectified, const float* x) {
+                    simd::add_column_gradients(m.first + to, m.second + to, g, rectified, x, m.centre + i,
+                                               rows);
                 });
         });
     });
@@ -168,8 +192,7 @@ void differentiate(const BatchNormalization& w, const Columns& c, int threads, c
             m.second[i] += m.second[at + i];
         }
     });
-    float *const dx = w.output(pointers, 0), *const dscale = w.output(pointers, 1),
-                 *const dbias = w.output(pointers, 2);
+    float *const dscale = w.output(pointers, 1), *const dbias = w.output(pointers, 2);
     for (std::int64_t i = 0; i < w.channels; ++i) {
         const auto inverse = static_cast<double>(w.input(pointers, 4)[i]);
         const double along = m.second[i] * inverse;
@@ -179,17 +202,20 @@ void differentiate(const BatchNormalization& w, const Columns& c, int threads, c
         if (dscale != nullptr) dscale[i] = static_cast<float>(along);
         if (dbias != nullptr) dbias[i] = static_cast<float>(m.first[i]);
     }
-    if (dx == nullptr) return;
+    if (w.output(pointers, 0) == nullptr) return;
     each_part(w, c, threads, [&](std::int64_t block, std::int64_t part) {
         const auto [first, last] = share(c.rows, part, c.parts);
         const std::int64_t i = block * w.block;
         const simd::CentredColumns columns{m.factor + i, m.a + i, m.b + i, m.centre + i};
+        Piece piece;
         each_stretch(w, c, block, first, last, [&](std::int64_t start, simd::Rows stretch) {
-            each_gradient_piece(
-                w, pointers, start, stretch,
-                [&](std::int64_t at, simd::Rows rows, const float* g, const float* rectified) {
-                    simd::centred_column_gradient(dx + at, g, rectified, x + at, columns, rows);
-                });
+            each_gradient_piece(w, pointers, start, stretch, piece,
+                                [&](std::int64_t at, simd::Rows rows, const float* g, const float* rectified,
+                                    const float* x) {
+                                    write_result(w, pointers, at, rows.elements(), piece, [&](float* to) {
+                                        simd::centred_column_gradient(to, g, rectified, x, columns, rows);
+                                    });
+                                });
         });
     });
 }

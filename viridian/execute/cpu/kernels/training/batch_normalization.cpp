@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 #include "viridian/execute/cpu/simd/training/gradients.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -151,18 +152,26 @@ std::vector<plan::Choice> offers_batch_normalization(const Task& task) {
     auto work = batch_normalization(task);
     if (!work) return {};
     const plan::Choice plain = task.plain_choice(std::string(batch_normalization_family_name));
-    std::vector<plan::Choice> choices;
+    const Dims dims = task.dims(task.node(normalization_index(task)).inputs[0]);
+    const std::size_t rank = dims.size();
+    std::vector<plan::Choice> choices, columns;
     const auto offer = [&](const plan::Layout& layout, std::int64_t block) {
         plan::Choice choice = plain;
         work->block = block;
         if (block > 0) choice.workspace = columns_workspace(*work);
-        if (set_layout(task, *work, layout, choice)) choices.push_back(std::move(choice));
+        if (set_layout(task, *work, layout, choice))
+            (block > 0 ? columns : choices).push_back(std::move(choice));
     };
-    const std::size_t rank = task.dims(task.node(normalization_index(task)).inputs[0]).size();
     offer(plan::plain(rank), work->block);
-    if (work->inner == 1) return choices;
-    offer(plan::channels_last(rank), work->channels);
-    for (const std::int64_t block : {16, 8}) offer(plan::channels_blocked(rank, block), block);
+    if (work->inner > 1) {
+        offer(plan::channels_last(rank), work->channels);
+        for (const std::int64_t block : {16, 8}) offer(plan::channels_blocked(rank, block), block);
+    }
+    if (work->channels <= largest_piece)
+        offer_widened(
+            task, [&](std::size_t i) { return task.dims(task.region.inputs[i]) == dims; }, columns,
+            [&](std::size_t i) { return i == region_output(task, 0); });
+    std::ranges::move(columns, std::back_inserter(choices));
     return choices;
 }
 
@@ -195,7 +204,7 @@ void write_channel(const BatchNormalization& w, const Pointers& pointers, std::i
         each_piece(w.inner, [&](std::int64_t first, std::int64_t n) {
             const std::int64_t at = channel_at(w, i, c) + first;
             simd::centred_affine(y + at, x + at, mean, factor, w.input(pointers, 2)[c], n,
-                                 w.epilogue(pointers, at));
+                                 w.epilogue(pointers, at, n));
             w.chain.run(pointers, y + at, y + at, at, n, scratch);
         });
 }
@@ -230,7 +239,7 @@ void differentiate_channel(const BatchNormalization& w, const Pointers& pointers
     const auto inverse = static_cast<double>(w.input(pointers, 4)[c]);
     alignas(64) float made[largest_piece], scratch[largest_piece];
     const auto upstream = [&](std::int64_t at, std::int64_t n) -> simd::UpstreamGradient {
-        if (w.chain.empty()) return {g + at, nullptr, w.operand_at(pointers, at)};
+        if (w.chain.empty()) return {g + at, nullptr, w.operand.at(pointers, at, n, nullptr)};
         w.chain.run(pointers, g + at, made, at, n, scratch);
         return {made};
     };
@@ -259,25 +268,28 @@ void differentiate_channel(const BatchNormalization& w, const Pointers& pointers
 }
 
 // Fuses the steps into the loops of the normalisation. Returns false, changing nothing, if they need a chain.
-bool fuse_into_loops(const Task& task, BatchNormalization& work, const Dims& dims) {
-    const auto whole = [&](const EpilogueStep& step) -> std::optional<std::size_t> {
-        return task.dims(step.operand) == dims ? task.input_index(step.operand) : std::nullopt;
+bool fuse_into_loops(const Task& task, const plan::Choice& choice, BatchNormalization& work, Kernel& kernel) {
+    const Dims dims = task.dims(task.node(normalization_index(task)).inputs[0]);
+    const auto whole = [&](const EpilogueStep& step) {
+        return task.dims(step.operand) == dims && task.input_index(step.operand)
+                   ? port_of(task, choice, step.operand, kernel)
+                   : Port();
     };
     const std::size_t count = work.steps.size();
     if (work.kind == Kind::gradient) {
         if (count == 1 && work.steps[0].function == Function::relu_gradient)
             work.operand = whole(work.steps[0]);
-        return count == 0 || work.operand;
+        return count == 0 || !work.operand.absent;
     }
     std::size_t read = 0;
     if (read < count && work.steps[read].function == Function::add) {
         work.operand = whole(work.steps[read]);
-        if (!work.operand) return false;
+        if (work.operand.absent) return false;
         ++read;
     }
     work.rectifies = read < count && work.steps[read].function == Function::relu;
     if (read + (work.rectifies ? 1 : 0) == count) return true;
-    work.operand.reset();
+    work.operand = {};
     work.rectifies = false;
     return false;
 }
@@ -289,14 +301,16 @@ Result<Kernel> prepare_batch_normalization(const Task& task, const plan::Choice&
     const Node& node = task.node(normalization_index(task));
     const bool gradient = work->kind == Kind::gradient;
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        work->inputs.push_back(port_of(task, gradient && i == 0 ? work->upstream : node.inputs[i], kernel));
+        work->inputs.push_back(
+            port_of(task, choice, gradient && i == 0 ? work->upstream : node.inputs[i], kernel));
     for (std::size_t i = 0; i < node.outputs.size(); ++i) work->outputs.push_back(region_output(task, i));
     const Dims dims = task.dims(node.inputs[0]);
     plan::Layout layout = plan::plain(dims.size());
     if (const auto x = work->inputs[gradient ? 1 : 0].input) layout = choice.inputs[*x].layout;
     work->block = block_of(layout, *work);
-    if (!fuse_into_loops(task, *work, dims)) {
-        auto chain = simd::Chain::make(task, work->steps, dims, layout, kernel.constants);
+    if (const auto& result = work->outputs[0]) work->rounds_result = in_bf16(choice.outputs[*result]);
+    if (!fuse_into_loops(task, choice, *work, kernel)) {
+        auto chain = simd::Chain::make(task, work->steps, dims, layout, kernel.constants, &choice);
         if (!chain) return unknown_kernel(choice);
         work->chain = *std::move(chain);
     }

@@ -1,6 +1,8 @@
 #pragma once
 // Computes batch normalisation by the statistics of the batch or by given ones, and the gradient of the
-// former, on row-major, channels-last and blocked tensors.
+// former, on row-major, channels-last and blocked tensors. In channels-last layouts and in blocks of 16,
+// tensors of the shape of x may be stored in bf16; computation is in f32.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -10,7 +12,8 @@
 
 namespace viridian::execute::cpu {
 
-// The largest piece, in floats, that a loop or a chain of steps processes at once.
+// The largest piece, in floats, that a loop or a chain of steps processes at once. Rows of channels that are
+// longer cannot be cut.
 inline constexpr std::int64_t largest_piece = 4096;
 
 struct BatchNormalization {
@@ -23,23 +26,27 @@ struct BatchNormalization {
     // Add and Relu after a normalisation and ReluGrad before a gradient are fused into its loops; other steps
     // are a chain.
     simd::Chain chain = {};
-    std::optional<std::size_t> operand = std::nullopt;  // region input: the other term, or Relu's result
+    Port operand = {};  // the other term, or Relu's result
     bool rectifies = false;
     std::vector<Port> inputs = {};
     std::vector<std::optional<std::size_t>> outputs = {};  // by number of the node's output
+    bool rounds_result = false;                            // output 0 is stored in bf16
 
     [[nodiscard]] double count() const { return static_cast<double>(images * inner); }
     [[nodiscard]] const float* input(const Pointers& pointers, std::size_t i) const {
         return inputs[i].at(pointers);
     }
-    // Returns the fused steps of a normalisation at element `at`.
-    [[nodiscard]] simd::AffineEpilogue epilogue(const Pointers& pointers, std::int64_t at) const {
-        simd::AffineEpilogue made{operand_at(pointers, at)};
+    // Returns whether a tensor of the shape of x is stored in bf16.
+    [[nodiscard]] bool in_bf16() const {
+        return rounds_result || operand.bf16 || std::ranges::any_of(inputs, &Port::bf16);
+    }
+    // Returns the fused steps of a normalisation at elements [at, at + n). `wide` has room for these, and may
+    // be null if the operand is f32.
+    [[nodiscard]] simd::AffineEpilogue epilogue(const Pointers& pointers, std::int64_t at, std::int64_t n,
+                                                float* wide = nullptr) const {
+        simd::AffineEpilogue made{operand.at(pointers, at, n, wide)};
         if (rectifies) made.lower = 0;
         return made;
-    }
-    [[nodiscard]] const float* operand_at(const Pointers& pointers, std::int64_t at) const {
-        return operand ? reinterpret_cast<const float*>(pointers.inputs[*operand]) + at : nullptr;
     }
     // Returns where output `i` goes; null if nobody reads it.
     [[nodiscard]] float* output(const Pointers& pointers, std::size_t i) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "viridian/execute/cpu/kernels/precision.hpp"
+
 namespace viridian::execute::cpu {
 
 Port port_of(const Task& task, graph::ValueId id, Kernel& kernel) {
@@ -12,6 +14,12 @@ Port port_of(const Task& task, graph::ValueId id, Kernel& kernel) {
     if (port.input) return port;
     port.constant = kernel.constants.size();
     kernel.constants.push_back(plain_constant(task, id));
+    return port;
+}
+
+Port port_of(const Task& task, const plan::Choice& choice, graph::ValueId id, Kernel& kernel) {
+    Port port = port_of(task, id, kernel);
+    port.bf16 = port.input && in_bf16(choice.inputs[*port.input]);
     return port;
 }
 

@@ -38,15 +38,7 @@ struct RowNormalization {
 // A whole tensor that is read.
 struct RowsRead {
     Port port;
-    bool bf16 = false;
-    std::int64_t scratch = 0;  // its row of the scratch
-
-    // Elements [first, first + n) in f32; `wide` has room for them.
-    const float* at(const Pointers& pointers, std::int64_t first, std::int64_t n, float* wide) const {
-        if (!bf16) return port.at(pointers) + first;
-        simd::widen(reinterpret_cast<const std::uint16_t*>(port.at(pointers)) + first, wide, n);
-        return wide;
-    }
+    std::int64_t scratch = 0;  // its row of the scratch, if it is in bf16
 };
 
 // A whole tensor that is written; `index` is empty if it is not an output of the region.
@@ -162,9 +154,8 @@ struct MakingRows {
     std::int64_t taken = 0;  // rows of the scratch
 
     RowsRead read(std::size_t i) {
-        RowsRead made{port_of(task, task.node().inputs[i], kernel)};
-        made.bf16 = made.port.input && in_bf16(choice.inputs[*made.port.input]);
-        made.scratch = made.bf16 ? taken++ : 0;
+        RowsRead made{port_of(task, choice, task.node().inputs[i], kernel)};
+        made.scratch = made.port.bf16 ? taken++ : 0;
         return made;
     }
     RowsWritten written() {
@@ -179,7 +170,8 @@ struct MakingRows {
 // One row of a tensor, in f32.
 const float* row_of(const RowsRead& rows, const RowNormalization& w, const Pointers& pointers,
                     std::int64_t row, int part) {
-    return rows.at(pointers, row * w.n, w.n, rows.bf16 ? w.scratch(pointers, part, rows.scratch) : nullptr);
+    float* const wide = rows.port.bf16 ? w.scratch(pointers, part, rows.scratch) : nullptr;
+    return rows.port.at(pointers, row * w.n, w.n, wide);
 }
 
 // Makes one row by f(to) and stores it.
@@ -241,8 +233,8 @@ void make_scale_gradient(MakingRows& m) {
                 const std::int64_t at = s * column_strip, width = std::min(column_strip, w.n - at);
                 double along[column_strip] = {}, plain[column_strip] = {};
                 for (std::int64_t row = 0; row < w.rows; ++row)
-                    simd::add_columns(along, plain, gradient.at(pointers, row * w.n + at, width, wide_g),
-                                      input.at(pointers, row * w.n + at, width, wide_x),
+                    simd::add_columns(along, plain, gradient.port.at(pointers, row * w.n + at, width, wide_g),
+                                      input.port.at(pointers, row * w.n + at, width, wide_x),
                                       means.at(pointers)[row], inverses.at(pointers)[row], width);
                 for (std::int64_t i = 0; i < width; ++i) {
                     if (float* to = output_at(pointers, dscale)) to[at + i] = static_cast<float>(along[i]);

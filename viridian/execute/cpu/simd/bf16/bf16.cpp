@@ -56,6 +56,27 @@ void narrow(const float* from, std::uint16_t* to, std::int64_t n) {
     std::copy_n(made, n - i, to + i);
 }
 
+void round_rows(float* x, std::int64_t rows, std::int64_t blocks) {
+    constexpr std::int64_t width = 16;
+    const hn::CappedTag<float, width> floats;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(floats));
+    const auto share = hn::Set(floats, largest_carry);
+    for (std::int64_t at = 0; at < rows * width; at += lanes) {
+        auto lost = hn::Zero(floats);
+        for (std::int64_t b = 0; b < blocks; ++b) {
+            float* const here = x + b * rows * width + at;
+            const auto given = hn::LoadU(floats, here);
+            const auto most = hn::Mul(hn::Abs(given), share);
+            const auto carried = hn::Max(hn::Neg(most), hn::Min(most, lost));
+            const auto kept = hn::BitCast(floats, hn::ShiftLeft<16>(rounded(hn::Add(given, carried))));
+            const auto rest = hn::Add(hn::Sub(given, kept), lost);
+            const auto is_finite = hn::Eq(hn::Sub(rest, rest), hn::Zero(floats));
+            lost = hn::IfThenElse(is_finite, rest, lost);
+            hn::StoreU(kept, floats, here);
+        }
+    }
+}
+
 void narrow_planes(const float* from, std::int64_t planes, std::int64_t plane, std::uint16_t* to,
                    std::int64_t n) {
     const Words words;
@@ -88,11 +109,15 @@ namespace viridian::execute::cpu::simd {
 
 HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
+HWY_EXPORT(round_rows);
 HWY_EXPORT(narrow_planes);
 
 void widen(const std::uint16_t* from, float* to, std::int64_t n) { HWY_DYNAMIC_DISPATCH(widen)(from, to, n); }
 void narrow(const float* from, std::uint16_t* to, std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(narrow)(from, to, n);
+}
+void round_rows(float* x, std::int64_t rows, std::int64_t blocks) {
+    HWY_DYNAMIC_DISPATCH(round_rows)(x, rows, blocks);
 }
 void narrow_planes(const float* from, std::int64_t planes, std::int64_t plane, std::uint16_t* to,
                    std::int64_t n) {

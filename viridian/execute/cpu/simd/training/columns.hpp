@@ -11,6 +11,7 @@ namespace viridian::execute::cpu::simd {
 // Rows are dense rows of `width` floats each.
 struct Rows {
     std::int64_t count = 0, width = 0;
+    [[nodiscard]] std::int64_t elements() const { return count * width; }
 };
 
 // Joins the rows of x to the statistics of `before` rows: mean[i], and the sum of squared distances from it,
