@@ -189,6 +189,9 @@ def parsed():
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(pathlib.Path(options.work) / "inductor")
     options.torch_version = torch_of(options.torch)[1]
     OURS[:] = options.ours.split(",")
+    for mode in options.modes.split(","):
+        if "weights" in mode.split(".") and not mode.endswith(".weights.bf16"):
+            parser.error(f"the mode {mode} is unknown: a mode that keeps weights in bf16 ends in .weights.bf16")
     if "viridian:bf16" in OURS and not {"eager.bf16", "compile.bf16"} & set(options.modes.split(",")):
         parser.error("viridian:bf16 is compared with PyTorch's modes eager.bf16 and compile.bf16: give one with --modes")
     return options
