@@ -155,7 +155,7 @@ void each_way(const Task& task, const ConvolutionShape& shape, const Precision& 
                         any_descriptor(grouped_dims(shape), weights),
                         described(shape.result, precision.source, false)};
             };
-            const auto visit_all = [&](auto found) { return each_of(found, shape, precision, visit); };
+            const auto visit_all = [&](const auto& found) { return each_of(found, shape, precision, visit); };
             try {
                 const ForwardHint hint =
                     forward_hint(task, shape, formats(precision.source, precision.source));
@@ -223,7 +223,7 @@ Kernel kernel_of_way(const Task& task, const ConvolutionShape& shape, const Grad
     Argument weights = kept > 0 ? inside : outside;
     weights.descriptor = way.weights;
     weights.argument = of_input ? DNNL_ARG_WEIGHTS : DNNL_ARG_DIFF_WEIGHTS;
-    std::vector<Argument> arguments = {std::move(weights)};
+    std::vector<Argument> arguments = {weights};
     if (of_input) {
         arguments.push_back({From::input, 0, DNNL_ARG_DIFF_DST, way.result});
         arguments.push_back({From::output, 0, DNNL_ARG_DIFF_SRC, way.source});
