@@ -18,8 +18,10 @@ using simd::block;
 // take half of an L1 cache of 32 KiB, and a tile of A fits beside them. Two blocks are read from the L2
 // cache anyway, and fewer passes read and write the results less often. In bf16 a unit is a pair, so a pass
 // takes twice as many rows. If the result is stored in bf16, its f32 sums wait in the L2 cache too
-// (choose_pieces); with 512 KiB of it a pass needs a little more than there is.
-constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 512;
+// (choose_pieces); a pass then needs slightly more than 512 KiB. Products in f32 with two blocks take twice
+// the depth if the L2 cache has at least 2 MiB.
+constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 512, depth_in_large = 1024;
+constexpr std::int64_t large_own_cache = 2 << 20;
 // Rows of a slice of A in pairs, or of one whose results wait in f32 to be rounded. Other slices take 9/16 of
 // the L2 cache.
 constexpr std::int64_t rows_in_bf16 = 112;
@@ -179,11 +181,7 @@ void rows_of(const ContractionWork& w, const Pointers& pointers, const Panel& pa
 
 }  // namespace
 
-std::int64_t ContractionWork::deepest() const {
-    return (columns == 1 ? depth_of_one_block : depth_of_two) * together;
-}
-
-std::int64_t ContractionWork::passes() const { return (k + deepest() - 1) / deepest(); }
+std::int64_t ContractionWork::passes() const { return (k + deepest - 1) / deepest; }
 
 std::pair<std::int64_t, std::int64_t> ContractionWork::depth(std::int64_t pass) const {
     const auto [first, last] = share((k + block - 1) / block, pass, passes());
@@ -194,7 +192,7 @@ std::int64_t ContractionWork::panel_floats() const {
     return (panel + block - 1) / block * block * (k / together);
 }
 
-std::int64_t ContractionWork::slice_floats() const { return slice * (deepest() / together + block); }
+std::int64_t ContractionWork::slice_floats() const { return slice * (deepest / together + block); }
 
 void choose_pieces(ContractionWork& w) {
     w.columns = w.together == 2 ? 2 : simd::best_columns();
@@ -202,8 +200,13 @@ void choose_pieces(ContractionWork& w) {
     const std::int64_t own = this_machine().l2.value, last = this_machine().l3.value;
     const std::int64_t own_cache = own > 0 ? own : usual_own_cache;
     const std::int64_t cache = last > 0 ? last : usual_last_cache;
+    const bool in_f32 = w.together == 1 && !w.result.bf16;
+    const std::int64_t depth = w.columns == 1                           ? depth_of_one_block
+                               : in_f32 && own_cache >= large_own_cache ? depth_in_large
+                                                                        : depth_of_two;
+    w.deepest = depth * w.together;
     const std::int64_t rows =
-        w.result.bf16 || w.together == 2 ? rows_in_bf16 : own_cache * 9 / 16 / (4 * w.deepest() / w.together);
+        w.result.bf16 || w.together == 2 ? rows_in_bf16 : own_cache * 9 / 16 / (4 * w.deepest / w.together);
     w.slice = std::clamp<std::int64_t>(rows / tile, 1, (w.m + tile - 1) / tile) * tile;
     const std::int64_t room = cache / 2 / (w.apart() ? w.threads : 1);
     const std::int64_t panels = (w.k / w.together * w.n * 4 + room - 1) / room;

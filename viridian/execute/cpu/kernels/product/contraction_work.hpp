@@ -28,6 +28,7 @@ struct ContractionWork {
     Matrices a, b, result;
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t together = 1;  // entries of K in four packed bytes: one in f32, or a pair in bf16
+    std::int64_t deepest = 1;   // entries of K that a pass may take
     std::int64_t panel = 0;     // columns of B that are packed at once: whole groups
     std::int64_t slice = 0;     // rows of A
     int columns = 1;            // blocks of 16 of a group
@@ -39,8 +40,6 @@ struct ContractionWork {
     [[nodiscard]] std::int64_t batches() const { return static_cast<std::int64_t>(result.starts.size()); }
     // Returns whether each thread multiplies matrices of its own; otherwise all share the rows of each.
     [[nodiscard]] bool apart() const { return batches() >= 2 * threads; }
-    // Returns how many entries of K a pass may take.
-    [[nodiscard]] std::int64_t deepest() const;
     [[nodiscard]] std::int64_t passes() const;
     // Returns the part of K that a pass takes, in whole blocks but the last.
     [[nodiscard]] std::pair<std::int64_t, std::int64_t> depth(std::int64_t pass) const;
@@ -57,7 +56,8 @@ struct ContractionWork {
     }
 };
 
-// Sets `panel`, `slice` and `columns` for the caches of this machine; `bias` and `fused` may still be empty.
+// Sets `columns`, `deepest`, `slice` and `panel` for the caches of this machine; `bias` and `fused` may still
+// be empty.
 void choose_pieces(ContractionWork& work);
 
 // Computes the product and its epilogue. The workspace has work.workspace() bytes.
