@@ -55,7 +55,7 @@ TEST(Elementwise, ChainsWithBroadcastOperands) {
         }
         graph.set_outputs({x});
         const auto kernels = check_region(*device, graph, random, 2e-6);
-        fast += std::ranges::count(kernels, "simd:elementwise") > 0 ? 1 : 0;
+        fast += std::ranges::count(kernels, "simd:fused") > 0 ? 1 : 0;
     }
     EXPECT_GT(fast, 50U);
 }
@@ -80,7 +80,7 @@ TEST(Elementwise, FunctionsOverTheWholeLine) {
         const std::vector<graph::Tensor> inputs = {graph::Tensor::f32({count}, points)};
         const auto run = run_greedily(*device, graph, inputs);
         ASSERT_TRUE(run.ok()) << run.error().text();
-        EXPECT_EQ(run->kernels[0].second, "simd:elementwise") << op;
+        EXPECT_EQ(run->kernels[0].second, "simd:fused") << op;
         const auto expected = evaluate(graph, inputs);
         for (std::int64_t i = 0; i < count; ++i) {
             const double have = run->outputs[0].number(i), want = (*expected)[0].number(i);
@@ -106,7 +106,7 @@ TEST(Elementwise, GatesAreOneStep) {
             const ValueId product = graph.add("Mul", {gate, x});
             graph.set_outputs({graph.add("Add", {product, graph.add_input("y", f32({1, channels, 5, 5}))})});
             const auto kernels = check_region(*device, graph, random, 2e-6);
-            EXPECT_GE(std::ranges::count(kernels, "simd:elementwise"), 4);
+            EXPECT_GE(std::ranges::count(kernels, "simd:fused"), 4);
         }
 }
 
@@ -192,7 +192,7 @@ TEST(Rows, SoftmaxAndLayerNormWithTheirNeighbours) {
         if (random.chance(0.3)) x = graph.add("Relu", {x});
         graph.set_outputs({x});
         const auto kernels = check_region(*device, graph, random, 2e-5);
-        EXPECT_THAT(kernels, testing::Contains("simd:rows"));
+        EXPECT_THAT(kernels, testing::Contains("simd:fused"));
     }
 }
 

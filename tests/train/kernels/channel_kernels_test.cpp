@@ -299,7 +299,7 @@ TEST(ChannelKernels, DifferentiateRectifiersInEveryLayout) {
                 run_greedily(*device_with(2), task.graph, task.inputs,
                              [&](const auto&, const auto& choices) { return in_layout(layout, choices); });
             ASSERT_TRUE(run.ok()) << run.error().text();
-            EXPECT_EQ(run->kernels[1].second, "simd:elementwise") << run->kernels[1].first;
+            EXPECT_EQ(run->kernels[1].second, "simd:fused") << run->kernels[1].first;
             EXPECT_TRUE(run->outputs[1].same_bytes((*expected)[1])) << op.name() << " " << layout;
         }
     }
@@ -323,7 +323,7 @@ TEST(ChannelKernels, ComputeOtherBodiesOfRectifiersAsTheyAre) {
     ASSERT_TRUE(expected.ok()) << expected.error().text();
     const auto run = run_greedily(*device_with(2), graph, inputs);
     ASSERT_TRUE(run.ok()) << run.error().text();
-    EXPECT_NE(run->kernels[0].second, "simd:elementwise");
+    EXPECT_NE(run->kernels[0].second, "simd:fused");
     EXPECT_TRUE(run->outputs[0].same_bytes((*expected)[0]));
 }
 

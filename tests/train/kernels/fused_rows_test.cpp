@@ -21,7 +21,7 @@ using testing::Not;
 
 constexpr const char* fused = "simd:fused";
 
-// The kernels of rows that compute the whole graph, after they were compared.
+// Returns the fused kernels that compute the whole graph, after comparing them with the reference.
 std::vector<std::string> check(const Graph& graph, int threads) {
     Random random(3);
     const auto device = execute::test_device(threads);
@@ -205,16 +205,44 @@ TEST(FusedRows, LongSumsKeepTheirTerms) {
     EXPECT_THAT(check(rows.graph, 1), Contains(fused));
 }
 
+TEST(FusedRows, ReadsOperandsThatBroadcast) {
+    for (const Dims& own : {Dims{1, 3, 8}, Dims{3, 1}, Dims{4, 1, 8}, Dims{4, 3, 1}, Dims{1}}) {
+        Rows rows({4, 3, 8});
+        const ValueId positions = rows.graph.add_input("positions", f32(own));
+        const ValueId sum = rows.graph.add(op::Add, {rows.input("x"), positions});
+        const ValueId softmax = rows.graph.add(op::Softmax, {sum});
+        rows.graph.set_outputs({sum, rows.graph.add(op::Tanh, {softmax})});
+        EXPECT_THAT(check(rows.graph, 1), Contains(fused)) << testing::PrintToString(own);
+    }
+}
+
+TEST(FusedRows, SumsAreTheSameBitsOnAnyNumberOfThreads) {
+    Rows rows({300, 70});
+    const ValueId product = rows.graph.add(op::Mul, {rows.input("g"), rows.input("y")});
+    const ValueId axes = rows.graph.add_constant("axes", Tensor::i64({1}, std::vector<std::int64_t>{0}));
+    rows.graph.set_outputs({product, rows.graph.add(op::ReduceSum, {product, axes})});
+    ASSERT_TRUE(infer_types(rows.graph).ok());
+    const auto inputs = execute::random_inputs(rows.graph, rows.random);
+    const plan::Region region = plan::make_region(rows.graph, graph::uses(rows.graph), rows.graph.nodes());
+    std::optional<Tensor> first;
+    for (const int threads : {1, 2, 3, 7}) {
+        const auto device = execute::test_device(threads);
+        const auto run = execute::run_regions(*device, rows.graph, {region}, inputs);
+        ASSERT_TRUE(run.ok()) << run.error().text();
+        EXPECT_EQ(run->kernels[0].second, fused);
+        if (!first) first = run->outputs[1];
+        EXPECT_TRUE(run->outputs[1].same_bytes(*first)) << threads;
+    }
+}
+
 TEST(FusedRows, AreNotOfferedForOtherShapes) {
+    {
+        Rows rows({8});  // one row would span eight samples
+        rows.graph.set_outputs({rows.dropped(rows.input("x"))});
+        EXPECT_THAT(check(rows.graph, 1), IsEmpty());
+    }
     // Groups of four random words would cross rows.
     EXPECT_THAT(check(bias_dropout_residual_norm({2, 3, 6}, true), 1), IsEmpty());
-    {
-        Rows rows({4, 3, 8});  // an operand that is repeated along the first axis
-        const ValueId positions = rows.graph.add_input("positions", f32({1, 3, 8}));
-        const ValueId sum = rows.graph.add(op::Add, {rows.input("x"), positions});
-        rows.graph.set_outputs({sum, rows.graph.add(op::Tanh, {sum})});
-        EXPECT_THAT(check(rows.graph, 1), Not(Contains(fused)));
-    }
     {
         Rows rows({4, 3, 8});  // nodes that have nothing in common
         rows.graph.set_outputs(

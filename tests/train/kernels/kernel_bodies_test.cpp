@@ -72,7 +72,7 @@ TEST(KernelsOfBodies, ProgramsStoreInBf16) {
         const Called called({f32(dims), f32(dims)}, gradient::op::GeluGrad, {},
                             [](Builder&, const Terms& in) -> Terms { return {in[0] * in[1] - in[0]}; });
         EXPECT_THAT(execute::check_region(*device, called.graph, random, 1e-6, 2.5e-3),
-                    testing::ElementsAre("simd:program", "simd:program", "simd:program"));
+                    testing::ElementsAre("simd:fused", "simd:fused", "simd:fused"));
     }
 }
 
@@ -87,7 +87,7 @@ TEST(KernelsOfBodies, RowsOfOneTensorTwiceInBf16) {
     };
     graph.set_outputs({b.call(gradient::op::SoftmaxGrad, {y, y}, {}, meaning)[0].id});
     const auto kernels =
-        execute::check_region(*execute::bf16_device(2), graph, random, 1e-5, 2.5e-3, "simd:rownorm");
+        execute::check_region(*execute::bf16_device(2), graph, random, 1e-5, 2.5e-3, "simd:fused");
     EXPECT_EQ(kernels.size(), 3U);
 }
 
@@ -102,7 +102,7 @@ TEST(KernelsOfBodies, ChainsOfNamesKeepTheirScratch) {
                             return {twice * -in[0]};
                         });
     expect_reference(called.graph, {random_tensor(random, {5, 400}), random_tensor(random, {5, 400})},
-                     "simd:program", 0);
+                     "simd:fused", 0);
 }
 
 TEST(KernelsOfBodies, SingleNumbersKeepNan) {
@@ -115,7 +115,7 @@ TEST(KernelsOfBodies, SingleNumbersKeepNan) {
                     const Term three = b.number(3, in[1]);
                     return {in[0] * (first ? b.add(op, {in[1], three}) : b.add(op, {three, in[1]}))};
                 });
-            expect_reference(called.graph, {random_tensor(random, {70}), Tensor::scalar(NAN)}, "simd:program",
+            expect_reference(called.graph, {random_tensor(random, {70}), Tensor::scalar(NAN)}, "simd:fused",
                              0);
         }
 }

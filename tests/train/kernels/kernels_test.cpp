@@ -141,10 +141,10 @@ TEST(TrainingKernels, GiveTheGradientsOfTheReference) {
              {"dnnl:conv", "Conv"},
              {"dnnl:matmul", "Gemm"},
              {"dnnl:matmul", "MatMul"},
-             {"simd:rownorm", "LayerNormalization"},
-             {"simd:rownorm", "LayerNormalizationGradInput"},
-             {"simd:rownorm", "LayerNormalizationGradScale"},
-             {"simd:rownorm", "SoftmaxGrad"},
+             {"simd:fused", "LayerNormalization"},
+             {"simd:fused", "LayerNormalizationGradInput"},
+             {"simd:fused", "LayerNormalizationGradScale"},
+             {"simd:fused", "SoftmaxGrad"},
              {"simd:batchnorm", "BatchNormalizationTraining"},
              {"simd:batchnorm", "BatchNormalizationGrad"},
              {"simd:crossentropy", "SoftmaxCrossEntropyLoss"},
@@ -152,9 +152,9 @@ TEST(TrainingKernels, GiveTheGradientsOfTheReference) {
              {"simd:maxpool", "MaxPool"},
              {"simd:maxpool", "MaxPoolGrad"},
              {"simd:gathergrad", "GatherGrad"},
-             {"simd:program", "GeluGrad"},
-             {"simd:elementwise", "ReluGrad"},
-             {"simd:elementwise", "ClipGrad"},
+             {"simd:fused", "GeluGrad"},
+             {"simd:fused", "ReluGrad"},
+             {"simd:fused", "ClipGrad"},
              {"composed", "AveragePoolGrad"},
              {"composed", "GroupNormalizationGrad"},
              {"composed", "RMSNormalizationGrad"}})
@@ -333,7 +333,7 @@ TEST(TrainingKernels, OptimisersUpdateInPlaceAndGiveTheBytesOfTheirBodies) {
                 auto assignment =
                     assign(*device, update.graph, execute::single_node_regions(update.graph), {});
                 ASSERT_TRUE(assignment.ok()) << assignment.error().text();
-                EXPECT_EQ(assignment->regions[0].choice.kernel, "simd:program") << name_of(options.kind);
+                EXPECT_EQ(assignment->regions[0].choice.kernel, "simd:fused") << name_of(options.kind);
                 const auto plan = plan::make_plan(update.graph, *std::move(assignment));
                 ASSERT_TRUE(plan.ok()) << plan.error().text();
                 auto executable = device->prepare(update.graph, *plan);

@@ -15,15 +15,12 @@ Family simd_winograd_family();
 Family dnnl_convolution_family();
 Family weight_gradient_family();
 Family dnnl_convolution_gradient_family();
-Family row_normalization_family();
 Family batch_normalization_family();
 Family cross_entropy_family();
 Family max_pool_family();
 Family one_hot_family();
 Family gather_gradient_family();
 Family dropout_mask_family();
-Family fused_rows_family();
-Family element_program_family();
 Family composed_family();
 Family simd_pooling_family();
 Family dnnl_pooling_family();
@@ -35,9 +32,8 @@ Family simd_tile_matmul_family();
 Family dnnl_matmul_family();
 Family simd_attention_family();
 Family simd_attention_gradient_family();
-Family simd_rows_family();
+Family fused_family();
 Family dnnl_softmax_family();
-Family simd_elementwise_family();
 Family gather_family();
 Family pad_family();
 Family dnnl_deconvolution_family();
@@ -71,28 +67,24 @@ std::span<const Family> families() {
         dnnl_matmul_family(),
         simd_attention_family(),
         simd_attention_gradient_family(),
-        simd_rows_family(),
+        reduction_family(),
+        fused_family(),
         dnnl_softmax_family(),
-        simd_elementwise_family(),
         gather_family(),
         pad_family(),
         dnnl_deconvolution_family(),
-        reduction_family(),
         grid_sample_family(),
         group_normalization_family(),
         resize_family(),
         recurrent_family(),
         movement_family(),
         numeric_family(),
-        row_normalization_family(),
         batch_normalization_family(),
         cross_entropy_family(),
         max_pool_family(),
         one_hot_family(),
         gather_gradient_family(),
         dropout_mask_family(),
-        fused_rows_family(),
-        element_program_family(),
         composed_family(),
         reference_family(),
     };

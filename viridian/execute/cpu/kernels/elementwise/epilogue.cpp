@@ -171,11 +171,7 @@ std::optional<EpilogueStep> gradient_step(const Task& task, const Node& node, Va
     return EpilogueStep{Function::clip_gradient, *low, *high, node.inputs[1]};
 }
 
-// A gate at node i of the region, x·f(x), as one step.
-struct Gate {
-    EpilogueStep step;
-    std::size_t nodes;
-};
+}  // namespace
 
 std::optional<Gate> gate_at(const Task& task, std::size_t i, ValueId x) {
     std::array<std::optional<EpilogueStep>, 2> inner;  // f, one or two steps
@@ -198,9 +194,7 @@ std::optional<Gate> gate_at(const Task& task, std::size_t i, ValueId x) {
     return std::nullopt;
 }
 
-}  // namespace
-
-bool keeps_zero(const EpilogueStep& step) {
+bool keeps_zero(const EpilogueStep& step, bool operand_is_zero) {
     switch (step.function) {
         case Function::clip:
             return step.alpha <= 0 && step.beta >= 0;
@@ -217,9 +211,11 @@ bool keeps_zero(const EpilogueStep& step) {
         case Function::acos:
         case Function::cosh:
         case Function::acosh:
+        case Function::div:
+        case Function::pow:
             return false;
         default:
-            return !is_binary(step.function);
+            return !is_binary(step.function) || operand_is_zero;
     }
 }
 
@@ -272,12 +268,6 @@ std::optional<std::vector<EpilogueStep>> read_step_range(const Task& task, std::
     return steps;
 }
 
-std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_t first, ValueId value) {
-    auto steps = read_step_range(task, first, task.region.nodes.size(), value);
-    if (!steps || task.region.outputs.size() != 1 || task.region.outputs[0] != value) return std::nullopt;
-    return steps;
-}
-
 std::optional<std::vector<EpilogueStep>> read_epilogue(const Task& task) {
     const Node& head = task.node();
     for (std::size_t i = 1; i < head.outputs.size(); ++i)
@@ -285,7 +275,10 @@ std::optional<std::vector<EpilogueStep>> read_epilogue(const Task& task) {
     if (head.outputs.empty() || head.outputs[0] == ValueId::none) return std::nullopt;
     for (const auto id : task.region.inputs)
         if (!task.type(id).known()) return std::nullopt;
-    return read_steps(task, 1, head.outputs[0]);
+    ValueId value = head.outputs[0];
+    auto steps = read_step_range(task, 1, task.region.nodes.size(), value);
+    if (!steps || task.region.outputs.size() != 1 || task.region.outputs[0] != value) return std::nullopt;
+    return steps;
 }
 
 }  // namespace viridian::execute::cpu

@@ -72,12 +72,21 @@ struct EpilogueStep {
     bool reversed = false;                          // the operand is on the left
 };
 
-// Returns whether the step is unary and makes 0 of 0.
-[[nodiscard]] bool keeps_zero(const EpilogueStep& step);
+// Returns whether the step makes 0 of x = 0. A binary step does only if its operand is 0 too, and then not
+// always: 0 / 0 is NaN.
+[[nodiscard]] bool keeps_zero(const EpilogueStep& step, bool operand_is_zero = false);
 
 // Returns the node as one step on its input `x`, or nothing if it is no such function or not in f32.
 [[nodiscard]] std::optional<EpilogueStep> as_step(const Task& task, const graph::Node& node,
                                                   graph::ValueId x);
+
+// A Gate is a product x·f(x) that the graph writes as two or three nodes and that one step on x computes.
+struct Gate {
+    EpilogueStep step;
+    std::size_t nodes;
+};
+// Returns the gate on `x` that begins with node `i` of the region, or nothing.
+[[nodiscard]] std::optional<Gate> gate_at(const Task& task, std::size_t i, graph::ValueId x);
 
 // Returns the nodes [first, last) of the region as steps on `value`, x·Sigmoid(αx) as one step, or nothing if
 // a node cannot be one. Operands are region inputs or constants whose shape broadcasts into the value's
@@ -86,12 +95,8 @@ struct EpilogueStep {
                                                                        std::size_t last,
                                                                        graph::ValueId& value);
 
-// Reads all nodes of the region from `first` on likewise; also nothing if the result is not the region's only
+// Returns all nodes after the region's first one likewise, or nothing if the result is not the region's only
 // output.
-[[nodiscard]] std::optional<std::vector<EpilogueStep>> read_steps(const Task& task, std::size_t first,
-                                                                  graph::ValueId value);
-
-// Returns the steps after the region's first node, or nothing if the region does not have exactly one output.
 [[nodiscard]] std::optional<std::vector<EpilogueStep>> read_epilogue(const Task& task);
 
 }  // namespace viridian::execute::cpu

@@ -1,5 +1,5 @@
 // Element-wise operators on any numeric type, broadcasting on every side, one node at a time and row-major:
-// arithmetic, comparison, logic, bits, Where, Cast. (f32 chains over one shape are simd:elementwise.)
+// arithmetic, comparison, logic, bits, Where, Cast. (Chains in f32 are simd:fused.)
 #include <algorithm>
 #include <array>
 

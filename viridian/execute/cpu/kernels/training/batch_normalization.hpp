@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "viridian/execute/cpu/kernels/training/port.hpp"
-#include "viridian/execute/cpu/simd/elementwise/operands.hpp"
+#include "viridian/execute/cpu/simd/elementwise/chain.hpp"
 #include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
 
 namespace viridian::execute::cpu {

@@ -1,7 +1,7 @@
 #pragma once
 // Applies the epilogue of our convolutions and products. The micro-kernel itself adds a residual and clips
 // as it stores; any other epilogue is a chain of element-wise steps over what was just stored.
-#include "viridian/execute/cpu/simd/elementwise/operands.hpp"
+#include "viridian/execute/cpu/simd/elementwise/chain.hpp"
 
 namespace viridian::execute::cpu::simd {
 

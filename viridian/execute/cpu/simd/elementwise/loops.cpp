@@ -346,17 +346,6 @@ void log_softmax(float* x, std::int64_t n) {
     map(x, x, n, [&](V v) HWY_ATTR { return hn::Sub(v, log); });
 }
 
-void layer_norm(float* x, const float* scale, const float* shift, float epsilon, std::int64_t n) {
-    const D d;
-    const V mean = hn::Set(d, sum(x, n) / static_cast<float>(n));
-    map(x, x, n, [&](V v) HWY_ATTR { return hn::Sub(v, mean); });
-    const V squares = fold(x, n, hn::Zero(d), [](V a, V v) HWY_ATTR { return hn::MulAdd(v, v, a); }, 0);
-    const float variance = hn::GetLane(hn::SumOfLanes(d, squares)) / static_cast<float>(n);
-    const V factor = hn::Set(d, 1.0F / std::sqrt(variance + epsilon));
-    zip(x, x, scale, n, [&](V v, V s) HWY_ATTR { return hn::Mul(hn::Mul(v, factor), s); });
-    if (shift != nullptr) zip(x, x, shift, n, [](V v, V s) HWY_ATTR { return hn::Add(v, s); });
-}
-
 }  // namespace
 }  // namespace viridian::execute::cpu::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -368,12 +357,7 @@ HWY_EXPORT(unary);
 HWY_EXPORT(binary);
 HWY_EXPORT(softmax);
 HWY_EXPORT(log_softmax);
-HWY_EXPORT(layer_norm);
 
-void apply(const EpilogueStep& step, float* x, std::int64_t n) { HWY_DYNAMIC_DISPATCH(unary)(step, x, x, n); }
-void apply(const EpilogueStep& step, float* x, const float* operand, std::int64_t n) {
-    HWY_DYNAMIC_DISPATCH(binary)(step, x, x, operand, n);
-}
 void apply(const EpilogueStep& step, float* to, const float* from, const float* operand, std::int64_t n) {
     if (is_binary(step.function))
         HWY_DYNAMIC_DISPATCH(binary)(step, to, from, operand, n);
@@ -382,9 +366,6 @@ void apply(const EpilogueStep& step, float* to, const float* from, const float* 
 }
 void softmax_row(float* x, std::int64_t n) { HWY_DYNAMIC_DISPATCH(softmax)(x, n); }
 void log_softmax_row(float* x, std::int64_t n) { HWY_DYNAMIC_DISPATCH(log_softmax)(x, n); }
-void layer_norm_row(float* x, const float* scale, const float* shift, float epsilon, std::int64_t n) {
-    HWY_DYNAMIC_DISPATCH(layer_norm)(x, scale, shift, epsilon, n);
-}
 
 }  // namespace viridian::execute::cpu::simd
 #endif

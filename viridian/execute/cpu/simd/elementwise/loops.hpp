@@ -5,17 +5,12 @@
 
 namespace viridian::execute::cpu::simd {
 
-// Sets x[i] to f(x[i]) for i in [0, n), where f is the unary `step`.
-void apply(const EpilogueStep& step, float* x, std::int64_t n);
-// Sets x[i] to x[i] ∘ operand[i], or to operand[i] ∘ x[i] if the step is reversed.
-void apply(const EpilogueStep& step, float* x, const float* operand, std::int64_t n);
-// Does the same from `from` to `to`, so that the first step of a chain needs no copy.
+// Sets to[i] to f(from[i]) for i in [0, n). If the step is binary, sets it to from[i] ∘ operand[i], or to
+// operand[i] ∘ from[i] if the step is reversed. `to` may be `from` or `operand`.
 void apply(const EpilogueStep& step, float* to, const float* from, const float* operand, std::int64_t n);
 
 // These normalise one row in place. A NaN in the row makes the row NaN.
 void softmax_row(float* x, std::int64_t n);
 void log_softmax_row(float* x, std::int64_t n);
-// Sets x to (x − mean) / sqrt(variance + epsilon) · scale + shift, element by element; `shift` may be null.
-void layer_norm_row(float* x, const float* scale, const float* shift, float epsilon, std::int64_t n);
 
 }  // namespace viridian::execute::cpu::simd

@@ -11,8 +11,8 @@ namespace viridian::execute::cpu::simd {
 class Spread {
   public:
     // Spreads a row-major operand of dims `own` over a result of `dims` in a dense `layout`. `own` may begin
-    // with extents of one that `dims` lacks. Returns nothing if `own` has more dims else, or if blocks of the
-    // result would read beyond the operand's end.
+    // with extents of one that `dims` lacks. Returns nothing if `own` has more dims otherwise, or if blocks
+    // of the result would read beyond the operand's end.
     static std::optional<Spread> make(graph::Dims own, const graph::Dims& dims, const plan::Layout& layout);
 
     // Returns elements [first, first + n) of the result's memory: where they lie, or copied into `scratch`.
@@ -31,6 +31,7 @@ class Spread {
             }
             const std::int64_t run = std::min(inner.size - at, n - done);
             const T* from = data + offset;
+            if (run == n && inner.stride == 1) return from;
             if (const std::int64_t times = at == 0 ? repeats(first + done, n - done) : 0; times > 1) {
                 for (std::int64_t i = 0; i < times; ++i)
                     std::copy_n(from, repeated, scratch + done + i * repeated);

@@ -1,4 +1,4 @@
-#include "viridian/execute/cpu/simd/elementwise/operands.hpp"
+#include "viridian/execute/cpu/simd/elementwise/chain.hpp"
 
 #include <algorithm>
 
@@ -41,11 +41,7 @@ std::optional<Chain> Chain::make(const Task& task, const std::vector<EpilogueSte
 }
 
 bool Chain::keeps_padding() const {
-    return std::ranges::all_of(links_, [](const Link& link) {
-        const Function f = link.step.function;
-        if (!is_binary(f)) return keeps_zero(link.step);
-        return link.whole && f != Function::div && f != Function::pow;
-    });
+    return std::ranges::all_of(links_, [](const Link& link) { return keeps_zero(link.step, link.whole); });
 }
 
 void Chain::run(const Pointers& pointers, const float* from, float* to, std::int64_t first, std::int64_t n,

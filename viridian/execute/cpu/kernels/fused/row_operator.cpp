@@ -1,4 +1,4 @@
-#include "viridian/execute/cpu/kernels/training/row_operator.hpp"
+#include "viridian/execute/cpu/kernels/fused/row_operator.hpp"
 
 #include <cmath>
 

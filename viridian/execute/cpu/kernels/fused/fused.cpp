@@ -1,0 +1,316 @@
+// Runs programs (program.hpp). Each thread takes pieces, and keeps what is made between two steps in its
+// own part of the workspace. Whole tensors may be stored in bf16; the program reads and makes them in f32.
+#include <algorithm>
+#include <array>
+
+#include "viridian/execute/cpu/kernels/fused/program.hpp"
+#include "viridian/execute/cpu/kernels/fused/row_operator.hpp"
+#include "viridian/execute/cpu/kernels/precision.hpp"
+#include "viridian/execute/cpu/simd/bf16/bf16.hpp"
+#include "viridian/execute/cpu/simd/elementwise/loops.hpp"
+#include "viridian/execute/cpu/simd/elementwise/numeric.hpp"
+#include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
+#include "viridian/execute/cpu/simd/training/gradients.hpp"
+#include "viridian/execute/cpu/threads.hpp"
+#include "viridian/plan/states.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+constexpr std::string_view fused_family_name = "simd:fused";
+// One thread computes a program of fewer elements than this.
+constexpr std::int64_t least_for_threads = 8192;
+// Sums over rows are made in at most so many parts, whatever the number of threads, and added in their order.
+// Their bits are therefore the same on any number of threads.
+constexpr std::int64_t most_sum_parts = 16;
+
+// How the workspace is divided: all single numbers; those that are combined with elements, each repeated over
+// a piece; the sums of each part of the rows; then for each thread its scratch and its broadcast operands.
+// Pieces lie one cache line further apart than their size, so that equal elements of several are not mapped
+// to one set of a cache.
+struct FusedMemory {
+    std::int64_t piece, sum, sum_parts, numbers, sums, shared, thread;
+
+    explicit FusedMemory(const Program& program)
+        : piece(aligned_bytes(program.n * size_of(graph::ElementType::f32)) + 64),
+          sum(aligned_bytes(program.n * size_of(graph::ElementType::f64))),
+          sum_parts(program.sums.empty() ? 0 : std::min(most_sum_parts, program.pieces())),
+          numbers(aligned_bytes(std::ssize(program.numbers.values) * size_of(graph::ElementType::f64))),
+          sums(numbers + std::ssize(program.numbers.read) * piece),
+          shared(sums + sum_parts * std::ssize(program.sums) * sum),
+          thread((static_cast<std::int64_t>(program.scratch) + std::ssize(program.broadcasts)) * piece) {}
+
+    [[nodiscard]] Bytes whole(int threads) const { return Bytes(shared + thread * threads); }
+    // Returns sum number `i` of one part of the rows.
+    [[nodiscard]] double* sum_of(std::byte* workspace, const Program& program, std::int64_t part,
+                                 std::size_t i) const {
+        const std::int64_t before = part * std::ssize(program.sums) + static_cast<std::int64_t>(i);
+        return reinterpret_cast<double*>(workspace + sums + before * sum);
+    }
+};
+
+// What one thread reads and writes.
+struct FusedPart {
+    const Program& program;
+    const Pointers& pointers;
+    const std::array<Draw, most_masks>& draws;
+    const FusedMemory& memory;
+    const std::vector<bool>& narrow;           // outputs that are stored in bf16
+    std::byte* own;                            // its scratch, and its broadcast operands behind it
+    std::int64_t part = 0;                     // of the rows, for sums
+    std::int64_t piece = 0, first = 0, n = 0;  // the piece: its number, its first element, its elements
+
+    [[nodiscard]] std::byte* at(const ProgramPlace& place) const {
+        const std::int64_t offset = first * place.element_bytes + piece * place.piece_bytes;
+        const auto index = static_cast<std::int64_t>(place.index);
+        switch (place.in) {
+            case ProgramPlace::In::input:
+                return const_cast<std::byte*>(pointers.inputs[index]) + offset;
+            case ProgramPlace::In::output:
+                return pointers.outputs[index] + offset;
+            case ProgramPlace::In::constant:
+                return const_cast<std::byte*>(pointers.constants[index]);
+            case ProgramPlace::In::number:
+                return pointers.workspace + memory.numbers + index * memory.piece;
+            case ProgramPlace::In::spread:
+                return broadcast(place.index);
+            case ProgramPlace::In::scratch:
+                break;
+        }
+        return own + index * memory.piece;
+    }
+    [[nodiscard]] std::byte* broadcast(std::size_t i) const {
+        const auto index = static_cast<std::int64_t>(program.scratch + i);
+        auto* const room = reinterpret_cast<float*>(own + index * memory.piece);
+        const Broadcast& read = program.broadcasts[i];
+        const auto* const from = reinterpret_cast<const float*>(at(read.from));
+        return reinterpret_cast<std::byte*>(const_cast<float*>(read.spread.chunk(from, first, n, room)));
+    }
+    [[nodiscard]] double* sum(std::size_t i) const {
+        return memory.sum_of(pointers.workspace, program, part, i);
+    }
+
+    [[nodiscard]] const float* from(const ProgramStep& step, std::size_t i) const {
+        return i < step.from.size() && step.from[i] ? reinterpret_cast<const float*>(at(*step.from[i]))
+                                                    : nullptr;
+    }
+    [[nodiscard]] float* to(const ProgramStep& step, std::size_t i) const {
+        return reinterpret_cast<float*>(at(step.to[i]));
+    }
+    [[nodiscard]] float* kept(std::size_t scratch) const {
+        return reinterpret_cast<float*>(at({ProgramPlace::In::scratch, scratch}));
+    }
+
+    void normalize(const ProgramStep& step) const {
+        const RowStatistics made =
+            normalize_row(to(step, 0), from(step, 0), from(step, 1), from(step, 2), step.epsilon, n);
+        *to(step, 1) = made.mean;
+        *to(step, 2) = made.inverse;
+    }
+    void input_gradient(const ProgramStep& step) const {
+        differentiate_row(to(step, 0), from(step, 0), from(step, 1), from(step, 2),
+                          {*from(step, 3), *from(step, 4)}, n);
+    }
+    void draw(const ProgramStep& step) const {
+        const std::int64_t each = program.masks[step.mask].elements / n;  // rows of a sample
+        draws[step.mask].draw(piece / each, piece % each * n, n,
+                              reinterpret_cast<std::uint8_t*>(at(step.to[0])));
+    }
+    // The row, copied to where the result goes.
+    [[nodiscard]] float* copied(const ProgramStep& step) const {
+        float* const made = to(step, 0);
+        const float* const x = from(step, 0);
+        if (made != x) std::copy_n(x, n, made);
+        return made;
+    }
+
+    // Runs the program on piece number `i`.
+    void run(std::int64_t i) {
+        piece = i;
+        first = i * program.n;
+        n = std::min(program.n, program.count - first);
+        for (const auto& [input, scratch] : program.widened)
+            simd::widen(reinterpret_cast<const std::uint16_t*>(pointers.inputs[input]) + first, kept(scratch),
+                        n);
+        for (const ProgramStep& step : program.steps) run(step);
+        for (const auto& [output, scratch] : program.stored_last) {
+            const float* const made = kept(scratch);
+            std::byte* const to = pointers.outputs[output];
+            if (narrow[output])
+                simd::narrow(made, reinterpret_cast<std::uint16_t*>(to) + first, n);
+            else
+                std::copy_n(made, n, reinterpret_cast<float*>(to) + first);
+        }
+    }
+
+    void run(const ProgramStep& step) const {
+        switch (step.does) {
+            case ProgramStep::Does::element:
+                return simd::apply(step.element, to(step, 0), from(step, 0), from(step, 1), n);
+            case ProgramStep::Does::copy:
+                static_cast<void>(copied(step));
+                return;
+            case ProgramStep::Does::select:
+                return simd::select(size_of(graph::ElementType::f32), at(*step.from[0]), at(*step.from[1]),
+                                    at(*step.from[2]), at(step.to[0]), n);
+            case ProgramStep::Does::draw:
+                return draw(step);
+            case ProgramStep::Does::normalize:
+                return normalize(step);
+            case ProgramStep::Does::input_gradient:
+                return input_gradient(step);
+            case ProgramStep::Does::scale_gradient:
+                return simd::add_columns(sum(step.sums[0]), sum(step.sums[1]), from(step, 0), from(step, 1),
+                                         *from(step, 2), *from(step, 3), n);
+            case ProgramStep::Does::softmax:
+                return simd::softmax_row(copied(step), n);
+            case ProgramStep::Does::log_softmax:
+                return simd::log_softmax_row(copied(step), n);
+            case ProgramStep::Does::softmax_gradient:
+                return simd::softmax_gradient(to(step, 0), from(step, 0), from(step, 1), n);
+            case ProgramStep::Does::sum:
+                return simd::fold_into(simd::Fold::sum, sum(step.sums[0]), from(step, 0), n);
+        }
+    }
+};
+
+// Adds the sums of all parts, and stores those that somebody reads.
+void add_parts(const Program& program, const FusedMemory& memory, const Pointers& pointers, int workers) {
+    in_shares(workers, program.n, [&](std::int64_t from, std::int64_t to) {
+        for (std::size_t i = 0; i < program.sums.size(); ++i) {
+            if (!program.sums[i]) continue;
+            double* const total = memory.sum_of(pointers.workspace, program, 0, i);
+            for (std::int64_t part = 1; part < memory.sum_parts; ++part) {
+                const double* const more = memory.sum_of(pointers.workspace, program, part, i);
+                for (std::int64_t k = from; k < to; ++k) total[k] += more[k];
+            }
+            auto* const result = reinterpret_cast<float*>(pointers.outputs[*program.sums[i]]);
+            for (std::int64_t k = from; k < to; ++k) result[k] = static_cast<float>(total[k]);
+        }
+    });
+}
+
+void run_program(const Program& program, const std::vector<bool>& narrow, int threads,
+                 const Pointers& pointers) {
+    const FusedMemory memory(program);
+    auto* const numbers = reinterpret_cast<double*>(pointers.workspace);
+    program.numbers.compute(pointers, numbers);
+    for (std::size_t i = 0; i < program.numbers.read.size(); ++i)
+        std::fill_n(reinterpret_cast<float*>(pointers.workspace + memory.numbers +
+                                             static_cast<std::int64_t>(i) * memory.piece),
+                    program.n, static_cast<float>(numbers[program.numbers.read[i]]));
+    std::array<Draw, most_masks> draws;
+    for (std::size_t i = 0; i < program.masks.size(); ++i) draws[i] = program.masks[i].of(pointers);
+    const int workers = program.count < least_for_threads ? 1 : threads;
+    const auto run_pieces = [&](int worker, std::int64_t part, std::int64_t first, std::int64_t last) {
+        std::byte* const own = pointers.workspace + memory.shared + memory.thread * worker;
+        FusedPart here{program, pointers, draws, memory, narrow, own, part};
+        for (std::int64_t piece = first; piece < last; ++piece) here.run(piece);
+    };
+    if (program.sums.empty())
+        return parallel(workers, [&](int worker) {
+            const auto [first, last] = share(program.pieces(), worker, workers);
+            run_pieces(worker, 0, first, last);
+        });
+    parallel(workers, [&](int worker) {
+        const auto [from, to] = share(memory.sum_parts, worker, workers);
+        for (std::int64_t part = from; part < to; ++part) {
+            for (std::size_t i = 0; i < program.sums.size(); ++i)
+                std::fill_n(memory.sum_of(pointers.workspace, program, part, i), program.n, 0.0);
+            const auto [first, last] = share(program.pieces(), part, memory.sum_parts);
+            run_pieces(worker, part, first, last);
+        }
+    });
+    add_parts(program, memory, pointers, workers);
+}
+
+// The layouts in which a program may run. Regions with several results stay row-major, because the
+// matrix products before and after them do.
+std::vector<plan::Layout> layouts_of(const Program& program, std::size_t outputs) {
+    const std::size_t rank = program.dims.size();
+    std::vector<plan::Layout> list = {plan::plain(rank)};
+    if (program.in_rows || outputs != 1) return list;
+    if (rank > 2)
+        list.insert(list.end(), {plan::channels_last(rank), plan::channels_blocked(rank, 16),
+                                 plan::channels_blocked(rank, 8)});
+    if (rank == 4) list.push_back(plan::permuted({0, 2, 1, 3}));
+    return list;
+}
+
+bool has_padding(const plan::Layout& layout, const graph::Dims& dims) {
+    return std::ranges::any_of(layout.blocks,
+                               [&](const auto& block) { return dims[block.dimension] % block.size != 0; });
+}
+
+// Returns the program with the formats and pieces of `choice`, for whose layout it was read.
+Program stored(Program program, const Task& task, const plan::Choice& choice) {
+    program.store(choice, choice.aliasing == plan::Aliasing::overwrite ||
+                              plan::is_elementwise(task.graph, task.region));
+    return program;
+}
+
+// Appends `choice`, and before it a copy that overwrites the first whole input that may be overwritten.
+void add_choice(const Task& task, const Program& program, const plan::Choice& choice,
+                std::vector<plan::Choice>& choices) {
+    if (choice.outputs.size() == 1 && program.writes_whole(0))
+        for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+            if (task.region.dies[i] && program.reads_whole(i)) {
+                plan::Choice in_place = choice;
+                in_place.aliasing = plan::Aliasing::overwrite;
+                in_place.overwritten = i;
+                choices.push_back(std::move(in_place));
+                break;
+            }
+    choices.push_back(choice);
+}
+
+std::vector<plan::Choice> offers_fused(const Task& task) {
+    const auto program = fused_program(task);
+    if (!program) return {};
+    std::vector<plan::Choice> choices;
+    std::vector<std::pair<plan::Layout, Program>> read;
+    for (const plan::Layout& layout : layouts_of(*program, task.region.outputs.size())) {
+        auto laid = fused_program(task, &layout);
+        if (!laid || (has_padding(layout, laid->dims) && !laid->keeps_padding())) continue;
+        plan::Choice choice = task.plain_choice(std::string(fused_family_name));
+        choice.variant.keeps_nan = true;
+        if (!laid->in_rows) {
+            for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+                if (laid->reads_whole(i)) choice.inputs[i].layout = layout;
+            for (plan::Format& output : choice.outputs) output.layout = layout;
+        }
+        add_choice(task, *laid, choice, choices);
+        read.emplace_back(layout, *std::move(laid));
+    }
+    offer_widened(
+        task, [&](std::size_t i) { return program->reads_whole(i); }, choices,
+        [&](std::size_t i) { return program->writes_whole(i); });
+    for (plan::Choice& choice : choices) {
+        const auto of_layout = [&](const auto& each) { return each.first == choice.outputs[0].layout; };
+        const auto laid = std::ranges::find_if(read, of_layout);
+        const Program& of = laid == read.end() ? *program : laid->second;
+        choice.workspace = FusedMemory(stored(of, task, choice)).whole(task.context.threads);
+    }
+    return choices;
+}
+
+Result<Kernel> prepare_fused(const Task& task, const plan::Choice& choice) {
+    auto read = fused_program(task);
+    if (read && !read->in_rows) read = fused_program(task, &choice.outputs[0].layout);
+    if (!read) return unknown_kernel(choice);
+    Program program = stored(*std::move(read), task, choice);
+    Kernel kernel;
+    kernel.constants = std::exchange(program.constants, {});
+    kernel.workspace = FusedMemory(program).whole(task.context.threads);
+    std::vector<bool> narrow;
+    for (const plan::Format& format : choice.outputs) narrow.push_back(in_bf16(format));
+    kernel.run = [program = std::move(program), narrow = std::move(narrow), threads = task.context.threads](
+                     const Pointers& pointers) { run_program(program, narrow, threads, pointers); };
+    return kernel;
+}
+
+}  // namespace
+
+Family fused_family() { return {fused_family_name, offers_fused, prepare_fused, true}; }
+
+}  // namespace viridian::execute::cpu

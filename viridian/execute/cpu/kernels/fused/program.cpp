@@ -1,0 +1,91 @@
+#include "viridian/execute/cpu/kernels/fused/program.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "viridian/execute/cpu/kernels/precision.hpp"
+
+namespace viridian::execute::cpu {
+namespace {
+
+// Pieces that are not rows have at most 1024 elements, and fewer if those that are kept at once would take
+// more than 24 KiB of the L1 cache.
+constexpr std::int64_t longest_piece = 1024, shortest_piece = 128;
+constexpr std::int64_t most_kept = 6144;  // floats, of all pieces that are kept at once
+
+bool is_whole(const ProgramPlace& place) { return place.element_bytes == float_bytes; }
+
+}  // namespace
+
+bool Program::reads_whole(std::size_t i) const {
+    bool whole = false, other = false;
+    const auto look = [&](const ProgramPlace& place) {
+        if (place.in == ProgramPlace::In::input && place.index == i) (is_whole(place) ? whole : other) = true;
+    };
+    for (const ProgramStep& step : steps)
+        for (const std::optional<ProgramPlace>& place : step.from)
+            if (place) look(*place);
+    for (const Broadcast& broadcast : broadcasts) look(broadcast.from);
+    for (const auto& [number, input] : numbers.given) other = other || input == i;
+    return whole && !other;
+}
+
+bool Program::writes_whole(std::size_t i) const {
+    return std::ranges::any_of(steps, [&](const ProgramStep& step) {
+        return std::ranges::any_of(step.to, [&](const ProgramPlace& place) {
+            return place.in == ProgramPlace::In::output && place.index == i && is_whole(place);
+        });
+    });
+}
+
+bool Program::keeps_padding() const {
+    std::set<std::size_t> zero;  // scratch that is zero there
+    const auto is_zero = [&](const ProgramPlace& place) {
+        return is_whole(place) || (place.in == ProgramPlace::In::scratch && zero.contains(place.index));
+    };
+    return std::ranges::all_of(steps, [&](const ProgramStep& step) {
+        if (step.does != ProgramStep::Does::element && step.does != ProgramStep::Does::copy) return false;
+        bool keeps = is_zero(*step.from[0]);
+        if (step.does == ProgramStep::Does::element)
+            keeps = keeps && keeps_zero(step.element, step.from.size() > 1 && is_zero(*step.from[1]));
+        const ProgramPlace& to = step.to[0];
+        if (to.in != ProgramPlace::In::scratch) return keeps;
+        if (keeps)
+            zero.insert(to.index);
+        else
+            zero.erase(to.index);
+        return true;
+    });
+}
+
+void Program::store(const plan::Choice& choice, bool last) {
+    std::map<std::size_t, std::size_t> inputs, outputs;  // the scratch of each
+    for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+        if (in_bf16(choice.inputs[i])) widened.emplace_back(i, inputs[i] = scratch++);
+    for (std::size_t i = 0; i < choice.outputs.size(); ++i)
+        if (in_bf16(choice.outputs[i]) || (last && writes_whole(i)))
+            stored_last.emplace_back(i, outputs[i] = scratch++);
+    const auto move = [&](ProgramPlace& place) {
+        const bool input = place.in == ProgramPlace::In::input;
+        if (!input && place.in != ProgramPlace::In::output) return;
+        const auto& moved = input ? inputs : outputs;
+        if (const auto found = moved.find(place.index); found != moved.end())
+            place = {ProgramPlace::In::scratch, found->second};
+    };
+    for (ProgramStep& step : steps) {
+        for (std::optional<ProgramPlace>& place : step.from)
+            if (place) move(*place);
+        std::ranges::for_each(step.to, move);
+    }
+    if (in_rows) return;
+    const auto kept = static_cast<std::int64_t>(scratch + numbers.read.size() + broadcasts.size());
+    n = std::min(longest_piece, count);
+    while (n > shortest_piece && n * kept > most_kept) n /= 2;
+    // Pieces of one row find an operand that is a row where it lies.
+    const bool row_major = !choice.outputs.empty() && choice.outputs[0].layout == plan::plain(dims.size());
+    if (!broadcasts.empty() && row_major && !dims.empty() && dims.back() >= n / 2 && dims.back() <= n)
+        n = dims.back();
+}
+
+}  // namespace viridian::execute::cpu
