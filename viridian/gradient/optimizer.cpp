@@ -41,9 +41,11 @@ Outputs sgd(const OptimizerOptions& o, const Inputs& in) {
     return {in.w - in.rate * (o.nesterov ? g + velocity * o.momentum : velocity), velocity};
 }
 
-// The first and second moment, and both without their bias toward the initial zeros.
+// The first and second moment. An update is scale · first / deviation, where scale = 1/(1 - β₁ᵗ) is a single
+// number, and deviation = √(second/(1 - β₂ᵗ)) + ε. Both correct the bias of the moments toward their initial
+// zeros.
 struct Moments {
-    Term first, second, mean, root;
+    Term first, second, scale, deviation;
 };
 Moments moments(const OptimizerOptions& o, const Inputs& in, Term g) {
     // 1 - βᵗ in double: in single precision it would lose most of its digits in the first steps.
@@ -51,21 +53,22 @@ Moments moments(const OptimizerOptions& o, const Inputs& in, Term g) {
     const Term first = in.m[0] * o.beta1 + g * (1 - o.beta1);
     const Term second = in.m[1] * o.beta2 + square(g) * (1 - o.beta2);
     Builder& b = *g.builder;
-    const auto unbiased = [&](double beta) {
-        return cast(1 - b.add(op::Pow, {b.number(beta, t), t}), b.element(g));
+    // A tensor is multiplied by the reciprocal of 1 - βᵗ, because dividing every element takes longer.
+    const auto correction = [&](double beta) {
+        return cast(1 / (1 - b.add(op::Pow, {b.number(beta, t), t})), b.element(g));
     };
-    return {first, second, first / unbiased(o.beta1), sqrt(second / unbiased(o.beta2))};
+    return {first, second, correction(o.beta1), sqrt(second * correction(o.beta2)) + o.epsilon};
 }
 
 Outputs adam(const OptimizerOptions& o, const Inputs& in) {
     const Moments m = moments(o, in, in.decay == 0 ? in.g : in.g + in.w * in.decay);
-    return {in.w - in.rate * (m.mean / (m.root + o.epsilon)), m.first, m.second};
+    return {in.w - in.rate * m.scale * m.first / m.deviation, m.first, m.second};
 }
 
 Outputs adamw(const OptimizerOptions& o, const Inputs& in) {
     const Moments m = moments(o, in, in.g);
-    const Term kept = in.decay == 0 ? in.w : in.w - in.rate * (in.w * in.decay);
-    return {kept - in.rate * (m.mean / (m.root + o.epsilon)), m.first, m.second};
+    const Term kept = in.decay == 0 ? in.w : in.w - in.w * (in.rate * in.decay);
+    return {kept - in.rate * m.scale * m.first / m.deviation, m.first, m.second};
 }
 
 Term length(Term x) {
@@ -76,7 +79,7 @@ Term length(Term x) {
 
 Outputs lamb(const OptimizerOptions& o, const Inputs& in) {
     const Moments m = moments(o, in, in.g);
-    Term direction = m.mean / (m.root + o.epsilon);
+    Term direction = m.scale * m.first / m.deviation;
     if (in.decay != 0) direction = direction + in.w * in.decay;
     const Term own = length(in.w), step = length(direction);
     const Term trust = where(both(own > 0, step > 0), own / where(step > 0, step, 1), 1);
