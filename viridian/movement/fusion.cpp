@@ -346,6 +346,13 @@ Words words_of(const Graph& graph, const Region& region) {
     return {.read = sum(region.reads), .written = sum(region.writes)};
 }
 
+Bytes bytes_of(const graph::Graph& graph, const Region& region) {
+    std::int64_t bytes = 0;
+    for (const auto* values : {&region.reads, &region.writes})
+        for (const ValueId id : *values) bytes += words_in(graph, id) * size_of(graph.value(id).type.element);
+    return Bytes(bytes);
+}
+
 std::string_view name_of(FusionRule rule) {
     switch (rule) {
         case FusionRule::none:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "viridian/base/units.hpp"
 #include "viridian/movement/walk.hpp"
 
 namespace viridian::movement {
@@ -41,6 +42,8 @@ struct Words {
 [[nodiscard]] std::int64_t words_in(const graph::Graph& graph, graph::ValueId value);
 // Returns the words that the kernel of `region` moves at least. Values of unknown type count as nothing.
 [[nodiscard]] Words words_of(const graph::Graph& graph, const Region& region);
+// Returns the bytes of these words, by the types of the values.
+[[nodiscard]] Bytes bytes_of(const graph::Graph& graph, const Region& region);
 
 struct Fusion {
     // In topological order. Nodes of single elements, such as a count of steps, are left out.

@@ -68,6 +68,7 @@ Json to_json(const Choice& choice) {
     json["aliasing"] = aliasing_names[static_cast<std::size_t>(choice.aliasing)];
     if (choice.aliasing == Aliasing::overwrite) json["overwritten"] = choice.overwritten;
     json["workspace_bytes"] = choice.workspace.value;
+    if (choice.variant.streams) json["streams"] = true;
     if (choice.variant.algorithm != Algorithm::unknown) {
         json["algorithm"] = algorithm_names[static_cast<std::size_t>(choice.variant.algorithm)];
         json["split"] = split_names[static_cast<std::size_t>(choice.variant.split)];
@@ -84,6 +85,7 @@ Result<Choice> choice_from_json(const Json& json) {
     VIRIDIAN_TRY(choice.inputs, formats_from_json(json, "inputs"));
     VIRIDIAN_TRY(choice.outputs, formats_from_json(json, "outputs"));
     VIRIDIAN_TRY(choice.aliasing, named<Aliasing>(json, "aliasing", aliasing_names));
+    choice.variant.streams = json.contains("streams") && json["streams"] == true;
     VIRIDIAN_TRY(choice.variant.algorithm, named<Algorithm>(json, "algorithm", algorithm_names));
     VIRIDIAN_TRY(choice.variant.split, named<Split>(json, "split", split_names));
     if (json.contains("overwritten")) {

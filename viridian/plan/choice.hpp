@@ -39,6 +39,7 @@ enum class Split : std::uint8_t {
 struct Variant {
     Algorithm algorithm = Algorithm::unknown;
     Split split = Split::rows;
+    bool streams = false;    // stores its whole outputs past the caches
     bool keeps_nan = false;  // a NaN stays one where Relu or Clip is fused too; plan files do not store it
     bool operator==(const Variant&) const = default;
 };

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/execute/every_choice.hpp"
+#include "viridian/execute/cpu/simd/elementwise/stream.hpp"
 #include "viridian/graph/operators/training/dropout_mask.hpp"
 
 namespace viridian::train {
@@ -129,6 +130,73 @@ TEST(FusedRows, ANormalisationOfChannelsThatOthersReadIsWritten) {
     graph.set_outputs({y, graph.add(op::Relu, {y})});
     Random random(3);
     execute::check_region(*execute::test_device(2), graph, random, 1e-5);
+}
+
+// stream() writes every byte of its range and no other, at any alignment.
+TEST(Stream, CopiesBytes) {
+    std::vector<std::byte> from(512), before(512, std::byte{7});
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i % 251);
+    for (std::size_t at = 0; at < 64; ++at)
+        for (std::size_t n = 0; n <= 300; n += n < 70 ? 1 : 23) {
+            std::vector<std::byte> to = before, expected = before;
+            std::copy_n(from.begin() + 3, n, expected.begin() + static_cast<std::ptrdiff_t>(at));
+            execute::cpu::simd::stream(from.data() + 3, to.data() + at, static_cast<std::int64_t>(n));
+            execute::cpu::simd::finish_stream();
+            ASSERT_EQ(to, expected) << n << " bytes at " << at;
+        }
+}
+
+// Returns the kernels of a sum of two tensors, in the order in which the device lists them.
+std::vector<std::string> kernels_of_a_sum(const Dims& dims, bool into_state) {
+    Graph graph;
+    const ValueId x = graph.add_input("x", f32(dims)), y = graph.add_input("y", f32(dims));
+    const ValueId sum = graph.add(op::Add, {x, y});
+    if (into_state) graph.set_after(graph.add_state("state", Tensor(ElementType::f32, dims)), sum);
+    graph.set_outputs({sum});
+    EXPECT_TRUE(infer_types(graph).ok());
+    const auto region = plan::make_region(graph, graph::uses(graph), graph.nodes());
+    const auto choices = execute::test_device(2)->choices(graph, region);
+    EXPECT_TRUE(choices.ok());
+    std::vector<std::string> kernels;
+    for (const plan::Choice& choice : *choices) kernels.push_back(choice.kernel);
+    return kernels;
+}
+
+// Where nothing is measured, the first kernel is taken.
+TEST(FusedRows, StoringPastTheCachesComesFirstForTheLargest) {
+    constexpr const char* streaming = "simd:fused:stream";
+    EXPECT_THAT(kernels_of_a_sum({64, 64}, false), Not(Contains(streaming)));
+    const auto middle = kernels_of_a_sum({1024, 1024}, false);
+    EXPECT_THAT(middle, Contains(streaming));
+    EXPECT_NE(middle[0], streaming);
+    EXPECT_EQ(kernels_of_a_sum({4096, 1024}, false)[0], streaming);
+    EXPECT_THAT(kernels_of_a_sum({4096, 1024}, true), Not(Contains(streaming)));
+}
+
+// Results whose rows or ends are not whole cache lines are stored correctly, in f32 and in bf16.
+TEST(FusedRows, LargeResultsAreStoredPastTheCaches) {
+    constexpr const char* streaming = "simd:fused:stream";
+    Random random(3);
+    for (const int threads : {1, 3}) {
+        const auto device = execute::test_device(threads), bf16 = execute::bf16_device(threads);
+        for (const Dims& dims : {Dims{701, 1004}, Dims{3, 257, 1024}}) {
+            const Graph graph = bias_dropout_residual_norm(dims, true);
+            EXPECT_THAT(execute::check_region(*device, graph, random, 1e-5, std::nullopt, streaming),
+                        Contains(streaming));
+            EXPECT_THAT(execute::check_region(*bf16, graph, random, 1e-5, 2e-2, streaming),
+                        Contains(streaming));
+        }
+        Graph chain;
+        const ValueId x = chain.add_input("x", f32({1'060'003}));
+        chain.set_outputs(
+            {chain.add(op::Sigmoid, {chain.add(op::Mul, {x, chain.add_input("y", f32({1'060'003}))})})});
+        EXPECT_THAT(execute::check_region(*device, chain, random, 1e-5, std::nullopt, streaming),
+                    Contains(streaming));
+        EXPECT_THAT(execute::check_region(*bf16, chain, random, 1e-5, 1e-2, streaming), Contains(streaming));
+    }
+    const Graph small = bias_dropout_residual_norm({64, 64}, true);
+    EXPECT_THAT(execute::check_region(*execute::test_device(), small, random, 1e-5, std::nullopt, streaming),
+                IsEmpty());
 }
 
 // A kernel of element-wise nodes may find an output where an input lies (plan::Choice).

@@ -42,7 +42,8 @@ Json to_json(const Graph& graph, const Region& region) {
                  {"reads", names_json(graph, region.reads)},
                  {"writes", names_json(graph, region.writes)},
                  {"words_read", words.read},
-                 {"words_written", words.written}};
+                 {"words_written", words.written},
+                 {"bytes_moved", movement::bytes_of(graph, region).value}};
     for (const NodeId id : region.nodes) json["nodes"].push_back(graph.node(id).name);
     for (const graph::Axis& axis : region.loops)
         json["loops"].push_back({{"size", axis.size}, {"reduced", axis.reduced}});

@@ -40,14 +40,6 @@ struct Rows {
     Seconds elsewhere;  // views that were copied, changes of layout, and nodes of single elements
 };
 
-Bytes bytes_of(const Graph& graph, const movement::Region& region) {
-    std::int64_t bytes = 0;
-    for (const auto* values : {&region.reads, &region.writes})
-        for (const graph::ValueId id : *values)
-            bytes += movement::words_in(graph, id) * size_of(graph.value(id).type.element);
-    return Bytes(bytes);
-}
-
 Result<Rows> rows_of(const Graph& graph) {
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(graph));
     VIRIDIAN_TRY(const movement::Fusion apart, movement::fuse(graph, movement::FusionRule::none));
@@ -66,7 +58,7 @@ Result<Rows> rows_of(const Graph& graph) {
             row.name += (row.name.empty() ? "" : ", ") + node.name;
             rows.of_node[id] = rows.operators.size();
         }
-        row.demand.moved = bytes_of(graph, region);
+        row.demand.moved = movement::bytes_of(graph, region);
         row.words = words_of(graph, region);
         rows.operators.push_back(std::move(row));
     }

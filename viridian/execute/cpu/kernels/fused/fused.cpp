@@ -10,6 +10,7 @@
 #include "viridian/execute/cpu/simd/elementwise/loops.hpp"
 #include "viridian/execute/cpu/simd/elementwise/numeric.hpp"
 #include "viridian/execute/cpu/simd/elementwise/reduce.hpp"
+#include "viridian/execute/cpu/simd/elementwise/stream.hpp"
 #include "viridian/execute/cpu/simd/training/gradients.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/plan/states.hpp"
@@ -18,6 +19,13 @@ namespace viridian::execute::cpu {
 namespace {
 
 constexpr std::string_view fused_family_name = "simd:fused";
+// `simd:fused:stream` computes what `simd:fused` does, and stores whole outputs past the caches. It is
+// offered if these have at least `least_streamed` bytes together, and rows have `least_row` to `most_row`
+// bytes. It is listed first, so that it is chosen without measured prices, if inputs and whole outputs have
+// at least `surely_streamed` bytes and no choice overwrites an input.
+constexpr std::string_view streaming_name = "simd:fused:stream";
+constexpr std::int64_t least_streamed = 2 << 20, surely_streamed = 32 << 20, least_row = 1024,
+                       most_row = 65536;
 // One thread computes a program of fewer elements than this.
 constexpr std::int64_t least_for_threads = 8192;
 // Sums over rows are made in at most so many parts, whatever the number of threads, and added in their order.
@@ -49,13 +57,19 @@ struct FusedMemory {
     }
 };
 
+// Says how whole outputs are stored whose pieces are made in scratch first.
+struct Storing {
+    bool streams = false;           // past the caches
+    std::vector<bool> narrow = {};  // in bf16, for each output
+};
+
 // What one thread reads and writes.
-struct FusedPart {
+struct FusedThread {
     const Program& program;
     const Pointers& pointers;
     const std::array<Draw, most_masks>& draws;
     const FusedMemory& memory;
-    const std::vector<bool>& narrow;           // outputs that are stored in bf16
+    const Storing& storing;
     std::byte* own;                            // its scratch, and its broadcast operands behind it
     std::int64_t part = 0;                     // of the rows, for sums
     std::int64_t piece = 0, first = 0, n = 0;  // the piece: its number, its first element, its elements
@@ -133,14 +147,21 @@ struct FusedPart {
             simd::widen(reinterpret_cast<const std::uint16_t*>(pointers.inputs[input]) + first, kept(scratch),
                         n);
         for (const ProgramStep& step : program.steps) run(step);
-        for (const auto& [output, scratch] : program.stored_last) {
-            const float* const made = kept(scratch);
-            std::byte* const to = pointers.outputs[output];
-            if (narrow[output])
-                simd::narrow(made, reinterpret_cast<std::uint16_t*>(to) + first, n);
-            else
-                std::copy_n(made, n, reinterpret_cast<float*>(to) + first);
-        }
+        for (const auto& [output, scratch] : program.stored_last) store(output, kept(scratch));
+    }
+
+    // Stores a piece that was made in scratch, and may overwrite the scratch.
+    void store(std::size_t output, float* made) const {
+        const bool narrow = storing.narrow[output];
+        const std::int64_t size = size_of(narrow ? graph::ElementType::bf16 : graph::ElementType::f32);
+        std::byte* const to = pointers.outputs[output] + first * size;
+        std::byte* const ready = storing.streams ? reinterpret_cast<std::byte*>(made) : to;
+        if (narrow)
+            simd::narrow(made, reinterpret_cast<std::uint16_t*>(ready), n);  // in place before streaming
+        if (storing.streams)
+            simd::stream(ready, to, n * size);
+        else if (!narrow)
+            std::copy_n(made, n, reinterpret_cast<float*>(to));
     }
 
     void run(const ProgramStep& step) const {
@@ -190,8 +211,7 @@ void add_parts(const Program& program, const FusedMemory& memory, const Pointers
     });
 }
 
-void run_program(const Program& program, const std::vector<bool>& narrow, int threads,
-                 const Pointers& pointers) {
+void run_program(const Program& program, const Storing& storing, int threads, const Pointers& pointers) {
     const FusedMemory memory(program);
     auto* const numbers = reinterpret_cast<double*>(pointers.workspace);
     program.numbers.compute(pointers, numbers);
@@ -204,8 +224,9 @@ void run_program(const Program& program, const std::vector<bool>& narrow, int th
     const int workers = program.count < least_for_threads ? 1 : threads;
     const auto run_pieces = [&](int worker, std::int64_t part, std::int64_t first, std::int64_t last) {
         std::byte* const own = pointers.workspace + memory.shared + memory.thread * worker;
-        FusedPart here{program, pointers, draws, memory, narrow, own, part};
+        FusedThread here{program, pointers, draws, memory, storing, own, part};
         for (std::int64_t piece = first; piece < last; ++piece) here.run(piece);
+        if (storing.streams) simd::finish_stream();
     };
     if (program.sums.empty())
         return parallel(workers, [&](int worker) {
@@ -244,9 +265,40 @@ bool has_padding(const plan::Layout& layout, const graph::Dims& dims) {
 
 // Returns the program with the formats and pieces of `choice`, for whose layout it was read.
 Program stored(Program program, const Task& task, const plan::Choice& choice) {
-    program.store(choice, choice.aliasing == plan::Aliasing::overwrite ||
+    program.store(choice, choice.variant.streams || choice.aliasing == plan::Aliasing::overwrite ||
                               plan::is_elementwise(task.graph, task.region));
     return program;
+}
+
+bool makes_state(const Task& task) {
+    return std::ranges::any_of(task.graph.states(), [&](const graph::State& state) {
+        return std::ranges::find(task.region.outputs, state.after) != task.region.outputs.end();
+    });
+}
+
+// Adds a streaming copy of each choice that overwrites no input, if its whole outputs are large. Regions that
+// make a state get none, because the lines of the state were read into a cache already.
+void offer_streaming(const Task& task, const Program& program, std::vector<plan::Choice>& choices) {
+    const std::int64_t row = program.n * float_bytes;
+    if (makes_state(task) || (program.in_rows && (row < least_row || row > most_row))) return;
+    std::vector<plan::Choice> first, last;
+    bool overwrites = false;
+    for (plan::Choice choice : choices) {
+        std::int64_t made = 0, read = 0;
+        for (std::size_t i = 0; i < choice.outputs.size(); ++i)
+            if (program.writes_whole(i))
+                made += plan::buffer_bytes(choice.outputs[i], task.dims(task.region.outputs[i]));
+        for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+            read += plan::buffer_bytes(choice.inputs[i], task.dims(task.region.inputs[i]));
+        overwrites = overwrites || choice.aliasing == plan::Aliasing::overwrite;
+        if (made < least_streamed || choice.aliasing == plan::Aliasing::overwrite) continue;
+        choice.kernel = streaming_name;
+        choice.variant.streams = true;
+        // An estimate alone must not make plans use more memory.
+        (made + read >= surely_streamed && !overwrites ? first : last).push_back(std::move(choice));
+    }
+    choices.insert(choices.begin(), first.begin(), first.end());
+    choices.insert(choices.end(), last.begin(), last.end());
 }
 
 // Appends `choice`, and before it a copy that overwrites the first whole input that may be overwritten.
@@ -285,6 +337,7 @@ std::vector<plan::Choice> offers_fused(const Task& task) {
     offer_widened(
         task, [&](std::size_t i) { return program->reads_whole(i); }, choices,
         [&](std::size_t i) { return program->writes_whole(i); });
+    offer_streaming(task, *program, choices);
     for (plan::Choice& choice : choices) {
         const auto of_layout = [&](const auto& each) { return each.first == choice.outputs[0].layout; };
         const auto laid = std::ranges::find_if(read, of_layout);
@@ -302,10 +355,10 @@ Result<Kernel> prepare_fused(const Task& task, const plan::Choice& choice) {
     Kernel kernel;
     kernel.constants = std::exchange(program.constants, {});
     kernel.workspace = FusedMemory(program).whole(task.context.threads);
-    std::vector<bool> narrow;
-    for (const plan::Format& format : choice.outputs) narrow.push_back(in_bf16(format));
-    kernel.run = [program = std::move(program), narrow = std::move(narrow), threads = task.context.threads](
-                     const Pointers& pointers) { run_program(program, narrow, threads, pointers); };
+    Storing storing = {.streams = choice.variant.streams};
+    for (const plan::Format& format : choice.outputs) storing.narrow.push_back(in_bf16(format));
+    kernel.run = [program = std::move(program), storing = std::move(storing), threads = task.context.threads](
+                     const Pointers& pointers) { run_program(program, storing, threads, pointers); };
     return kernel;
 }
 

@@ -80,7 +80,8 @@ struct Program {
     // Returns whether results are zero wherever all whole inputs are.
     [[nodiscard]] bool keeps_padding() const;
     // Makes the program read and write what `choice` stores in bf16, and divides the work into pieces. With
-    // `last`, all whole outputs are stored when their piece is done, so that they may lie where inputs do.
+    // `last`, all whole outputs are stored when their piece is done, so that they may lie where inputs do, or
+    // are stored past the caches.
     void store(const plan::Choice& choice, bool last);
 };
 

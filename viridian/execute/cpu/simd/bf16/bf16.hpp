@@ -7,7 +7,7 @@ namespace viridian::execute::cpu::simd {
 
 // Converts `n` numbers from bf16 to f32.
 void widen(const std::uint16_t* from, float* to, std::int64_t n);
-// Rounds `n` numbers from f32 to bf16: to nearest, ties to even. NaN stays NaN.
+// Rounds `n` numbers from f32 to bf16: to nearest, ties to even. NaN stays NaN. `to` may be where `from` is.
 void narrow(const float* from, std::uint16_t* to, std::int64_t n);
 // Rounds x, [block][row][16], to what bf16 holds, and nearly keeps the sums of rows: what a number loses is
 // carried to the numbers of the same lane in the next blocks. Each takes at most largest_carry of its own
