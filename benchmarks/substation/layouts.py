@@ -14,9 +14,9 @@ import figures
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/training"), str(ROOT / "tests/golden")]
 import inputs as onnx  # writes models byte by byte
-from step_speed import Runner
+from step_speed import Runner, take_turns
 from tables import table
-from turns import orders
+from turns import ratio_of_rounds
 
 TABLE2 = {"forward": (345, 294, 275), "backward": (342, 312, 291)}  # microseconds: apart, queries with keys, all three
 TABLE4 = {"forward": (1.60, 1.90, 131, 1.25), "backward": (2.25, 2.77, 652, 1.86)}  # TF+XLA, PyTorch, cuDNN, theirs; ms
@@ -80,9 +80,11 @@ and none below 70. The kernel that is offered first is up to {worst_first:.1f} %
 algorithm that cuBLAS chooses by itself up to 14.24 % slower than its best in 16-bit and 7.18 % in 32-bit floating point (section V-A)."""
 
 
-def part_fused(prices, operators, picture):
-    """Figure 5, and whether fusion pays: every kernel that computes several operators of one of the paper's fused ones."""
-    drawn, lines, gains, whole = [], [], [], []
+def part_fused(prices, operators, fusion, peak, picture):
+    """Figure 5, and whether fusion pays: every kernel that computes several operators of one of the paper's fused ones. `fusion` has
+    the bytes that each region must move, and `peak` is the best probed bandwidth in bytes a second."""
+    moved = {frozenset(region["nodes"]): region["bytes_moved"] for region in fusion["regions"]}
+    drawn, lines, gains, whole, shares = [], [], [], [], []
     for nodes, choices in prices.choices.items():
         owner = next((operator for operator in operators if set(nodes) <= set(operator["nodes"])), None)
         if owner is None or not choices or (len(nodes) < 2 and len(owner["nodes"]) > 1):
@@ -95,15 +97,22 @@ def part_fused(prices, operators, picture):
         apart = sum(prices.best(name) for name in nodes)
         label = f"{owner['name']}: {len(nodes)} of {len(owner['nodes'])}"
         gains.append(apart / min(seconds))
+        share = ""
+        if len(nodes) == len(owner["nodes"]):
+            shares.append(100 * moved[frozenset(nodes)] / min(seconds) / peak)
+            share = f"{shares[-1]:.0f}"
         drawn.append((label, [one / min(seconds) for one in seconds], 1))
         lines.append([owner["name"], ", ".join(nodes), str(len(choices)), f"{1e6 * min(seconds):.0f}", f"{max(seconds) / min(seconds):.1f}",
-                      f"{1e6 * apart:.0f}", f"{gains[-1]:.2f}", "wins" if gains[-1] > 1 + AHEAD else "loses" if gains[-1] < 1 - AHEAD else "as fast"])
+                      share, f"{1e6 * apart:.0f}", f"{gains[-1]:.2f}", "wins" if gains[-1] > 1 + AHEAD else "loses" if gains[-1] < 1 - AHEAD else "as fast"])
     picture.write_text(figures.violins("The fused operators over all kernels and layouts", "times the fastest (dot)", drawn,
                                        [(times, f"{times}×") for times in (1, 2, 4, 8, 16)], scale=lambda value: math.log(value)))
     missing = ", ".join(f"{operator['name']} ({operator['what']})" for operator in operators if operator not in whole)
     return f"""![Figure 5: violins of the fused operators]({picture.name})
 
-{table(["fused operator", "its operators in one kernel", "configurations", "fastest, µs", "slowest / fastest", "its parts, each at its fastest, µs", "parts / fused", "verdict"], lines)}
+{table(["fused operator", "its operators in one kernel", "configurations", "fastest, µs", "slowest / fastest", "MUE of a whole operator", "its parts, each at its fastest, µs", "parts / fused", "verdict"], lines)}
+
+Of {len(shares)} fused operators that one kernel computes whole, {sum(share >= 70 for share in shares)} reach an MUE of 70, Viridian's aim, in their fastest layout. Their bytes are those of their
+tensors, and the peak is the highest that a probe of memory shows below, of reading, writing or copying.
 
 One kernel takes {1 / statistics.geometric_mean(gains or [1]):.2f} times what its parts take, in geometric mean; it wins in {sum(gain > 1 + AHEAD for gain in gains)} of {len(gains)} cases and loses in {sum(gain < 1 - AHEAD for gain in gains)}; differences of at most {100 * AHEAD:.0f} % count as none. The paper
 compares with PyTorch's kernels, one for each operator: there its forward fusions win, and ebsb and baob lose (section IV-B). One kernel computes all of {len(whole)} of the {len(operators)} regions
@@ -160,7 +169,7 @@ that time for each of them. The gradient of the input includes the sums that pro
 fastest layout."""
 
 
-def part_stacks(layer, turns=7):
+def part_stacks(layer, turns):
     """The whole step with queries, keys and values apart, in two products, and in one."""
     rows, runners = [], []
     for stack in STACKS:
@@ -172,12 +181,8 @@ def part_stacks(layer, turns=7):
         products = sum(one["count"] for one in layer.run("inspect", step)["classes"] if one["name"] == "contraction")
         rows.append([f"`{stack}`", str(products), f"{words['words_unfused'] / 1e6:.0f} → {words['words_fused'] / 1e6:.0f}", f"{1e3 * plan['value']:.0f}"])
         runners.append(Runner(layer.viridian, step, len(os.sched_getaffinity(0)), "--retune", "--db", layer.database))
-    order = orders(len(runners))
-    for turn in range(turns):
-        for place in order[turn % len(order)]:
-            runners[place].turn(1)
+    take_turns(runners, turns, 1)
     for runner, row in zip(runners, rows):
-        runner.close()
         times = sorted(runner.times)
         row.append(f"{1e3 * statistics.median(times):.0f} ({1e3 * times[0]:.0f} to {1e3 * times[-1]:.0f}, {len(times)} runs)")
     return table(["`viridian gradient --stack`", "contractions", "words (10⁶): unfused → published fusion", "predicted by `exact`, ms", "measured, ms"], rows) + """
@@ -200,14 +205,20 @@ def part_frameworks(measured):
     return "\n\n".join(out)
 
 
-def plans(layer, step, recorded):
-    """Each solver's plan of the same step from the same prices: a table, and the plans with the seconds that they took."""
-    rows, found = [], {}
+def plans(layer, step, recorded, turns=0):
+    """Each solver's plan of the same step from the same prices: a table, and the assignment and seconds of each. Plans by recorded prices are not
+    of this machine, so those that are run, in turn, are made anew from the database of these prices."""
+    rows, found, runners = [], {}, []
     for solver in SOLVERS:
+        planned = layer.folder / f"{pathlib.Path(step).stem}.{solver}"
+        command = ("optimize", step, "--search", "none", "--solver", solver, "-o", f"{planned}.onnx")
         began = time.monotonic()
-        answer = layer.run("optimize", step, "--recorded", recorded, "--search", "none", "--solver", solver,
-                           "-o", str(layer.folder / "planned.onnx"))
-        found[solver] = answer["assignment"], time.monotonic() - began
+        plan = layer.run(*command, "--recorded", recorded)["assignment"]
+        found[solver] = plan, time.monotonic() - began
+        if turns:
+            layer.run(*command, "--db", layer.database)
+            runners.append(Runner(layer.viridian, f"{planned}.plan.json", len(os.sched_getaffinity(0))))
+    take_turns(runners, turns, 1)
     least = found["exact"][0]["value"]
     for solver, (plan, seconds) in found.items():
         gap = plan.get("gap")
@@ -216,19 +227,37 @@ def plans(layer, step, recorded):
                      f"{seconds:.1f}", "" if solver == "exact" else "agrees" if plan["value"] >= least * (1 - 1e-9) else "differs"])
     head = ["solver", "predicted, ms", "% above `exact`", "% above the sum of its regions' cheapest kernels", "gap, %", "the command took, s",
             "verdict: `exact` ≤ this solver"]
-    return table(head, rows), found
+    for row, runner in zip(rows, runners):
+        ratio, low, high = ratio_of_rounds(runner.turns, runners[0].turns)
+        row[-1:-1] = [f"{1e3 * statistics.median(runner.times):.1f}", f"{ratio:.3f} ({low:.2f} to {high:.2f})"]
+    if runners:
+        head[-1:] = ["measured, ms", "measured / `exact` (rounds)", "verdict: predicted `exact` ≤ this solver"]
+    text = table(head, rows)
+    if runners:
+        text += f"""
+
+Plans by the same prices, of which optimize may have confirmed some since, are run in {turns} turns. *Measured / `exact`* is the median of
+the ratios of rounds, with the least and the largest."""
+    return text, found
 
 
-def part_selection(layer, prices):
-    """Section VI-A and Figure 6, of the layer and of a step of many."""
+def part_selection(layer, prices, turns):
+    """Section VI-A and Figure 6, of the layer; and with its update, as it is trained."""
     text, found = plans(layer, layer.step, prices.recorded)
     paths = [100 * (plan["value"] / plan["cheapest_kernels"] - 1) for name, (plan, _) in found.items() if name.startswith("shortest-path")]
+    step, recorded = (str(layer.folder / name) for name in ("trained.onnx", "trained.prices.json"))
+    layer.run("gradient", layer.forward, "--loss", "mse", "-o", step)
+    layer.run("profile", step, "--record", recorded, "--db", layer.database)
     return f"""{text}
 
 The paper's plan is "within 4 % of the sum of the best possible configuration of each operator". Here our readings of its algorithm,
 `shortest-path-forward` as the paper says it and the two others, are {min(paths):.1f} to {max(paths):.1f} % above the sum for their own regions.
 They avoid in-place kernels where others exist. All prices come from one profiling run; the least of several noisy prices makes that
-sum slightly too low. The command reads the step and the prices, and writes the plan; solving is a part of its time."""
+sum slightly too low. The command reads the step and the prices, and writes the plan; solving is a part of its time.
+
+The same layer with a squared error and AdamW, as it is trained:
+
+{plans(layer, step, recorded, turns)[0]}"""
 
 
 def part_deep(layer, layers):

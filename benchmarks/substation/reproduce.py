@@ -173,14 +173,14 @@ def part_peaks(measured):
     return table(["probe", "threads", "peak", "median", "95 % interval of the median", "unit"], rows)
 
 
-def part_layouts(layer, measured, options):
+def part_layouts(layer, measured, published, options):
     prices = layouts.Prices(layer, layer.step)
     picture = lambda name: pathlib.Path(options.page).with_suffix(f".{name}.svg")
     return f"""## Table II: algebraic fusion of queries, keys and values
 
 {layouts.part_algebraic(layer, options.batch * options.sequence, options.hidden)}
 
-{layouts.part_stacks(layer)}
+{layouts.part_stacks(layer, options.turns)}
 
 ## Figure 4: every contraction in every layout
 
@@ -190,11 +190,11 @@ Each contraction of the step is run by every kernel in every layout that the ker
 
 ## Figure 5: fused operators in every layout
 
-{layouts.part_fused(prices, OPERATORS, picture("fused"))}
+{layouts.part_fused(prices, OPERATORS, published, measured["peak_bytes_per_second"], picture("fused"))}
 
 ## Figure 6 and section VI-A: layouts by shortest paths
 
-{layouts.part_selection(layer, prices)}
+{layouts.part_selection(layer, prices, options.turns)}
 
 ## Plans of {options.layers} layers
 
@@ -262,7 +262,7 @@ share one line, with means weighted by time. MUE beyond 100 means that tensors s
 
 {part_memory(measured)}
 
-{part_layouts(layer, measured, options)}
+{part_layouts(layer, measured, fusions["published"], options)}
 
 ## Peaks of this processor
 
@@ -274,6 +274,12 @@ share one line, with means weighted by time. MUE beyond 100 means that tensors s
 """
 
 
+def linked(text, folder):
+    """Links are written as from the folder of results of training."""
+    docs, results = (os.path.relpath(ROOT / path, folder) for path in ("docs", "benchmarks/results/training"))
+    return text.replace("](../../../docs/", f"]({docs}/").replace("](speed", f"]({results}/speed")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("viridian")
@@ -282,12 +288,13 @@ def main():
     parser.add_argument("--sequence", type=int, default=512)
     parser.add_argument("--hidden", type=int, default=1024)
     parser.add_argument("--db", help="cost database with prices that an earlier run measured; new ones are added")
+    parser.add_argument("--turns", type=int, default=12, help="rounds in which each step and each plan runs")
     parser.add_argument("--layers", type=int, default=24, help="of the step that is only planned")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         layer = Layer(os.path.abspath(options.viridian), pathlib.Path(folder), options.batch, options.sequence, options.hidden, options.db)
         text = page(layer, options)
-    pathlib.Path(options.page).write_text(text)
+    pathlib.Path(options.page).write_text(linked(text, pathlib.Path(options.page).resolve().parent))
     print(f"wrote {options.page}")
 
 

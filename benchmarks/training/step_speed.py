@@ -32,16 +32,30 @@ class Runner:
         command = [binary, "run", step, "--paced", "--threads", str(threads), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()
-        self.times = []
+        self.turns = []  # the seconds of each run, turn by turn
+
+    @property
+    def times(self):
+        return [seconds for turn in self.turns for seconds in turn]
 
     def turn(self, seconds):
         self.process.stdin.write(f"{seconds}\n")
         self.process.stdin.flush()
-        self.times += json.loads(self.process.stdout.readline())
+        self.turns.append(json.loads(self.process.stdout.readline()))
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def take_turns(runners, turns, seconds):
+    """Runs each for some seconds a turn, in an order that changes every round, and ends them."""
+    rows = orders(len(runners))
+    for turn in range(turns):
+        for place in rows[turn % len(rows)]:
+            runners[place].turn(seconds)
+    for runner in runners:
+        runner.close()
 
 
 def write_step(binary, name, batch, options, work):
@@ -74,16 +88,11 @@ def main():
         batch, extra = NETWORKS[name]
         step = write_step(options.after, name, batch, extra, options.work)
         runners = [Runner(binary, step, options.threads) for binary in (options.before, options.after)]
-        order = orders(2)
-        for turn in range(options.turns):
-            for place in order[turn % len(order)]:
-                runners[place].turn(options.seconds)
+        take_turns(runners, options.turns, options.seconds)
         medians = [statistics.median(runner.times) for runner in runners]
         lines.append(f"| {name} | {batch} | {batch / medians[0]:.4g} | {batch / medians[1]:.4g} | {medians[0] / medians[1]:.3g} "
                      f"| {len(runners[0].times)}, {len(runners[1].times)} |")
         print(lines[-1], flush=True)
-        for runner in runners:
-            runner.close()
     if options.table:
         about = (f"`benchmarks/training/step_speed.py`, {datetime.date.today():%-d %B %Y}, {setting.machine()}, {options.threads} threads, "
                  f"f32. Steps of AdamW with the kernels that a run takes without a plan; medians of {options.turns} interleaved turns.")
