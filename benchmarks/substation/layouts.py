@@ -206,8 +206,8 @@ def part_frameworks(measured):
 
 
 def plans(layer, step, recorded, turns=0):
-    """Each solver's plan of the same step from the same prices: a table, and the assignment and seconds of each. Plans by recorded prices are not
-    of this machine, so those that are run, in turn, are made anew from the database of these prices."""
+    """Each solver's plan of the same step from the same prices: a table, and the assignment and seconds of each. Plans by recorded
+    prices are not of this machine, so those that are run, in turn, are made anew from the database of these prices."""
     rows, found, runners = [], {}, []
     for solver in SOLVERS:
         planned = layer.folder / f"{pathlib.Path(step).stem}.{solver}"
