@@ -355,5 +355,16 @@ TEST(Choice, ThreadsArePartOfItsKey) {
     EXPECT_EQ(choice_from_json(to_json(choice))->threads, 12);
 }
 
+TEST(Choice, SaysWhetherItStreams) {
+    Choice choice;
+    choice.kernel = "kernel";
+    EXPECT_FALSE(choice_from_json(to_json(choice))->variant.streams);
+    choice.variant.streams = true;
+    Json json = to_json(choice);
+    EXPECT_TRUE(choice_from_json(json)->variant.streams);
+    json["streams"] = "yes";
+    EXPECT_FALSE(choice_from_json(json).ok());
+}
+
 }  // namespace
 }  // namespace viridian::plan

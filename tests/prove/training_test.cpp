@@ -29,12 +29,12 @@ Tensor random_floats(const graph::Dims& dims, Random& random) {
 
 // Two layers. The mean over the batch is taken off the first, so that the gradient of its bias is zero but
 // for rounding.
-Graph forward() {
+Graph forward(const graph::Dims& bias_dims = {10}) {
     Random random(8);
     Graph graph;
     const ValueId x = graph.add_input("x", {graph::ElementType::f32, graph::shape_of({16, 6})});
     const ValueId a = graph.add_constant("a", random_floats({6, 10}, random));
-    const ValueId bias = graph.add_constant("bias", random_floats({10}, random));
+    const ValueId bias = graph.add_constant("bias", random_floats(bias_dims, random));
     const ValueId c = graph.add_constant("c", random_floats({10, 3}, random));
     ValueId h = graph.add(op::Add, {graph.add(op::MatMul, {x, a}), bias});
     const ValueId axes = graph.add_constant("axes", Tensor::i64({1}, std::vector<std::int64_t>{0}));
@@ -178,6 +178,58 @@ TEST(TrainingProof, RoundingInPlaceOfAGradientIsNoDifference) {
         const auto given = seeded_inputs(step, 3);
         ASSERT_TRUE(given.ok());
         EXPECT_TRUE(passes(step, with_gradient_times(step, "bias", -1.0F), *given)) << one.name;
+    }
+}
+
+// Gradients that are outputs: any rounding passes for the bias, but nothing as large as other gradients, and
+// an error of 1 % is refused for the others. The gradient of a parameter has no best class.
+TEST(TrainingProof, GradientsThatAreOutputsAreMeasuredAgainstTypicalOnes) {
+    gradient::StepOptions options;
+    options.optimizer.kind = gradient::OptimizerKind::none;
+    options.gradient_outputs = options.input_gradients = true;
+    const auto made = gradient::training_step(forward({1, 10}), options);
+    ASSERT_TRUE(made.ok()) << made.error().text();
+    const Graph& step = made->graph;
+    const auto given = seeded_inputs(step, 3);
+    ASSERT_TRUE(given.ok());
+    const std::vector<Tensor> right = values(step, *given);
+    const auto passes_with = [&](std::size_t output, const auto& operation, float by) {
+        Graph other = step;
+        std::vector<ValueId> outputs = other.outputs();
+        const ValueId constant = other.add_constant("wrong", Tensor::scalar(by));
+        outputs[output] = other.add(operation, {outputs[output], constant});
+        other.set_outputs(outputs);
+        EXPECT_TRUE(infer_types(other).ok());
+        return passes(step, other, *given);
+    };
+    double squares = 0, count = 0;
+    std::vector<std::string> seen;
+    for (std::size_t i = 0; i < step.outputs().size(); ++i) {
+        const std::string& name = step.value(step.outputs()[i]).name;
+        if (!name.ends_with(".gradient")) continue;
+        seen.push_back(name);
+        if (name != "bias.gradient") {
+            EXPECT_FALSE(passes_with(i, op::Mul, 1.01F)) << name;
+            EXPECT_TRUE(passes_with(i, op::Mul, 1.000001F)) << name;
+        }
+        if (name == "x.gradient") continue;
+        for (std::int64_t k = 0; k < right[i].count(); ++k) squares += std::pow(right[i].number(k), 2);
+        count += static_cast<double>(right[i].count());
+    }
+    std::ranges::sort(seen);
+    EXPECT_EQ(seen, (std::vector<std::string>{"a.gradient", "bias.gradient", "c.gradient", "x.gradient"}));
+    const double typical = std::sqrt(squares / count);
+    for (std::size_t i = 0; i < step.outputs().size(); ++i) {
+        if (step.value(step.outputs()[i]).name != "bias.gradient") continue;
+        std::vector<Tensor> found = right;
+        for (float& value : found[i].mutable_values<float>()) value *= -1;
+        EXPECT_GT(relative_error(found[i], right[i]), 1);
+        EXPECT_TRUE(passes_with(i, op::Mul, -1.0F));
+        EXPECT_FALSE(passes_with(i, op::Add, static_cast<float>(typical / 1000)));
+        for (float& value : found[i].mutable_values<float>()) value = static_cast<float>(typical);
+        const auto errors = result_errors(step, *given, right, found);
+        ASSERT_TRUE(errors.ok());
+        EXPECT_NEAR((*errors)[i].error, 100, 1);
     }
 }
 

@@ -85,7 +85,11 @@ Result<Choice> choice_from_json(const Json& json) {
     VIRIDIAN_TRY(choice.inputs, formats_from_json(json, "inputs"));
     VIRIDIAN_TRY(choice.outputs, formats_from_json(json, "outputs"));
     VIRIDIAN_TRY(choice.aliasing, named<Aliasing>(json, "aliasing", aliasing_names));
-    choice.variant.streams = json.contains("streams") && json["streams"] == true;
+    if (json.contains("streams")) {
+        if (!json["streams"].is_boolean())
+            return malformed_choice("has a `streams` that is neither true nor false");
+        choice.variant.streams = json["streams"];
+    }
     VIRIDIAN_TRY(choice.variant.algorithm, named<Algorithm>(json, "algorithm", algorithm_names));
     VIRIDIAN_TRY(choice.variant.split, named<Split>(json, "split", split_names));
     if (json.contains("overwritten")) {

@@ -17,10 +17,10 @@ struct OutputAgreement {
     bool exact = false;  // no rounding reaches it: every element must be equal
     // `elements` counts the integers and booleans over all inputs, `differing` those that are not equal.
     std::int64_t elements = 0, differing = 0;
-    // These two are used if the output is a matrix of scores [rows, classes]. `rows` counts the rows of
-    // finite scores over all inputs, `agreeing` those whose best class is one of the original's best. A
-    // class counts as one of the best if its score is within `allowed` times the row's largest absolute
-    // score of the best one.
+    // These two are used if the output is a matrix of scores [rows, classes] and not the gradient of a
+    // parameter. `rows` counts the rows of finite scores over all inputs, `agreeing` those whose best class
+    // is one of the original's best. A class counts as one of the best if its score is within `allowed` times
+    // the row's largest absolute score of the best one.
     std::int64_t rows = 0, agreeing = 0;
     [[nodiscard]] bool passed() const {
         return same_nan && error <= allowed && agreeing == rows && (!exact || differing == 0);
@@ -34,9 +34,9 @@ struct Proof {
     [[nodiscard]] bool passed() const;
 };
 
-// Returns ‖a − b‖₂ / ‖b‖₂ over the elements that are not NaN in b, 0 if both are zero. Equal infinities
-// agree.
-[[nodiscard]] double relative_error(const graph::Tensor& a, const graph::Tensor& b);
+// Returns ‖a − b‖₂ / max(‖b‖₂, least) over the elements that are not NaN in b, 0 if both are zero. Equal
+// infinities agree.
+[[nodiscard]] double relative_error(const graph::Tensor& a, const graph::Tensor& b, double least = 0);
 [[nodiscard]] bool same_nan_pattern(const graph::Tensor& a, const graph::Tensor& b);
 
 // Runs the model on the reference kernels and returns one list of outputs for each set in `inputs`. Up to

@@ -72,9 +72,37 @@ bool comparable(const Tensor& found, const Tensor& expected) {
     return found.tensor_type() == expected.tensor_type() && same_nan_pattern(found, expected);
 }
 
-ResultError plain_error(const Tensor& found, const Tensor& expected) {
+ResultError plain_error(const Tensor& found, const Tensor& expected, double least = 0) {
     const bool same = comparable(found, expected);
-    return {same ? relative_error(found, expected) : std::numeric_limits<double>::infinity(), false};
+    return {same ? relative_error(found, expected, least) : std::numeric_limits<double>::infinity()};
+}
+
+bool is_gradient_of_parameter(const Graph& step, ValueId output) {
+    const graph::Value& value = step.value(output);
+    if (value.kind != graph::ValueKind::intermediate || !is_floating(value.type.element)) return false;
+    const graph::Phase phase = step.node(value.producer).phase;
+    return phase == graph::Phase::weight || phase == graph::Phase::update;
+}
+
+// Returns a hundredth of the typical norm of each output that is a gradient.
+std::vector<std::optional<double>> least_norms(const Graph& step, const std::vector<Tensor>& expected) {
+    double squares = 0, count = 0;
+    std::vector<std::optional<double>> least;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        least.emplace_back();
+        if (!is_gradient_of_parameter(step, step.outputs()[i])) continue;
+        least[i] = negligible * std::sqrt(static_cast<double>(expected[i].count()));
+        for (std::int64_t k = 0; k < expected[i].count(); ++k) {
+            const double x = expected[i].number(k);
+            if (!std::isfinite(x)) continue;
+            squares += x * x;
+            count += 1;
+        }
+    }
+    const double typical = std::sqrt(squares / std::max(count, 1.0));
+    for (std::optional<double>& one : least)
+        if (one) *one *= typical;
+    return least;
 }
 
 }  // namespace
@@ -247,8 +275,9 @@ class ResultJudge::States {
     std::map<std::string, double> typical_, largest_;
 };
 
-ResultJudge::ResultJudge(std::vector<Tensor> outputs, std::unique_ptr<States> states)
-    : outputs_(std::move(outputs)), states_(std::move(states)) {}
+ResultJudge::ResultJudge(std::vector<Tensor> outputs, std::vector<std::optional<double>> least,
+                         std::unique_ptr<States> states)
+    : outputs_(std::move(outputs)), least_(std::move(least)), states_(std::move(states)) {}
 ResultJudge::ResultJudge(ResultJudge&&) noexcept = default;
 ResultJudge& ResultJudge::operator=(ResultJudge&&) noexcept = default;
 ResultJudge::~ResultJudge() = default;
@@ -263,11 +292,16 @@ Result<ResultJudge> ResultJudge::make(const Graph& step, const std::vector<Tenso
                                           std::move(base), allowed);
     }
     expected.erase(first_state, expected.end());
-    return ResultJudge(std::move(expected), std::move(states));
+    std::vector<std::optional<double>> least = least_norms(step, expected);
+    return ResultJudge(std::move(expected), std::move(least), std::move(states));
 }
 
 ResultError ResultJudge::error(std::size_t result, const Tensor& found) const {
-    if (result < outputs_.size()) return plain_error(found, outputs_[result]);
+    if (result < outputs_.size()) {
+        ResultError error = plain_error(found, outputs_[result], least_[result].value_or(0));
+        error.is_gradient = least_[result].has_value();
+        return error;
+    }
     return states_->error(result - outputs_.size(), found);
 }
 

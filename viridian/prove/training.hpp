@@ -2,8 +2,10 @@
 // Judges the results of a run, the new values of states among them. A new weight w' = w − rate · g agrees
 // with another one to many digits whatever the gradient g is, because a step changes it little. So the error
 // of a state is not measured against its new value but against what the gradients added to it
-// (docs/method.md, 4).
+// (docs/method.md, 4). The error of a parameter's gradient that is an output is measured against at least a
+// hundredth of what is typical for such gradients, because some are zero except for rounding.
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "viridian/base/result.hpp"
@@ -37,6 +39,7 @@ namespace viridian::prove {
 struct ResultError {
     double error = 0;               // relative L2; infinite if types, shapes or NaN patterns differ
     bool of_the_gradients = false;  // of what the gradients added
+    bool is_gradient = false;       // an output that is the gradient of a parameter
 };
 
 // A ResultJudge says how far results are from `expected`, which holds the outputs of `step` and then its new
@@ -52,6 +55,12 @@ struct ResultError {
 // twice the largest addition to a weight, which is what a change of sign makes of it. If the error `allowed`
 // to gradients exceeds 0.001, the moment must also be at least min(10 · `allowed`, 1/2) of the root mean
 // square of what gradients add to this weight's moment.
+//
+// An output that the backward or update part of the step makes for a parameter is a gradient. Its error is
+//
+//     ‖found − expected‖ / max(‖expected‖, √(n · m) / 100)
+//
+// where n is the number of its elements and m the mean square over the elements of all such outputs.
 class ResultJudge {
   public:
     // `step` must outlive the judge. Errors: those of without_gradients().
@@ -67,8 +76,11 @@ class ResultJudge {
 
   private:
     class States;
-    ResultJudge(std::vector<graph::Tensor> outputs, std::unique_ptr<States> states);
+    ResultJudge(std::vector<graph::Tensor> outputs, std::vector<std::optional<double>> least,
+                std::unique_ptr<States> states);
     std::vector<graph::Tensor> outputs_;
+    // The smallest norm against which the error of a gradient is measured.
+    std::vector<std::optional<double>> least_;
     std::unique_ptr<States> states_;
 };
 
