@@ -11,29 +11,12 @@ import pathlib
 import statistics
 import subprocess
 
+from paced import Runner, take_turns
+
 
 def plan(binary, model, output, *options):
     command = [binary, "optimize", model, "-o", output, "--json", *options]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout)
-
-
-class Runner:
-    def __init__(self, binary, model, threads):
-        command = [binary, "run", model, "--paced", "--threads", str(threads)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
-        self.times = []
-
-    def turn(self, seconds):
-        self.process.stdin.write(f"{seconds}\n")
-        self.process.stdin.flush()
-        times = json.loads(self.process.stdout.readline())
-        self.times += times
-        return statistics.median(times)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def main():
@@ -64,17 +47,13 @@ def main():
             raise SystemExit(f"{name}: the plans cost {values[0]} and {values[1]} by the same prices")
         before, after = runners
         seconds = max(0.1, 3 * values[0])
-        ratios = []
-        for turn in range(options.turns):
-            order = runners if turn % 2 else runners[::-1]
-            medians = {runner: runner.turn(seconds) for runner in order}
-            ratios.append(math.log(medians[before] / medians[after]))
+        take_turns(runners, options.turns, seconds)
+        medians = [[statistics.median(turn) for turn in runner.turns] for runner in runners]
+        ratios = [math.log(one / other) for one, other in zip(*medians)]
         means.append(statistics.fmean(ratios))
         error = 2 * statistics.stdev(ratios) / math.sqrt(len(ratios))
         print(f"| {name} | {1e3 * values[0]:.2f} | {1e3 * statistics.median(before.times):.2f} "
               f"| {1e3 * statistics.median(after.times):.2f} | {math.exp(means[-1]):.3f} ± {error:.3f} |", flush=True)
-        for runner in runners:
-            runner.close()
     print(f"\ngeometric mean over {len(means)} models, before / after: {math.exp(statistics.fmean(means)):.3f}")
 
 

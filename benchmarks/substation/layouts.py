@@ -12,9 +12,9 @@ import time
 import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/training"), str(ROOT / "tests/golden")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/peers"), str(ROOT / "tests/golden")]
 import inputs as onnx  # writes models byte by byte
-from step_speed import Runner, take_turns
+from paced import Runner, take_turns
 from tables import table
 from turns import ratio_of_rounds
 
@@ -111,8 +111,8 @@ def part_fused(prices, operators, fusion, peak, picture):
 
 {table(["fused operator", "its operators in one kernel", "configurations", "fastest, µs", "slowest / fastest", "MUE of a whole operator", "its parts, each at its fastest, µs", "parts / fused", "verdict"], lines)}
 
-Of {len(shares)} fused operators that one kernel computes whole, {sum(share >= 70 for share in shares)} reach an MUE of 70, Viridian's aim, in their fastest layout. Their bytes are those of their
-tensors, and the peak is the highest that a probe of memory shows below, of reading, writing or copying.
+{sum(share >= 70 for share in shares)} of {len(shares)} fused operators that one kernel computes whole reach an MUE of at least 70, Viridian's aim, in their fastest layout. The
+bytes are those of their tensors, and the peak is the highest that a probe of memory shows below, of reading, writing or copying.
 
 One kernel takes {1 / statistics.geometric_mean(gains or [1]):.2f} times what its parts take, in geometric mean; it wins in {sum(gain > 1 + AHEAD for gain in gains)} of {len(gains)} cases and loses in {sum(gain < 1 - AHEAD for gain in gains)}; differences of at most {100 * AHEAD:.0f} % count as none. The paper
 compares with PyTorch's kernels, one for each operator: there its forward fusions win, and ebsb and baob lose (section IV-B). One kernel computes all of {len(whole)} of the {len(operators)} regions
@@ -236,8 +236,9 @@ def plans(layer, step, recorded, turns=0):
     if runners:
         text += f"""
 
-Plans by the same prices, of which optimize may have confirmed some since, are run in {turns} turns. *Measured / `exact`* is the median of
-the ratios of rounds, with the least and the largest."""
+The measured plans are made again from the database of these prices. `optimize` may have timed some prices again meanwhile, so the measured plans
+can differ from the predicted ones. They run in {turns} rounds; *measured / `exact`* is the median of the ratios of rounds, with the least and the
+largest."""
     return text, found
 
 
@@ -255,7 +256,7 @@ The paper's plan is "within 4 % of the sum of the best possible configuration of
 They avoid in-place kernels where others exist. All prices come from one profiling run; the least of several noisy prices makes that
 sum slightly too low. The command reads the step and the prices, and writes the plan; solving is a part of its time.
 
-The same layer with a squared error and AdamW, as it is trained:
+This table is for the layer's training step, with a squared error and AdamW:
 
 {plans(layer, step, recorded, turns)[0]}"""
 

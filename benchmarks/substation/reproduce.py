@@ -194,7 +194,7 @@ Each contraction of the step is run by every kernel in every layout that the ker
 
 ## Figure 6 and section VI-A: layouts by shortest paths
 
-{layouts.part_selection(layer, prices, options.turns)}
+{layouts.part_selection(layer, prices, options.plan_turns)}
 
 ## Plans of {options.layers} layers
 
@@ -288,7 +288,8 @@ def main():
     parser.add_argument("--sequence", type=int, default=512)
     parser.add_argument("--hidden", type=int, default=1024)
     parser.add_argument("--db", help="cost database with prices that an earlier run measured; new ones are added")
-    parser.add_argument("--turns", type=int, default=12, help="rounds in which each step and each plan runs")
+    parser.add_argument("--turns", type=int, default=12, help="rounds in which each step runs")
+    parser.add_argument("--plan-turns", type=int, default=12, help="rounds in which each solver's plan runs; 0: plans are only predicted")
     parser.add_argument("--layers", type=int, default=24, help="of the step that is only planned")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:

@@ -6,7 +6,6 @@ takes without a plan, as `viridian train` does. A turn lasts a second, or one st
 second of each build from the median of its steps, and the ratio of the medians."""
 import argparse
 import datetime
-import json
 import pathlib
 import statistics
 import subprocess
@@ -14,7 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 import setting  # noqa: E402
-from turns import orders  # noqa: E402
+from paced import Runner, take_turns  # noqa: E402
 
 # name: batch, options of the zoo
 NETWORKS = {
@@ -25,37 +24,6 @@ NETWORKS = {
     "encoder_layer": (4, []),
     "resnet50": (8, []),
 }
-
-
-class Runner:
-    def __init__(self, binary, step, threads, *options):
-        command = [binary, "run", step, "--paced", "--threads", str(threads), *options]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
-        self.turns = []  # the seconds of each run, turn by turn
-
-    @property
-    def times(self):
-        return [seconds for turn in self.turns for seconds in turn]
-
-    def turn(self, seconds):
-        self.process.stdin.write(f"{seconds}\n")
-        self.process.stdin.flush()
-        self.turns.append(json.loads(self.process.stdout.readline()))
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def take_turns(runners, turns, seconds):
-    """Runs each for some seconds a turn, in an order that changes every round, and ends them."""
-    rows = orders(len(runners))
-    for turn in range(turns):
-        for place in rows[turn % len(rows)]:
-            runners[place].turn(seconds)
-    for runner in runners:
-        runner.close()
 
 
 def write_step(binary, name, batch, options, work):

@@ -22,7 +22,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "page.md"
         done = subprocess.run([sys.executable, str(SCRIPT), sys.argv[1], "--page", str(page), "--batch", "2", "--sequence", "24", "--hidden", "128",
-                               "--layers", "2", "--turns", "1"],
+                               "--layers", "2", "--turns", "1", "--plan-turns", "1"],
                               capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
