@@ -10,7 +10,8 @@ class Runner:
     def __init__(self, binary, step, threads, *options):
         command = [binary, "run", step, "--paced", "--threads", str(threads), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
+        if not self.process.stdout.readline():
+            raise RuntimeError(f"`{' '.join(map(str, command))}` stopped; what it says stands above")
         self.turns = []  # the seconds of each run, turn by turn
 
     @property

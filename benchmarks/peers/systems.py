@@ -81,7 +81,7 @@ class System:
     """A running system. `times` holds a list of seconds for each turn."""
 
     def __init__(self, settings, name, bound, plan=None):
-        self.name, self.bound, self.times = name, bound, []
+        self.name, self.bound, self.times, self.pinned = name, bound, [], settings.pin == "all"
         self.outputs = bound.folder / "outputs" / f"{name.replace(':', '.')}.{settings.nice}"
         self.outputs.mkdir(parents=True, exist_ok=True)
         command, environment = command_of(settings, name, bound, plan, self.outputs)
@@ -134,15 +134,15 @@ class System:
         return seen
 
     def warm_up(self, seconds):
-        """A turn that does not count, and more of them while a thread that works was not seen running, up to ten. Returns for
-        each thread that worked on how many processors it was allowed to run meanwhile, None if it was never seen running:
-        OpenVINO pins its caller only during a run."""
+        """A turn that does not count, and up to nine more while a thread that works was not yet seen at its place. Returns for
+        each thread that worked on how many processors it was allowed to run meanwhile, None if it was never seen running.
+        Several looks are needed because OpenVINO pins its caller only during a run: a look between two runs finds it free."""
         before, allowed = self.seconds_of_threads(), {}
         for _ in range(10):
             self.look_during_turn(seconds, allowed)
             spent = {thread: now - before.get(thread, 0) for thread, now in self.seconds_of_threads().items()}
             working = [thread for thread in spent if spent[thread] > WORKING * sum(spent.values())]
-            if all(thread in allowed for thread in working):
+            if all(thread in allowed and (allowed[thread] == 1 or not self.pinned) for thread in working):
                 break
         return [allowed.get(thread) for thread in working]
 

@@ -2,7 +2,6 @@
 prices: each kernel, in each layout it supports, is run alone by `viridian profile --choices`."""
 import json
 import math
-import os
 import pathlib
 import statistics
 import subprocess
@@ -180,7 +179,7 @@ def part_stacks(layer, turns):
         words = layer.run("inspect", step, "--fusion", "published")["fusion"]["readings"][-1]
         products = sum(one["count"] for one in layer.run("inspect", step)["classes"] if one["name"] == "contraction")
         rows.append([f"`{stack}`", str(products), f"{words['words_unfused'] / 1e6:.0f} → {words['words_fused'] / 1e6:.0f}", f"{1e3 * plan['value']:.0f}"])
-        runners.append(Runner(layer.viridian, step, len(os.sched_getaffinity(0)), "--retune", "--db", layer.database))
+        runners.append(Runner(layer.viridian, step, layer.threads, "--retune", "--db", layer.database))
     take_turns(runners, turns, 1)
     for runner, row in zip(runners, rows):
         times = sorted(runner.times)
@@ -217,7 +216,7 @@ def plans(layer, step, recorded, turns=0):
         found[solver] = plan, time.monotonic() - began
         if turns:
             layer.run(*command, "--db", layer.database)
-            runners.append(Runner(layer.viridian, f"{planned}.plan.json", len(os.sched_getaffinity(0))))
+            runners.append(Runner(layer.viridian, f"{planned}.plan.json", layer.threads))
     take_turns(runners, turns, 1)
     least = found["exact"][0]["value"]
     for solver, (plan, seconds) in found.items():
