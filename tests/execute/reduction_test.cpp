@@ -106,6 +106,26 @@ TEST(GroupNormalization, PlanesOfOneElementAndEqualElements) {
             }
 }
 
+// The same along rows. In the third case every element is 1024 + 6 ulp, and the sum in f32 loses one of them.
+TEST(LayerNormalization, EqualElementsAndALargeMean) {
+    Random random(6);
+    const auto device = test_device(2);
+    for (const auto& [mean, spread] :
+         {std::pair{1000.3F, 0.0F}, {1000.3F, 1.0F}, {1024 * (1 + 0x6p-23F), 0.0F}}) {
+        Graph graph;
+        graph.set_outputs({graph.add("LayerNormalization",
+                                     {graph.add_input("x", f32({5, 768})), graph.add_input("s", f32({768})),
+                                      graph.add_input("b", f32({768}))})});
+        ASSERT_TRUE(infer_types(graph).ok());
+        std::vector<Tensor> given = random_inputs(graph, random);
+        for (float& x : given[0].mutable_values<float>()) x = mean + spread * x;
+        const auto run = run_greedily(*device, graph, given);
+        ASSERT_TRUE(run.ok()) << run.error().text();
+        EXPECT_EQ(run->kernels.back().second, "simd:fused");
+        EXPECT_LE(distance(run->outputs[0], evaluate(graph, given)->front()), 3e-6) << mean << ", " << spread;
+    }
+}
+
 TEST(Resize, EveryModeInEveryLayout) {
     Random random(4);
     const auto device = test_device(2);

@@ -1,5 +1,6 @@
 #include "viridian/execute/cpu/kernels/fused/row_operator.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "viridian/execute/cpu/kernels/training/port.hpp"
@@ -51,10 +52,11 @@ RowStatistics normalize_row(float* to, const float* x, const float* scale, const
     const auto count = static_cast<double>(n);
     const auto centre = static_cast<float>(simd::fold_row(simd::Fold::sum, 0, x, n) / count);
     const simd::Deviations d = simd::deviations(x, centre, n);
-    const double rest = d.sum / count, variance = d.squares / count - rest * rest;
+    const double rest = d.sum / count;  // from the centre to the mean
+    const double variance = std::max(d.squares / count - rest * rest, 0.0);
     const auto factor = static_cast<float>(1 / std::sqrt(variance + static_cast<double>(epsilon)));
-    simd::scaled_row(to, x, centre, factor, scale, shift, n);
-    return {centre, factor};
+    simd::scaled_row(to, x, {centre, static_cast<float>(rest)}, factor, scale, shift, n);
+    return {static_cast<float>(static_cast<double>(centre) + rest), factor};
 }
 
 void differentiate_row(float* to, const float* g, const float* x, const float* scale, RowStatistics of,

@@ -192,18 +192,19 @@ void each_piece(std::int64_t n, const Function& f) {
     for (std::int64_t at = 0; at < n; at += largest_piece) f(at, std::min(largest_piece, n - at));
 }
 
-// Sets a channel of the output by its mean and inverse deviation.
+// Sets a channel of the output by its mean and inverse deviation. `rest` is what f32 lacks of the mean.
 void write_channel(const BatchNormalization& w, const Pointers& pointers, std::int64_t c, float mean,
-                   double inverse) {
+                   double rest, double inverse) {
     float* const y = w.output(pointers, 0);
     if (y == nullptr) return;
     const float* const x = w.input(pointers, 0);
-    const auto factor = static_cast<float>(inverse * static_cast<double>(w.input(pointers, 1)[c]));
+    const double factor = inverse * static_cast<double>(w.input(pointers, 1)[c]);
+    const auto shift = static_cast<float>(static_cast<double>(w.input(pointers, 2)[c]) - rest * factor);
     alignas(64) float scratch[largest_piece];
     for (std::int64_t i = 0; i < w.images; ++i)
         each_piece(w.inner, [&](std::int64_t first, std::int64_t n) {
             const std::int64_t at = channel_at(w, i, c) + first;
-            simd::centred_affine(y + at, x + at, mean, factor, w.input(pointers, 2)[c], n,
+            simd::centred_affine(y + at, x + at, mean, static_cast<float>(factor), shift, n,
                                  w.epilogue(pointers, at, n));
             w.chain.run(pointers, y + at, y + at, at, n, scratch);
         });
@@ -211,7 +212,7 @@ void write_channel(const BatchNormalization& w, const Pointers& pointers, std::i
 
 // Normalises one channel by the given statistics.
 void apply_to_channel(const BatchNormalization& w, const Pointers& pointers, std::int64_t c) {
-    write_channel(w, pointers, c, w.input(pointers, 3)[c],
+    write_channel(w, pointers, c, w.input(pointers, 3)[c], 0,
                   inverse_deviation(w, static_cast<double>(w.input(pointers, 4)[c])));
 }
 
@@ -228,8 +229,10 @@ void normalize_channel(const BatchNormalization& w, const Pointers& pointers, st
         sums.sum += part.sum;
         sums.squares += part.squares;
     }
-    const double rest = sums.sum / w.count(), variance = sums.squares / w.count() - rest * rest;
-    write_channel(w, pointers, c, mean, set_statistics(w, pointers, c, static_cast<double>(mean), variance));
+    const double rest = sums.sum / w.count();
+    const double variance = std::max(sums.squares / w.count() - rest * rest, 0.0);
+    write_channel(w, pointers, c, mean, rest,
+                  set_statistics(w, pointers, c, static_cast<double>(mean) + rest, variance));
 }
 
 // The gradients through one channel.

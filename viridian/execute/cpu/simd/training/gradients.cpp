@@ -78,12 +78,13 @@ void softmax_gradient_of(float* to, const float* g, const float* y, std::int64_t
     for (std::int64_t i = 0; i < n; ++i) to[i] = y[i] * (g[i] - total);
 }
 
-void scaled_row_of(float* to, const float* x, float centre, float factor, const float* scale,
-                   const float* shift, std::int64_t n) {
+void scaled_row_of(float* to, const float* x, Mean mean, float factor, const float* scale, const float* shift,
+                   std::int64_t n) {
     if (shift == nullptr)
-        for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - centre) * factor * scale[i];
+        for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - mean.centre - mean.rest) * factor * scale[i];
     else
-        for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - centre) * factor * scale[i] + shift[i];
+        for (std::int64_t i = 0; i < n; ++i)
+            to[i] = (x[i] - mean.centre - mean.rest) * factor * scale[i] + shift[i];
 }
 
 }  // namespace
@@ -113,9 +114,9 @@ void add_columns(double* along, double* plain, const float* g, const float* x, f
 void softmax_gradient(float* to, const float* g, const float* y, std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(softmax_gradient_of)(to, g, y, n);
 }
-void scaled_row(float* to, const float* x, float centre, float factor, const float* scale, const float* shift,
+void scaled_row(float* to, const float* x, Mean mean, float factor, const float* scale, const float* shift,
                 std::int64_t n) {
-    HWY_DYNAMIC_DISPATCH(scaled_row_of)(to, x, centre, factor, scale, shift, n);
+    HWY_DYNAMIC_DISPATCH(scaled_row_of)(to, x, mean, factor, scale, shift, n);
 }
 
 }  // namespace viridian::execute::cpu::simd

@@ -33,8 +33,13 @@ void add_columns(double* along, double* plain, const float* g, const float* x, f
 // Sets to[i] to y[i]·(g[i] − Σ g·y): the gradient of a softmax whose result is y.
 void softmax_gradient(float* to, const float* g, const float* y, std::int64_t n);
 
-// Sets to[i] to (x[i] − centre)·factor·scale[i] + shift[i]; `shift` may be null.
-void scaled_row(float* to, const float* x, float centre, float factor, const float* scale, const float* shift,
+// A mean that f32 cannot hold: a number close to it, and the rest. If all x are equal, the rest alone, times
+// a factor of 1/√ε, is what x − centre leaves.
+struct Mean {
+    float centre = 0, rest = 0;
+};
+// Sets to[i] to (x[i] − mean)·factor·scale[i] + shift[i]; `shift` may be null.
+void scaled_row(float* to, const float* x, Mean mean, float factor, const float* scale, const float* shift,
                 std::int64_t n);
 
 }  // namespace viridian::execute::cpu::simd
