@@ -2,6 +2,7 @@
 // Runs a function on the threads of the crew in which the calling thread sits (pool/pool.hpp). oneDNN's
 // kernels run on the same crew, so the workers are awake when the next kernel starts, whoever wrote it.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -56,6 +57,16 @@ void in_shares(int threads, std::int64_t count, const Function& f) {
     parallel(threads, [&](int thread) {
         const auto [first, last] = share(count, thread, threads);
         f(first, last);
+    });
+}
+
+// Runs f(item, part) for every item of [0, count), where `part` is one of [0, threads). Each part takes the
+// next item when it is done with one, so that a slow processor, or one that others use too, takes fewer.
+template <class Function>
+void in_turn(int threads, std::int64_t count, const Function& f) {
+    std::atomic<std::int64_t> next = 0;
+    parallel(static_cast<int>(std::clamp<std::int64_t>(count, 1, threads)), [&](int part) {
+        for (std::int64_t item = next++; item < count; item = next++) f(item, part);
     });
 }
 

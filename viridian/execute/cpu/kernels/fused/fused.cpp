@@ -28,6 +28,8 @@ constexpr std::int64_t least_streamed = 2 << 20, surely_streamed = 32 << 20, lea
                        most_row = 65536;
 // One thread computes a program of fewer elements than this.
 constexpr std::int64_t least_for_threads = 8192;
+// Stretches of pieces for each thread, which takes one after the other.
+constexpr std::int64_t stretches_of_a_thread = 8;
 // Sums over rows are made in at most so many parts, whatever the number of threads, and added in their order.
 // Their bits are therefore the same on any number of threads.
 constexpr std::int64_t most_sum_parts = 16;
@@ -57,10 +59,12 @@ struct FusedMemory {
     }
 };
 
-// Says how whole outputs are stored whose pieces are made in scratch first.
-struct Storing {
-    bool streams = false;           // past the caches
-    std::vector<bool> narrow = {};  // in bf16, for each output
+// Says which whole inputs are read ahead, and how whole outputs are stored whose pieces are made in scratch
+// first.
+struct Traffic {
+    std::vector<std::pair<std::size_t, std::int64_t>> read = {};  // inputs, and bytes of an element
+    bool streams = false;                                         // past the caches
+    std::vector<bool> narrow = {};                                // in bf16, for each output
 };
 
 // What one thread reads and writes.
@@ -69,7 +73,7 @@ struct FusedThread {
     const Pointers& pointers;
     const std::array<Draw, most_masks>& draws;
     const FusedMemory& memory;
-    const Storing& storing;
+    const Traffic& traffic;
     std::byte* own;                            // its scratch, and its broadcast operands behind it
     std::int64_t part = 0;                     // of the rows, for sums
     std::int64_t piece = 0, first = 0, n = 0;  // the piece: its number, its first element, its elements
@@ -130,6 +134,13 @@ struct FusedThread {
         draws[step.mask].draw(piece / each, piece % each * n, n,
                               reinterpret_cast<std::uint8_t*>(at(step.to[0])));
     }
+    void combine(const ProgramStep& step) const {
+        const float* const a = from(step, 2);
+        const float* const b = from(step, 3);
+        const float right = b == nullptr ? 1 : *b;
+        simd::combine(to(step, 0), a == nullptr ? 1 : *a, from(step, 0), step.subtracts ? -right : right,
+                      from(step, 1), n);
+    }
     // The row, copied to where the result goes.
     [[nodiscard]] float* copied(const ProgramStep& step) const {
         float* const made = to(step, 0);
@@ -138,11 +149,22 @@ struct FusedThread {
         return made;
     }
 
+    // Asks for the whole inputs of the next piece, which has at most `count` elements, so that memory works
+    // while this piece is computed.
+    void read_ahead(std::int64_t count) const {
+        constexpr std::int64_t line = 64;
+        for (const auto& [input, size] : traffic.read) {
+            const std::byte* const from = pointers.inputs[input] + (first + n) * size;
+            for (std::int64_t i = 0; i < count * size; i += line) __builtin_prefetch(from + i);
+        }
+    }
+
     // Runs the program on piece number `i`.
     void run(std::int64_t i) {
         piece = i;
         first = i * program.n;
         n = std::min(program.n, program.count - first);
+        read_ahead(std::min(program.n, program.count - first - n));
         for (const auto& [input, scratch] : program.widened)
             simd::widen(reinterpret_cast<const std::uint16_t*>(pointers.inputs[input]) + first, kept(scratch),
                         n);
@@ -152,13 +174,13 @@ struct FusedThread {
 
     // Stores a piece that was made in scratch, and may overwrite the scratch.
     void store(std::size_t output, float* made) const {
-        const bool narrow = storing.narrow[output];
+        const bool narrow = traffic.narrow[output];
         const std::int64_t size = size_of(narrow ? graph::ElementType::bf16 : graph::ElementType::f32);
         std::byte* const to = pointers.outputs[output] + first * size;
-        std::byte* const ready = storing.streams ? reinterpret_cast<std::byte*>(made) : to;
+        std::byte* const ready = traffic.streams ? reinterpret_cast<std::byte*>(made) : to;
         if (narrow)
             simd::narrow(made, reinterpret_cast<std::uint16_t*>(ready), n);  // in place before streaming
-        if (storing.streams)
+        if (traffic.streams)
             simd::stream(ready, to, n * size);
         else if (!narrow)
             std::copy_n(made, n, reinterpret_cast<float*>(to));
@@ -167,7 +189,11 @@ struct FusedThread {
     void run(const ProgramStep& step) const {
         switch (step.does) {
             case ProgramStep::Does::element:
+                if (step.from.size() > 1 && step.from[1]->in == ProgramPlace::In::number)
+                    return simd::apply_number(step.element, to(step, 0), from(step, 0), *from(step, 1), n);
                 return simd::apply(step.element, to(step, 0), from(step, 0), from(step, 1), n);
+            case ProgramStep::Does::combine:
+                return combine(step);
             case ProgramStep::Does::copy:
                 static_cast<void>(copied(step));
                 return;
@@ -211,7 +237,7 @@ void add_parts(const Program& program, const FusedMemory& memory, const Pointers
     });
 }
 
-void run_program(const Program& program, const Storing& storing, int threads, const Pointers& pointers) {
+void run_program(const Program& program, const Traffic& traffic, int threads, const Pointers& pointers) {
     const FusedMemory memory(program);
     auto* const numbers = reinterpret_cast<double*>(pointers.workspace);
     program.numbers.compute(pointers, numbers);
@@ -224,23 +250,23 @@ void run_program(const Program& program, const Storing& storing, int threads, co
     const int workers = program.count < least_for_threads ? 1 : threads;
     const auto run_pieces = [&](int worker, std::int64_t part, std::int64_t first, std::int64_t last) {
         std::byte* const own = pointers.workspace + memory.shared + memory.thread * worker;
-        FusedThread here{program, pointers, draws, memory, storing, own, part};
+        FusedThread here{program, pointers, draws, memory, traffic, own, part};
         for (std::int64_t piece = first; piece < last; ++piece) here.run(piece);
-        if (storing.streams) simd::finish_stream();
+        if (traffic.streams) simd::finish_stream();
     };
-    if (program.sums.empty())
-        return parallel(workers, [&](int worker) {
-            const auto [first, last] = share(program.pieces(), worker, workers);
+    if (program.sums.empty()) {
+        const std::int64_t stretches =
+            workers == 1 ? 1 : std::min(program.pieces(), stretches_of_a_thread * workers);
+        return in_turn(workers, stretches, [&](std::int64_t i, int worker) {
+            const auto [first, last] = share(program.pieces(), i, stretches);
             run_pieces(worker, 0, first, last);
         });
-    parallel(workers, [&](int worker) {
-        const auto [from, to] = share(memory.sum_parts, worker, workers);
-        for (std::int64_t part = from; part < to; ++part) {
-            for (std::size_t i = 0; i < program.sums.size(); ++i)
-                std::fill_n(memory.sum_of(pointers.workspace, program, part, i), program.n, 0.0);
-            const auto [first, last] = share(program.pieces(), part, memory.sum_parts);
-            run_pieces(worker, part, first, last);
-        }
+    }
+    in_turn(workers, memory.sum_parts, [&](std::int64_t part, int worker) {
+        for (std::size_t i = 0; i < program.sums.size(); ++i)
+            std::fill_n(memory.sum_of(pointers.workspace, program, part, i), program.n, 0.0);
+        const auto [first, last] = share(program.pieces(), part, memory.sum_parts);
+        run_pieces(worker, part, first, last);
     });
     add_parts(program, memory, pointers, workers);
 }
@@ -355,10 +381,13 @@ Result<Kernel> prepare_fused(const Task& task, const plan::Choice& choice) {
     Kernel kernel;
     kernel.constants = std::exchange(program.constants, {});
     kernel.workspace = FusedMemory(program).whole(task.context.threads);
-    Storing storing = {.streams = choice.variant.streams};
-    for (const plan::Format& format : choice.outputs) storing.narrow.push_back(in_bf16(format));
-    kernel.run = [program = std::move(program), storing = std::move(storing), threads = task.context.threads](
-                     const Pointers& pointers) { run_program(program, storing, threads, pointers); };
+    Traffic traffic = {.streams = choice.variant.streams};
+    for (const plan::Format& format : choice.outputs) traffic.narrow.push_back(in_bf16(format));
+    for (std::size_t i = 0; i < choice.inputs.size(); ++i)
+        if (in_bf16(choice.inputs[i]) || program.reads_whole(i))
+            traffic.read.emplace_back(i, size_of(choice.inputs[i].element));
+    kernel.run = [program = std::move(program), traffic = std::move(traffic), threads = task.context.threads](
+                     const Pointers& pointers) { run_program(program, traffic, threads, pointers); };
     return kernel;
 }
 

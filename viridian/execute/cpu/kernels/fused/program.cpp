@@ -45,9 +45,11 @@ bool Program::keeps_padding() const {
         return is_whole(place) || (place.in == ProgramPlace::In::scratch && zero.contains(place.index));
     };
     return std::ranges::all_of(steps, [&](const ProgramStep& step) {
-        if (step.does != ProgramStep::Does::element && step.does != ProgramStep::Does::copy) return false;
+        using Does = ProgramStep::Does;
+        if (step.does != Does::element && step.does != Does::copy && step.does != Does::combine) return false;
         bool keeps = is_zero(*step.from[0]);
-        if (step.does == ProgramStep::Does::element)
+        if (step.does == Does::combine) keeps = keeps && is_zero(*step.from[1]);
+        if (step.does == Does::element)
             keeps = keeps && keeps_zero(step.element, step.from.size() > 1 && is_zero(*step.from[1]));
         const ProgramPlace& to = step.to[0];
         if (to.in != ProgramPlace::In::scratch) return keeps;
@@ -79,7 +81,7 @@ void Program::store(const plan::Choice& choice, bool last) {
         std::ranges::for_each(step.to, move);
     }
     if (in_rows) return;
-    const auto kept = static_cast<std::int64_t>(scratch + numbers.read.size() + broadcasts.size());
+    const auto kept = static_cast<std::int64_t>(scratch + broadcasts.size());
     n = std::min(longest_piece, count);
     while (n > shortest_piece && n * kept > most_kept) n /= 2;
     // Pieces of one row find an operand that is a row where it lies.

@@ -25,6 +25,7 @@ struct ProgramPlace {
 struct ProgramStep {
     enum class Does : std::uint8_t {
         element,           // x, and an operand if the function is binary
+        combine,           // x, z, and the numbers a and b, 1 if they are missing → a·x + b·z, or a·x - b·z
         copy,              // x
         select,            // condition, value if it holds, value if not
         draw,              // mask number `mask`
@@ -37,6 +38,7 @@ struct ProgramStep {
         sum,               // x → a sum
     } does = Does::element;
     EpilogueStep element = {};
+    bool subtracts = false;  // in `combine`
     float epsilon = 0;
     std::size_t mask = 0;
     std::vector<std::optional<ProgramPlace>> from = {};

@@ -28,7 +28,10 @@ class ProgramReader : ProgramValues {
     std::optional<Program> read(bool body) {
         if (!all_known() || !find_shape() || !find_rows()) return std::nullopt;
         for (const graph::NodeId id : task_.region.nodes)
-            for (const ValueId input : task_.graph.node(id).inputs) ++readers_[input];
+            for (const ValueId input : task_.graph.node(id).inputs) {
+                ++readers_[input];
+                last_reader_[input] = &task_.graph.node(id);
+            }
         for (std::size_t i = 0; i < task_.region.nodes.size();) {
             const std::size_t nodes = read_at(i);
             if (nodes == 0) return std::nullopt;
@@ -110,10 +113,60 @@ class ProgramReader : ProgramValues {
                 node.op == Softmax ? ProgramStep::Does::softmax : ProgramStep::Does::log_softmax;
             return x && ends_rows() && add(node, {.does = does, .from = {x}});
         }
+        if (is_sum(node) && (scaled_.contains(node.inputs[0]) || scaled_.contains(node.inputs[1])))
+            return read_combination(node);
         if (std::ranges::none_of(node.inputs, [&](ValueId id) { return whole(id).has_value(); }))
             return read_number(node);
         if (node.op == graph::op::Identity || node.op == graph::op::Cast) return read_copy(node);
-        return read_elements(node);
+        return wait_for_sum(node) || read_elements(node);
+    }
+
+    // A product of a tensor and a number that one sum reads; it is computed with the sum.
+    struct Scaled {
+        const Node* node;
+        ValueId x;
+        ProgramPlace number;
+    };
+
+    static bool is_sum(const Node& node) {
+        return (node.op == graph::op::Add || node.op == graph::op::Sub) && node.inputs.size() == 2 &&
+               node.inputs[0] != node.inputs[1];
+    }
+
+    // Returns whether the node is such a product, which is then left for the sum. Its tensor keeps its place.
+    bool wait_for_sum(const Node& node) {
+        const ValueId result = node.outputs[0];
+        if (node.op != graph::op::Mul || !is_whole(result) || output_index(task_, result) ||
+            readers_[result] != 1)
+            return false;
+        const Node& reader = *last_reader_[result];
+        const auto is_tensor = [&](ValueId id) {
+            return is_whole(id) && task_.graph.constant(id) == nullptr;
+        };
+        if (!is_sum(reader) || !is_whole(reader.outputs[0]) || !std::ranges::all_of(reader.inputs, is_tensor))
+            return false;
+        for (const bool second : {false, true}) {
+            const ValueId x = node.inputs[second ? 1 : 0], other = node.inputs[second ? 0 : 1];
+            if (!whole(x) || is_whole(other)) continue;
+            const MaybePlace by = number(other);
+            if (by) return scaled_.emplace(result, Scaled{&node, x, *by}).second;
+        }
+        return false;
+    }
+
+    bool read_combination(const Node& node) {
+        ProgramStep step{.does = ProgramStep::Does::combine, .subtracts = node.op == graph::op::Sub};
+        std::vector<MaybePlace> numbers;
+        for (const ValueId input : node.inputs) {
+            const auto scaled = scaled_.find(input);
+            const bool found = scaled != scaled_.end();
+            step.from.push_back(whole(found ? scaled->second.x : input));
+            if (!step.from.back()) return false;
+            numbers.push_back(found ? MaybePlace(scaled->second.number) : std::nullopt);
+            if (found) drop(*scaled->second.node);
+        }
+        step.from.insert(step.from.end(), numbers.begin(), numbers.end());
+        return add(node, std::move(step));
     }
 
     // Reads a gate that begins with node `i`, if nobody else reads what lies between its nodes. Returns how
@@ -282,6 +335,9 @@ class ProgramReader : ProgramValues {
         program_.steps.push_back(std::move(step));
         return true;
     }
+
+    std::map<ValueId, const Node*> last_reader_;
+    std::map<ValueId, Scaled> scaled_;
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ class ProgramValues {
                                    graph::ElementType element = graph::ElementType::f32) const;
     [[nodiscard]] MaybePlace row(graph::ValueId id);
     [[nodiscard]] MaybePlace statistic(graph::ValueId id) const;
+    // Returns where a single number is repeated.
+    [[nodiscard]] MaybePlace number(graph::ValueId id);
     [[nodiscard]] MaybePlace operand(graph::ValueId id);
     // Returns the position in Program::numbers of a value of one element: made by a node, a constant, or an
     // f32 input.
@@ -57,7 +59,6 @@ class ProgramValues {
 
   private:
     MaybePlace outside(graph::ValueId id);
-    MaybePlace number(graph::ValueId id);
     MaybePlace broadcast(graph::ValueId id);
     [[nodiscard]] graph::ValueId root_of(graph::ValueId id) const;
 

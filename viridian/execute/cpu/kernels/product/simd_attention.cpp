@@ -21,6 +21,8 @@ using simd::block;
 constexpr std::string_view attention_family_name = "simd:attention";
 constexpr std::int64_t attention_rows = 56;   // of a block of queries
 constexpr std::int64_t attention_keys = 512;  // of a block of keys
+// Pieces of the work for each thread, which takes one after the other.
+constexpr std::int64_t attention_pieces = 4;
 
 struct AttentionWork {
     AttentionMatrices q, k, v, result;
@@ -142,10 +144,11 @@ void attend(const AttentionWork& w, const Pointers& pointers, const AttentionScr
 template <class Entry>
 void run_attention(const AttentionWork& w, const Pointers& pointers) {
     const std::int64_t bytes = thread_bytes(w);
-    parallel(w.threads, [&](int thread) {
-        const AttentionScratch<Entry> s(w, pointers.workspace + thread * bytes);
-        const std::int64_t blocks = w.row_blocks();
-        const auto [begin, end] = share(w.heads * blocks, thread, w.threads);
+    const std::int64_t blocks = w.row_blocks(), units = w.heads * blocks;
+    const std::int64_t pieces = w.threads == 1 ? 1 : std::min(units, attention_pieces * w.threads);
+    in_turn(w.threads, pieces, [&](std::int64_t piece, int part) {
+        const AttentionScratch<Entry> s(w, pointers.workspace + part * bytes);
+        const auto [begin, end] = share(units, piece, pieces);
         for (std::int64_t unit = begin; unit < end; ++unit) {
             const std::int64_t head = unit / blocks;
             if (unit == begin || unit % blocks == 0) {

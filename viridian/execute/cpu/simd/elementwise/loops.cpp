@@ -96,20 +96,6 @@ HWY_INLINE void careful(float* to, const float* from, std::int64_t n, float limi
     });
 }
 
-template <class F>
-HWY_INLINE void zip(float* to, const float* a, const float* b, std::int64_t n, const F& f) {
-    const D d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, to + i);
-    if (i == n) return;
-    HWY_ALIGN float left[hn::MaxLanes(d)] = {};
-    HWY_ALIGN float right[hn::MaxLanes(d)] = {};
-    for (std::int64_t j = i; j < n; ++j) left[j - i] = a[j], right[j - i] = b[j];
-    hn::Store(f(hn::Load(d, left), hn::Load(d, right)), d, left);
-    for (std::int64_t j = i; j < n; ++j) to[j] = left[j - i];
-}
-
 // Beyond the limits given here the vector functions lose digits.
 void trigonometric(const EpilogueStep& step, float* to, const float* x, std::int64_t n) {
     const D d;
@@ -268,37 +254,6 @@ void unary(const EpilogueStep& step, float* to, const float* x, std::int64_t n) 
     }
 }
 
-void binary(const EpilogueStep& step, float* to, const float* a, const float* b, std::int64_t n) {
-    if (step.reversed) std::swap(a, b);
-    switch (step.function) {
-        case Function::add:
-            return zip(to, a, b, n, [](V x, V y) HWY_ATTR { return hn::Add(x, y); });
-        case Function::sub:
-            return zip(to, a, b, n, [](V x, V y) HWY_ATTR { return hn::Sub(x, y); });
-        case Function::mul:
-            return zip(to, a, b, n, [](V x, V y) HWY_ATTR { return hn::Mul(x, y); });
-        case Function::div:
-            return zip(to, a, b, n, [](V x, V y) HWY_ATTR { return hn::Div(x, y); });
-        case Function::min:
-            return zip(to, a, b, n,
-                       [](V x, V y) HWY_ATTR { return hn::IfThenElse(hn::IsNaN(x), x, hn::Min(x, y)); });
-        case Function::max:
-            return zip(to, a, b, n,
-                       [](V x, V y) HWY_ATTR { return hn::IfThenElse(hn::IsNaN(x), x, hn::Max(x, y)); });
-        case Function::relu_gradient:
-            return zip(to, a, b, n,
-                       [](V x, V y) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x); });
-        case Function::clip_gradient: {
-            const V low = hn::Set(D(), step.alpha), high = hn::Set(D(), step.beta);
-            return zip(to, a, b, n, [=](V x, V y) HWY_ATTR {
-                return hn::IfThenElseZero(hn::And(hn::Ge(y, low), hn::Le(y, high)), x);
-            });
-        }
-        default:
-            return;
-    }
-}
-
 template <class F>
 HWY_INLINE V fold(const float* x, std::int64_t n, V start, const F& f, float neutral) {
     const D d;
@@ -354,13 +309,12 @@ HWY_AFTER_NAMESPACE();
 namespace viridian::execute::cpu::simd {
 
 HWY_EXPORT(unary);
-HWY_EXPORT(binary);
 HWY_EXPORT(softmax);
 HWY_EXPORT(log_softmax);
 
 void apply(const EpilogueStep& step, float* to, const float* from, const float* operand, std::int64_t n) {
     if (is_binary(step.function))
-        HWY_DYNAMIC_DISPATCH(binary)(step, to, from, operand, n);
+        apply_operand(step, to, from, operand, n);
     else
         HWY_DYNAMIC_DISPATCH(unary)(step, to, from, n);
 }
