@@ -89,6 +89,29 @@ TEST(OnDemand, PricesAreTheSameWhereTheOperandLivesOn) {
     EXPECT_EQ(second.counts().misses, 0);
 }
 
+// Kernels that store past the caches are not offered for a state, which was read into a cache already. One
+// database serves both sums, in either order.
+TEST(OnDemand, ASumThatBecomesAStateHasAListOfItsOwn) {
+    const auto streams = [](Session& session, bool into_state) {
+        Graph graph;
+        const graph::TensorType type{graph::ElementType::f32, graph::shape_of({1024, 1024})};
+        const auto sum = graph.add("Add", {graph.add_input("x", type), graph.add_input("y", type)});
+        if (into_state) graph.set_after(graph.add_state("state", filled({1024, 1024}, 0)), sum);
+        graph.set_outputs({sum});
+        EXPECT_TRUE(graph::infer_types(graph).ok());
+        OnDemand costs = session.costs();
+        const auto choices =
+            costs.source().choices(graph, plan::make_region(graph, graph::uses(graph), graph.nodes()));
+        EXPECT_TRUE(choices.ok());
+        return std::ranges::any_of(*choices, [](const auto& each) { return each.choice.variant.streams; });
+    };
+    for (const bool state_first : {false, true}) {
+        Session session = Session::open();
+        for (const bool into_state : {state_first, !state_first})
+            EXPECT_EQ(streams(session, into_state), !into_state) << state_first;
+    }
+}
+
 TEST(OnDemand, ACorrectionMultipliesAllSecondsAndNoStoredPrice) {
     Session session = Session::simulated();
     const Graph graph = residual(true);

@@ -36,8 +36,8 @@ struct Region {
 [[nodiscard]] Result<std::vector<Region>> candidate_regions(const graph::Graph& graph);
 
 // Returns a text that says what `region` computes, independent of the rest of `graph`: operators, attributes,
-// types, how its nodes are connected, and the values of scalar constants. Regions with equal signatures share
-// their prices.
+// types, how its nodes are connected, which results become states of the graph, and the values of scalar
+// constants. Regions with equal signatures share their kernels and prices.
 [[nodiscard]] std::string signature(const graph::Graph& graph, const Region& region);
 
 // Returns how many floating-point operations the region's nodes take, as the operators define them, or the

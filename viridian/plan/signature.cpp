@@ -42,6 +42,11 @@ std::size_t position(const std::vector<ValueId>& list, ValueId id) {
     return static_cast<std::size_t>(std::find(list.begin(), list.end(), id) - list.begin());
 }
 
+// A state's old value is read from where the new one goes, so other kernels may be worth offering.
+bool becomes_state(const Graph& graph, ValueId id) {
+    return std::ranges::any_of(graph.states(), [&](const graph::State& state) { return state.after == id; });
+}
+
 }  // namespace
 
 std::string signature(const Graph& graph, const Region& region) {
@@ -75,6 +80,7 @@ std::string signature(const Graph& graph, const Region& region) {
             inner.push_back(output);
             const bool seen = position(region.outputs, output) < region.outputs.size();
             out += seen ? ">" + text(graph.value(output).type) : std::string(">");
+            if (seen && becomes_state(graph, output)) out += " state";
         }
     }
     return out;
