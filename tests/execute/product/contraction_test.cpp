@@ -1,4 +1,6 @@
 // Products of matrices that both change from run to run, in f32 and in bf16.
+#include "viridian/execute/cpu/simd/bf16/tiles.hpp"
+
 #include "tests/execute/every_choice.hpp"
 
 namespace viridian::execute {
@@ -111,13 +113,29 @@ TEST(Contraction, MatricesInBf16) {
     Random random(6);
     const auto device = bf16_device(2);
     for (int i = 0; i < 12; ++i) {
-        const RandomProduct product(random, 1700);  // a pass takes 1024 of K in pairs
+        const RandomProduct product(random, 2700);  // a pass takes 1024 of K in pairs, 2048 in tiles
         const auto kernels = check_region(*device, product.graph, random, 1e-5, bf16_result, "simd:contract");
         EXPECT_EQ(kernels.size() % 8, 0U)
             << "both operands as they are and transposed, two types of the result";
         EXPECT_GE(kernels.size(), 8U);
-        const bool pairs = multiplies_bf16() && product.k % 2 == 0;
-        EXPECT_THAT(kernels, testing::Each(pairs ? "simd:contract:bf16" : "simd:contract")) << product.k;
+        const bool pairs = multiplies_bf16() && product.k % 2 == 0, tiles = pairs && cpu::simd::matrix_unit();
+        const auto count = [&](std::string_view kernel) { return std::ranges::count(kernels, kernel); };
+        const auto all = static_cast<std::int64_t>(kernels.size());
+        EXPECT_EQ(count("simd:contract:tiles"), tiles ? all / 2 : 0) << product.k;
+        EXPECT_EQ(count("simd:contract:bf16"), pairs ? all - count("simd:contract:tiles") : 0) << product.k;
+        EXPECT_EQ(contractions(kernels), pairs ? 0 : all) << product.k;
+    }
+}
+
+// Matrices in f32 on the matrix unit, split into two parts in bf16: what is lost is the product of the rests.
+TEST(Contraction, SplitMatrices) {
+    if (!cpu::simd::matrix_unit()) GTEST_SKIP() << "this processor has no matrix unit (AMX)";
+    Random random(11);
+    const auto device = bf16_device(2);
+    for (int i = 0; i < 12; ++i) {
+        const RandomProduct product(random, 1500);  // a pass takes 640 of K
+        const auto kernels = check_region(*device, product.graph, random, 3e-5, {}, "simd:contract:bf16x3");
+        EXPECT_EQ(kernels.size(), product.k % 2 == 0 ? 4U : 0U) << product.k;
     }
 }
 
@@ -141,7 +159,7 @@ TEST(Contraction, BatchesInBf16) {
             const ValueId x = graph.add_input("x", f32({b, h, m, k}));
             graph.set_outputs({graph.add("MatMul", {x, graph.add_input("y", f32({b, h, k, n}))})});
             const auto kernels = check_region(*device, graph, random, 1e-5, bf16_result, "simd:contract");
-            EXPECT_EQ(kernels.size(), 36U)
+            EXPECT_EQ(kernels.size(), cpu::simd::matrix_unit() && k % 2 == 0 ? 72U : 36U)
                 << "three orders of each operand, two orders and two types of the result";
         }
     }

@@ -145,7 +145,7 @@ void pack_attention_pixels(const View& rows_of, std::int64_t rows, std::int64_t 
 }
 inline void pack_attention_pixels(const simd::Bf16View& rows_of, std::int64_t rows, std::int64_t count, float,
                                   std::uint16_t* to) {
-    simd::pack_pair_pixels(rows_of, rows, count, to);
+    simd::pack_pair_pixels(rows_of, rows, count, simd::block, to);
 }
 template <class View>
 void pack_attention_weights(const View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,

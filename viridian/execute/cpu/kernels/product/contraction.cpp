@@ -8,6 +8,7 @@
 #include "viridian/execute/cpu/kernels/precision.hpp"
 #include "viridian/execute/cpu/kernels/product/contraction_work.hpp"
 #include "viridian/execute/cpu/kernels/product/matrix.hpp"
+#include "viridian/execute/cpu/kernels/product/tile_product.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -18,6 +19,8 @@ using plan::Layout;
 
 constexpr std::string_view contraction_family_name = "simd:contract";
 constexpr std::string_view contraction_of_pairs = "simd:contract:bf16";
+constexpr std::string_view contraction_of_tiles = "simd:contract:tiles";
+constexpr std::string_view contraction_of_split = "simd:contract:bf16x3";
 constexpr std::int64_t least_extent = 64;  // of M and N: smaller products do not pay for packing
 
 // A product that this family computes, with its epilogue.
@@ -96,6 +99,13 @@ bool multiplies_pairs(const Task& task, const MatrixProduct& product) {
     return task.context.multiplies_bf16() && product.k % 2 == 0;
 }
 
+// The kernels that multiply matrices in bf16, the fastest first.
+std::vector<std::string_view> kernels_in_bf16(const Task& task, const MatrixProduct& product) {
+    if (!multiplies_pairs(task, product)) return {contraction_family_name};
+    if (!tiles_run(task)) return {contraction_of_pairs};
+    return {contraction_of_tiles, contraction_of_pairs};
+}
+
 std::optional<ContractionWork> work_of(const Task& task, const Contraction& of, const plan::Choice& choice) {
     const MatrixProduct& product = of.product;
     const std::size_t a = *task.input_index(product.a), b = *task.input_index(product.b);
@@ -120,6 +130,11 @@ std::optional<ContractionWork> work_of(const Task& task, const Contraction& of, 
     if (result != plan::plain(of.result.size()) && !of.steps.empty()) return std::nullopt;
     w.threads = task.context.threads;
     w.biased = of.bias != ValueId::none;
+    w.split = choice.kernel == contraction_of_split;
+    w.tiles = w.split || choice.kernel == contraction_of_tiles;
+    if (w.split && w.a.bf16 == w.b.bf16 && !w.a.bf16 && product.k % 2 == 0) w.together = 2;
+    if (w.tiles && (w.together != 2 || !tiles_run(task))) return std::nullopt;
+    w.chained = w.result.bf16 && !of.steps.empty();
     choose_pieces(w);
     return w;
 }
@@ -149,15 +164,23 @@ std::vector<plan::Choice> offers_contraction(const Task& task) {
                 choice.outputs[0].layout = result;
                 offer(choice);
                 if (!task.context.allowances.bf16) continue;
-                if (multiplies_pairs(task, product)) choice.kernel = contraction_of_pairs;
+                if (product.k % 2 == 0 && tiles_run(task)) {
+                    plan::Choice split = choice;
+                    split.kernel = contraction_of_split;
+                    offer(std::move(split));
+                }
                 choice.inputs[a].element = choice.inputs[b].element = graph::ElementType::bf16;
-                offer(choice);
-                choice.outputs[0].element = graph::ElementType::bf16;
+                plan::Choice narrow = choice;
+                narrow.outputs[0].element = graph::ElementType::bf16;
                 for (const EpilogueStep& step : of->steps)
                     if (const auto i = task.input_index(step.operand);
                         i && task.dims(step.operand) == of->result)
-                        choice.inputs[*i].element = graph::ElementType::bf16;
-                offer(choice);
+                        narrow.inputs[*i].element = graph::ElementType::bf16;
+                for (const std::string_view kernel : kernels_in_bf16(task, product)) {
+                    choice.kernel = narrow.kernel = kernel;
+                    offer(choice);
+                    offer(narrow);
+                }
             }
     return choices;
 }

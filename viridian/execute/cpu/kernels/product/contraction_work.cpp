@@ -5,6 +5,7 @@
 #include "viridian/base/system/machine.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/bf16/strip.hpp"
+#include "viridian/execute/cpu/simd/bf16/tiles.hpp"
 #include "viridian/execute/cpu/simd/convolution/strip.hpp"
 #include "viridian/execute/cpu/simd/convolution/weights.hpp"
 #include "viridian/execute/cpu/threads.hpp"
@@ -22,9 +23,17 @@ using simd::block;
 // the depth if the L2 cache has at least 2 MiB.
 constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 512, depth_in_large = 1024;
 constexpr std::int64_t large_own_cache = 2 << 20;
+// The most entries of K of a pass of the matrix unit, which passes over them again by what the first cache
+// holds.
+constexpr std::int64_t depth_of_tiles = 2048, depth_of_split = 640;
 // Rows of a slice of A in pairs, or of one whose results wait in f32 to be rounded. Other slices take 9/16 of
-// the L2 cache.
+// the L2 cache, and those of the matrix unit a quarter: every slice reads the whole panel of B.
 constexpr std::int64_t rows_in_bf16 = 112;
+// Slices of a panel for each thread, if m allows it, and pieces in which a panel is packed: threads take one
+// after the other, so that all end at about the same time. On the matrix unit every slice takes long to read
+// the panel.
+constexpr std::int64_t slices_of_a_thread = 4, slices_of_tiles = 2, pieces_of_a_panel = 8;
+constexpr std::int64_t least_slice = 56;
 // Sizes of the L3 and L2 caches if the machine does not tell them.
 constexpr std::int64_t usual_last_cache = 8 << 20, usual_own_cache = 512 << 10;
 
@@ -34,6 +43,41 @@ struct Panel {
     float* packed = nullptr;
     simd::Groups groups;
 };
+
+// Packs the weights of strips of tiles: `units` pairs of rows for each group of columns, of which those
+// behind the last row are zero.
+void pack_tile_panels(const simd::Bf16View& matrix, std::int64_t rows, std::int64_t columns,
+                      std::int64_t units, float* to) {
+    constexpr std::int64_t width = 2 * block;
+    for (std::int64_t first = 0; first < columns; first += width) {
+        const std::int64_t count = std::min(width, columns - first),
+                           room = (count + block - 1) / block * block;
+        simd::pack_pair_panels({matrix.first + first * matrix.column, matrix.row, matrix.column}, rows, count,
+                               width, reinterpret_cast<std::uint16_t*>(to));
+        std::fill(to + rows / 2 * room, to + units * room, 0.0F);
+        to += units * room;
+    }
+}
+
+// Packs the same from f32: one third of the units has all entries rounded, one has them again, and one has
+// the rests.
+void pack_split_panels(const simd::MatrixView& matrix, std::int64_t rows, std::int64_t columns,
+                       std::int64_t units, float* to) {
+    constexpr std::int64_t width = 2 * block;
+    for (std::int64_t first = 0; first < columns; first += width) {
+        const std::int64_t count = std::min(width, columns - first),
+                           room = (count + block - 1) / block * block;
+        const simd::MatrixView group{matrix.first + first * matrix.column, matrix.row, matrix.column};
+        const std::int64_t third = units / 3 * room;
+        for (const simd::Part part : {simd::Part::rounded, simd::Part::rest}) {
+            float* const at = part == simd::Part::rounded ? to : to + 2 * third;
+            simd::pack_part_panels(group, part, rows, count, width, reinterpret_cast<std::uint16_t*>(at));
+            std::fill(at + rows / 2 * room, at + third, 0.0F);
+        }
+        std::copy_n(to, third, to + third);
+        to += units * room;
+    }
+}
 
 // Packs a part of the panel's groups.
 void pack(const ContractionWork& w, const Pointers& pointers, const Panel& panel, std::int64_t part,
@@ -45,10 +89,15 @@ void pack(const ContractionWork& w, const Pointers& pointers, const Panel& panel
                        to = std::min(panel.last, panel.first + end * width);
     for (std::int64_t pass = 0; pass < w.passes(); ++pass) {
         const auto [row, last] = w.depth(pass);
-        float* const packed = panel.packed + row / w.together * panel.groups.blocks() * block +
-                              panel.groups.offset(group, (last - row) / w.together * block);
+        float* const packed = panel.packed + w.units(row) * panel.groups.blocks() * block +
+                              panel.groups.offset(group, w.units(last - row) * block);
         const auto narrow = w.b.at<std::uint16_t>(pointers, panel.batch, row, from);
-        if (w.together == 2)
+        if (w.split)
+            pack_split_panels(w.b.at<float>(pointers, panel.batch, row, from), last - row, to - from,
+                              w.units(last - row), packed);
+        else if (w.tiles)
+            pack_tile_panels(narrow, last - row, to - from, w.units(last - row), packed);
+        else if (w.together == 2)
             simd::pack_pair_panels(narrow, last - row, to - from, width,
                                    reinterpret_cast<std::uint16_t*>(packed));
         else if (w.b.bf16)
@@ -64,8 +113,17 @@ void pack_slice(const ContractionWork& w, const Pointers& pointers, std::int64_t
                 std::int64_t first, std::int64_t last, float* packed) {
     const auto [from, to] = w.depth(pass);
     const auto narrow = w.a.at<std::uint16_t>(pointers, batch, first, from);
-    if (w.together == 2)
-        simd::pack_pair_pixels(narrow, last - first, to - from, reinterpret_cast<std::uint16_t*>(packed));
+    if (w.split) {
+        const auto wide = w.a.at<float>(pointers, batch, first, from);
+        const std::int64_t third = w.units(to - from) / 3 * (last - first);
+        for (const simd::Part part : {simd::Part::rounded, simd::Part::rest})
+            simd::pack_part_pixels(
+                wide, part, last - first, to - from, simd::tile_channels,
+                reinterpret_cast<std::uint16_t*>(part == simd::Part::rounded ? packed : packed + third));
+        std::copy_n(packed, third, packed + 2 * third);
+    } else if (w.together == 2)
+        simd::pack_pair_pixels(narrow, last - first, to - from, w.tiles ? simd::tile_channels : block,
+                               reinterpret_cast<std::uint16_t*>(packed));
     else if (w.a.bf16)
         simd::pack_tiles(narrow, last - first, to - from, simd::tile_pixels(), packed);
     else
@@ -77,7 +135,8 @@ void pack_slice(const ContractionWork& w, const Pointers& pointers, std::int64_t
 struct Results {
     float* first = nullptr;
     const float* add = nullptr;
-    std::int64_t row = 0;  // floats from one row to the next
+    std::int64_t row = 0;              // elements from one row to the next
+    std::uint16_t* rounded = nullptr;  // where the results are rounded to instead, or null
 };
 
 // One group of columns by the micro-kernel of f32 or of pairs.
@@ -101,14 +160,48 @@ void multiply_group(const ContractionWork& w, const Panel& panel, std::int64_t p
     simd::run(s);
 }
 
+// The same on the matrix unit: `units` pairs of entries of K, and bounds of the last pass.
+void multiply_tiles(const ContractionWork& w, const Panel& panel, std::int64_t pass, std::int64_t g,
+                    const Results& results, const float* bias, simd::TileStrip& s) {
+    constexpr std::int64_t no_offset = 0;
+    const std::int64_t from_first = g * panel.groups.columns * block, column = panel.first + from_first;
+    s.columns = panel.groups.width(g);
+    s.runs = &no_offset;
+    s.source_row = simd::tile_channels;
+    s.source_block = s.rows * simd::tile_channels;
+    s.side_by_side = true;
+    s.narrow = results.rounded != nullptr;
+    s.result = s.narrow ? static_cast<void*>(results.rounded + from_first) : results.first + from_first;
+    s.result_row = s.add_row = results.row;
+    if (pass == 0) {
+        s.bias = bias == nullptr ? nullptr : bias + column;
+        s.add = results.add == nullptr ? nullptr : results.add + from_first;
+    } else {
+        s.add = results.first + from_first;
+    }
+    s.last_width = std::min(block, panel.last - column - (s.columns - 1) * block);
+    s.clip = w.fused.clip && pass + 1 == w.passes();
+    s.low = w.fused.low, s.high = w.fused.high;
+    simd::run(s);
+}
+
 // One pass over `count` rows, packed in `rows`: results = rows · panel, or += after the first pass.
 void multiply(const ContractionWork& w, const Panel& panel, std::int64_t pass, const float* rows,
               std::int64_t count, const Results& results, const float* bias) {
     constexpr std::int64_t no_offset = 0;
     const auto [from, to] = w.depth(pass);
-    const float* const packed = panel.packed + from / w.together * panel.groups.blocks() * block;
+    const float* const packed = panel.packed + w.units(from) * panel.groups.blocks() * block;
     for (std::int64_t g = 0; g < panel.groups.count(); ++g) {
-        const float* const weights = packed + panel.groups.offset(g, (to - from) / w.together * block);
+        const float* const weights = packed + panel.groups.offset(g, w.units(to - from) * block);
+        if (w.tiles) {
+            simd::TileStrip s;
+            s.rows = count;
+            s.source = reinterpret_cast<const std::uint16_t*>(rows);
+            s.run_blocks = w.units(to - from) * 2 / simd::tile_channels;
+            s.weights = reinterpret_cast<const std::uint16_t*>(weights);
+            multiply_tiles(w, panel, pass, g, results, bias, s);
+            continue;
+        }
         if (w.together == 2) {
             simd::Bf16Strip s;
             s.pixels = count;
@@ -152,31 +245,30 @@ void finish(const ContractionWork& w, const Pointers& pointers, const Panel& pan
         }
 }
 
-// The rows of the result that belong to a share of all tiles of rows, for one panel.
-void rows_of(const ContractionWork& w, const Pointers& pointers, const Panel& panel, float* packed,
-             const float* bias, std::int64_t part, std::int64_t parts) {
-    const std::int64_t tile = simd::tile_pixels();
-    const auto [begin, end] = share((w.m + tile - 1) / tile, part, parts);
-    const std::int64_t slices = ((end - begin) * tile + w.slice - 1) / w.slice;
-    for (std::int64_t i = 0; i < slices; ++i) {
-        const auto [one, other] = share(end - begin, i, slices);
-        const std::int64_t first = (begin + one) * tile, last = std::min(w.m, (begin + other) * tile);
-        Results results;
-        if (w.result.bf16) {
-            results = {packed + w.slice_floats(), nullptr, w.panel};
-        } else {
-            const std::int64_t at =
-                w.result.starts[static_cast<std::size_t>(panel.batch)] + first * w.result.row + panel.first;
-            results = {reinterpret_cast<float*>(pointers.outputs[0]) + at, nullptr, w.result.row};
-            if (w.fused.added)
-                results.add = reinterpret_cast<const float*>(pointers.inputs[*w.fused.added]) + at;
-        }
-        for (std::int64_t pass = 0; pass < w.passes(); ++pass) {
-            pack_slice(w, pointers, panel.batch, pass, first, last, packed);
-            multiply(w, panel, pass, packed, last - first, results, bias);
-        }
-        if (w.fused.chain || w.result.bf16) finish(w, pointers, panel, results, first, last);
+// Slice number `i` of the rows of the result, for one panel. `scratch` is the thread's own.
+void slice_of(const ContractionWork& w, const Pointers& pointers, const Panel& panel, float* scratch,
+              const float* bias, std::int64_t i) {
+    const std::int64_t tile = w.tile();
+    const auto [begin, end] = share((w.m + tile - 1) / tile, i, w.slices());
+    const std::int64_t first = begin * tile, last = std::min(w.m, end * tile);
+    Results results;
+    const std::int64_t at =
+        w.result.starts[static_cast<std::size_t>(panel.batch)] + first * w.result.row + panel.first;
+    if (w.waits()) {
+        results = {scratch + w.slice_floats(), nullptr, w.panel};
+    } else if (w.result.bf16) {
+        results.row = w.result.row;
+        results.rounded = reinterpret_cast<std::uint16_t*>(pointers.outputs[0]) + at;
+    } else {
+        results = {reinterpret_cast<float*>(pointers.outputs[0]) + at, nullptr, w.result.row};
+        if (w.fused.added) results.add = reinterpret_cast<const float*>(pointers.inputs[*w.fused.added]) + at;
     }
+    for (std::int64_t pass = 0; pass < w.passes(); ++pass) {
+        pack_slice(w, pointers, panel.batch, pass, first, last, scratch);
+        multiply(w, panel, pass, scratch, last - first, results, bias);
+    }
+    if (w.fused.chain || w.waits()) finish(w, pointers, panel, results, first, last);
+    if (w.tiles) simd::release_tiles();
 }
 
 }  // namespace
@@ -184,19 +276,27 @@ void rows_of(const ContractionWork& w, const Pointers& pointers, const Panel& pa
 std::int64_t ContractionWork::passes() const { return (k + deepest - 1) / deepest; }
 
 std::pair<std::int64_t, std::int64_t> ContractionWork::depth(std::int64_t pass) const {
-    const auto [first, last] = share((k + block - 1) / block, pass, passes());
-    return {first * block, std::min(k, last * block)};
+    const std::int64_t whole = tiles ? simd::tile_channels : block;
+    const auto [first, last] = share((k + whole - 1) / whole, pass, passes());
+    return {first * whole, std::min(k, last * whole)};
 }
 
-std::int64_t ContractionWork::panel_floats() const {
-    return (panel + block - 1) / block * block * (k / together);
+std::int64_t ContractionWork::units(std::int64_t entries) const {
+    constexpr std::int64_t whole = simd::tile_channels;
+    return tiles ? (entries + whole - 1) / whole * whole / together * (split ? 3 : 1) : entries / together;
 }
 
-std::int64_t ContractionWork::slice_floats() const { return slice * (deepest / together + block); }
+std::int64_t ContractionWork::tile() const { return tiles ? 2 * simd::tile_rows : simd::tile_pixels(); }
+
+std::int64_t ContractionWork::slices() const { return (m + slice - 1) / slice; }
+
+std::int64_t ContractionWork::panel_floats() const { return (panel + block - 1) / block * block * units(k); }
+
+std::int64_t ContractionWork::slice_floats() const { return slice * (units(deepest) + block); }
 
 void choose_pieces(ContractionWork& w) {
     w.columns = w.together == 2 ? 2 : simd::best_columns();
-    const std::int64_t tile = simd::tile_pixels(), width = w.columns * block;
+    const std::int64_t tile = w.tile(), width = w.columns * block;
     const std::int64_t own = this_machine().l2.value, last = this_machine().l3.value;
     const std::int64_t own_cache = own > 0 ? own : usual_own_cache;
     const std::int64_t cache = last > 0 ? last : usual_last_cache;
@@ -204,14 +304,24 @@ void choose_pieces(ContractionWork& w) {
     const std::int64_t depth = w.columns == 1                           ? depth_of_one_block
                                : in_f32 && own_cache >= large_own_cache ? depth_in_large
                                                                         : depth_of_two;
-    w.deepest = depth * w.together;
-    const std::int64_t rows =
-        w.result.bf16 || w.together == 2 ? rows_in_bf16 : own_cache * 9 / 16 / (4 * w.deepest / w.together);
-    w.slice = std::clamp<std::int64_t>(rows / tile, 1, (w.m + tile - 1) / tile) * tile;
+    constexpr std::int64_t whole = simd::tile_channels;
+    const std::int64_t deepest_tiles = w.split ? depth_of_split : depth_of_tiles;
+    w.deepest = w.tiles ? std::min(deepest_tiles, (w.k + whole - 1) / whole * whole) : depth * w.together;
+    const std::int64_t rows = w.tiles ? own_cache / 4 / (4 * w.units(w.deepest))
+                              : w.result.bf16 || w.together == 2
+                                  ? rows_in_bf16
+                                  : own_cache * 9 / 16 / (4 * w.deepest / w.together);
+    const std::int64_t shares = w.threads == 1 || w.apart() ? 1
+                                : w.tiles                   ? slices_of_tiles * w.threads
+                                                            : slices_of_a_thread * w.threads;
+    const std::int64_t most = std::max(least_slice, (w.m + shares - 1) / shares);
+    w.slice = std::clamp<std::int64_t>(std::min(rows / tile, (most + tile - 1) / tile), 1,
+                                       (w.m + tile - 1) / tile) *
+              tile;
     const std::int64_t room = cache / 2 / (w.apart() ? w.threads : 1);
-    const std::int64_t panels = (w.k / w.together * w.n * 4 + room - 1) / room;
+    const std::int64_t panels = (w.units(w.k) * w.n * 4 + room - 1) / room;
     w.panel = ((w.n + panels - 1) / panels + width - 1) / width * width;
-    if (!w.result.bf16) return;
+    if (!w.waits()) return;
     // Every pass reads and writes the f32 results that wait for rounding, so they should fit half of the L2
     // cache.
     const std::int64_t waiting = own_cache / 2 / (4 * w.slice);
@@ -233,23 +343,21 @@ void run_contraction(const ContractionWork& w, const Pointers& pointers) {
         return Panel{batch, first, last, packed, {last - first, w.columns}};
     };
     if (w.apart())
-        return parallel(w.threads, [&](int part) {
+        return in_turn(w.threads, w.batches(), [&](std::int64_t batch, int part) {
             float* const scratch = own + part * w.thread_floats();
-            const auto [from, to] = share(w.batches(), part, w.threads);
-            for (std::int64_t batch = from; batch < to; ++batch)
-                for (std::int64_t first = 0; first < w.n; first += w.panel) {
-                    const Panel panel =
-                        panel_at(batch, first, scratch + w.slice_floats() + w.waiting_floats());
-                    pack(w, pointers, panel, 0, 1);
-                    rows_of(w, pointers, panel, scratch, bias, 0, 1);
-                }
+            for (std::int64_t first = 0; first < w.n; first += w.panel) {
+                const Panel panel = panel_at(batch, first, scratch + w.slice_floats() + w.waiting_floats());
+                pack(w, pointers, panel, 0, 1);
+                for (std::int64_t i = 0; i < w.slices(); ++i) slice_of(w, pointers, panel, scratch, bias, i);
+            }
         });
     for (std::int64_t batch = 0; batch < w.batches(); ++batch)
         for (std::int64_t first = 0; first < w.n; first += w.panel) {
             const Panel panel = panel_at(batch, first, shared);
-            parallel(w.threads, [&](int part) { pack(w, pointers, panel, part, w.threads); });
-            parallel(w.threads, [&](int part) {
-                rows_of(w, pointers, panel, own + part * w.thread_floats(), bias, part, w.threads);
+            const std::int64_t pieces = w.threads == 1 ? 1 : w.threads * pieces_of_a_panel;
+            in_turn(w.threads, pieces, [&](std::int64_t i, int) { pack(w, pointers, panel, i, pieces); });
+            in_turn(w.threads, w.slices(), [&](std::int64_t i, int part) {
+                slice_of(w, pointers, panel, own + part * w.thread_floats(), bias, i);
             });
         }
 }

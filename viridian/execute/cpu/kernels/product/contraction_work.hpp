@@ -28,12 +28,17 @@ struct ContractionWork {
     Matrices a, b, result;
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t together = 1;  // entries of K in four packed bytes: one in f32, or a pair in bf16
-    std::int64_t deepest = 1;   // entries of K that a pass may take
-    std::int64_t panel = 0;     // columns of B that are packed at once: whole groups
-    std::int64_t slice = 0;     // rows of A
-    int columns = 1;            // blocks of 16 of a group
+    bool tiles = false;         // the matrix unit multiplies pairs; K is padded to whole tiles
+    // A and B are in f32, and are split into entries rounded to bf16 and the rest of them, rounded too: along
+    // K, A is packed as rounded, rest, rounded and B as rounded, rounded, rest.
+    bool split = false;
+    std::int64_t deepest = 1;  // entries of K that a pass may take
+    std::int64_t panel = 0;    // columns of B that are packed at once: whole groups
+    std::int64_t slice = 0;    // rows of A
+    int columns = 1;           // blocks of 16 of a group
     int threads = 1;
     bool biased = false;
+    bool chained = false;  // an epilogue follows that the micro-kernel cannot apply to a result in bf16
     Port bias;
     simd::Fused fused;
 
@@ -43,11 +48,19 @@ struct ContractionWork {
     [[nodiscard]] std::int64_t passes() const;
     // Returns the part of K that a pass takes, in whole blocks but the last.
     [[nodiscard]] std::pair<std::int64_t, std::int64_t> depth(std::int64_t pass) const;
+    // Returns the units of four bytes in which `entries` of K are packed.
+    [[nodiscard]] std::int64_t units(std::int64_t entries) const;
+    // Returns the number of slices of A.
+    [[nodiscard]] std::int64_t slices() const;
+    // Returns the rows that a micro-kernel multiplies at once.
+    [[nodiscard]] std::int64_t tile() const;
     [[nodiscard]] std::int64_t bias_floats() const { return biased ? (n + 31) / 32 * 32 : 0; }
     [[nodiscard]] std::int64_t panel_floats() const;
     [[nodiscard]] std::int64_t slice_floats() const;
-    // Returns the size of the results of a slice that wait in f32 to be rounded.
-    [[nodiscard]] std::int64_t waiting_floats() const { return result.bf16 ? slice * panel : 0; }
+    // Returns whether results wait in f32 to be rounded.
+    [[nodiscard]] bool waits() const { return result.bf16 && (!tiles || chained || passes() > 1); }
+    // Returns the size of the results of a slice that wait.
+    [[nodiscard]] std::int64_t waiting_floats() const { return waits() ? slice * panel : 0; }
     [[nodiscard]] std::int64_t thread_floats() const {
         return slice_floats() + waiting_floats() + (apart() ? panel_floats() : 0);
     }

@@ -186,7 +186,7 @@ void pack_turned(const View& rows_of, std::int64_t rows, std::int64_t count, flo
     simd::pack_panels(turned(rows_of), count, rows, block, to);
 }
 void pack_turned(const simd::Bf16View& rows_of, std::int64_t rows, std::int64_t count, std::uint16_t* to) {
-    simd::pack_pair_pixels(turned(rows_of), count, rows, to);
+    simd::pack_pair_pixels(turned(rows_of), count, rows, block, to);
 }
 
 // Queries [first, last) of one head, whose keys and values are packed.
@@ -243,25 +243,21 @@ void differentiate(const GradientWork& w, const Pointers& pointers, const Gradie
 template <class Entry>
 void run_gradient(const GradientWork& w, const Pointers& pointers) {
     const std::int64_t bytes = thread_bytes_of(w);
-    parallel(w.threads, [&](int thread) {
-        const GradientScratch<Entry> s(w, pointers.workspace + thread * bytes);
-        const auto [begin, end] = share(w.heads, thread, w.threads);
-        for (std::int64_t head = begin; head < end; ++head) {
-            const std::int64_t width = w.key_groups.columns * block;
-            w.k.view_as<Entry>(pointers, head, 0, [&](const auto& k) {
-                pack_attention_weights(k, w.size, w.keys, width, s.keys);
-                pack_attention_weights(turned(k), w.keys, w.size, w.size_groups.columns * block,
-                                       s.turned_keys);
-            });
-            w.v.view_as<Entry>(pointers, head, 0, [&](const auto& v) {
-                pack_attention_weights(turned(v), w.columns, w.keys, width, s.values);
-            });
-            for (std::int64_t first = 0; first < w.rows; first += w.row_block)
-                differentiate(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
-            if (w.dk.bf16) simd::round_rows(s.key_sums, w.size, w.padded_keys() / block);
-            write_sums(w, pointers, head, w.dk, s.key_sums, w.size, false);
-            write_sums(w, pointers, head, w.dv, s.value_sums, w.columns, true);
-        }
+    in_turn(w.threads, w.heads, [&](std::int64_t head, int part) {
+        const GradientScratch<Entry> s(w, pointers.workspace + part * bytes);
+        const std::int64_t width = w.key_groups.columns * block;
+        w.k.view_as<Entry>(pointers, head, 0, [&](const auto& k) {
+            pack_attention_weights(k, w.size, w.keys, width, s.keys);
+            pack_attention_weights(turned(k), w.keys, w.size, w.size_groups.columns * block, s.turned_keys);
+        });
+        w.v.view_as<Entry>(pointers, head, 0, [&](const auto& v) {
+            pack_attention_weights(turned(v), w.columns, w.keys, width, s.values);
+        });
+        for (std::int64_t first = 0; first < w.rows; first += w.row_block)
+            differentiate(w, pointers, s, head, first, std::min(w.rows, first + w.row_block));
+        if (w.dk.bf16) simd::round_rows(s.key_sums, w.size, w.padded_keys() / block);
+        write_sums(w, pointers, head, w.dk, s.key_sums, w.size, false);
+        write_sums(w, pointers, head, w.dv, s.value_sums, w.columns, true);
     });
 }
 

@@ -191,7 +191,7 @@ void TileProduct::multiply(const Pointers& pointers, const Slice& slice, std::in
     s.runs = runs.data();
     s.run_count = static_cast<std::int64_t>(runs.size());
     s.run_blocks = run_length / block;
-    s.channels = block;
+    s.channels = s.source_block = block;
     s.clip = fused.clip, s.low = fused.low, s.high = fused.high;
     const std::int64_t column = group * together * 16, at = (slice.first_result * all + column) * element;
     s.rows = slice.rows;

@@ -30,11 +30,19 @@ void pack_tiles(const MatrixView& matrix, std::int64_t rows, std::int64_t depth,
                 float* to);
 void pack_tiles(const Bf16View& matrix, std::int64_t rows, std::int64_t depth, std::int64_t width, float* to);
 // These pack bf16 for micro-kernels that multiply pairs along K. The first packs weights as [group of `width`
-// columns][pair of rows][width][2]; `rows` is even. The second packs pixels as [block of 16
-// columns][row][16]; `columns` is even.
+// columns][pair of rows][width][2]; `rows` is even. The second packs pixels as [block of `width`
+// columns][row][width], where `width` is 16 or 32; `columns` is even, and the rest of the last block is zero.
 void pack_pair_panels(const Bf16View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,
                       std::uint16_t* to);
-void pack_pair_pixels(const Bf16View& matrix, std::int64_t rows, std::int64_t columns, std::uint16_t* to);
+void pack_pair_pixels(const Bf16View& matrix, std::int64_t rows, std::int64_t columns, std::int64_t width,
+                      std::uint16_t* to);
+// These do the same with matrices in f32, of which they take one part in bf16: every entry rounded, or the
+// rest of it rounded. The rest of an infinity or NaN is 0.
+enum class Part : std::uint8_t { rounded, rest };
+void pack_part_panels(const MatrixView& matrix, Part part, std::int64_t rows, std::int64_t columns,
+                      std::int64_t width, std::uint16_t* to);
+void pack_part_pixels(const MatrixView& matrix, Part part, std::int64_t rows, std::int64_t columns,
+                      std::int64_t width, std::uint16_t* to);
 // Packs rows of `count` contiguous entries, times `factor`, as the pixels of strips: [block of 16
 // entries][row][16], in f32. Lanes beyond the last entry are left as they are; no strip reads them.
 void pack_pixels(const MatrixView& matrix, std::int64_t rows, std::int64_t count, float factor, float* to);

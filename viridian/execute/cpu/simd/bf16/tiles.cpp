@@ -142,7 +142,9 @@ void multiply(const TileStrip& s, std::int64_t row, std::int64_t second, const s
         if constexpr (Tiles > 1) load_tile<2>(below_sums, sums_row * 4);
         if constexpr (Tiles > 1 && Columns > 1) load_tile<3>(below_sums + 16, sums_row * 4);
     }
-    const std::int64_t row_bytes = s.source_row * 2, tile = s.channels * 16;
+    const std::int64_t row_bytes = s.source_row * 2, tile = s.channels * 16, step = s.source_block;
+    const std::int64_t weights_bytes = s.side_by_side ? 64 * Columns : 64;
+    const std::int64_t right = s.side_by_side ? 32 : tile;  // where the second block of columns begins
     const std::uint16_t* w = weights + begin * tile * Columns;
     const std::uint16_t* next = ahead.at;
     const std::int64_t lines = ahead.lines, finished = (2 * tile_rows + end - begin - 1) / (end - begin);
@@ -150,16 +152,16 @@ void multiply(const TileStrip& s, std::int64_t row, std::int64_t second, const s
     for (std::int64_t block = begin; block < end; ++run) {
         const std::int64_t in_run = block - run * s.run_blocks;
         const std::int64_t count = std::min(end - block, s.run_blocks - in_run);
-        const std::uint16_t* above = s.source + row * s.source_row + s.runs[run] + in_run * s.channels;
+        const std::uint16_t* above = s.source + row * s.source_row + s.runs[run] + in_run * step;
         const std::uint16_t* below = above + second * s.source_row;
-        for (std::int64_t b = 0; b < count; ++b, above += s.channels, below += s.channels) {
+        for (std::int64_t b = 0; b < count; ++b, above += step, below += step) {
             load_tile<4>(above, row_bytes);
             if constexpr (Tiles > 1) load_tile<5>(below, row_bytes);
-            load_tile<6>(w, 64);
+            load_tile<6>(w, weights_bytes);
             multiply_tiles<0, 4, 6>();
             if constexpr (Tiles > 1) multiply_tiles<2, 5, 6>();
             if constexpr (Columns > 1) {
-                load_tile<7>(w + tile, 64);
+                load_tile<7>(w + right, weights_bytes);
                 multiply_tiles<1, 4, 7>();
                 if constexpr (Tiles > 1) multiply_tiles<3, 5, 7>();
             }
