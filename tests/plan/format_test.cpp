@@ -66,5 +66,35 @@ TEST(Layout, EveryElementHasItsOwnPlace) {
     EXPECT_EQ(element_offset(channels_blocked(4, 16), {1, 32, 2, 2}, {0, 17, 1, 0}), 16 * 4 + 2 * 16 + 1);
 }
 
+TEST(Format, HoldsWhatStaysInItsBuffer) {
+    const auto holds = [](const char* format, const graph::Dims& dims) {
+        const auto parsed = parse_format(format);
+        return parsed.ok() && can_hold({graph::ElementType::f32, graph::shape_of(dims)}, *parsed);
+    };
+    EXPECT_TRUE(holds("nChw8c:f32", {1, 3, 2, 2}));
+    EXPECT_TRUE(holds("nChw8c:bf16", {1, 3, 2, 2}));
+    EXPECT_TRUE(holds("ab:600,1+88:f32", {4, 512}));
+    EXPECT_FALSE(holds("ab:512,-1+511:f32", {4, 512}));
+    EXPECT_TRUE(holds("nChw2c2c2c2c:f32", {1, 16, 2, 2}));
+    EXPECT_FALSE(holds("nChw1c1c1c1c1c:f32", {1, 16, 2, 2}));  // more levels than kernels know
+    EXPECT_TRUE(holds("scalar:f32", {}));
+    EXPECT_TRUE(holds("abc:f32", {0, 4, 4}));
+    EXPECT_FALSE(holds("ab:f32", {std::int64_t{1} << 32, std::int64_t{1} << 32}));
+    EXPECT_FALSE(holds("ab:f32", {4}));
+}
+
+// The end of a strided layout with tiles is the end of its last tile.
+TEST(Format, BytesReachTheLastElement) {
+    const graph::Dims dims{1, 12, 3, 2};
+    const Layout dense = channels_blocked(4, 8);
+    Layout strided = dense;
+    strided.strides = strides_of(dense, dims);
+    EXPECT_EQ(buffer_bytes({dense, graph::ElementType::f32, {}}, dims), 2 * 3 * 2 * 8 * 4);
+    EXPECT_EQ(buffer_bytes({strided, graph::ElementType::f32, {}}, dims), 2 * 3 * 2 * 8 * 4);
+    strided.strides[1] += 5;  // a gap between the two tiles of channels
+    strided.offset = 3;
+    EXPECT_EQ(buffer_bytes({strided, graph::ElementType::f32, {}}, dims), (2 * 3 * 2 * 8 + 5 + 3) * 4);
+}
+
 }  // namespace
 }  // namespace viridian::plan

@@ -123,6 +123,29 @@ TEST(PlanJson, RefusesWhatNoSolverSaysOfItsPlan) {
     EXPECT_TRUE(refused("/predicted/seconds", -1));
     EXPECT_TRUE(refused("/conversions/0/to", "nChw8c:i32"));
     EXPECT_TRUE(refused("/conversions/0/to", "ab:f32"));
+    EXPECT_TRUE(refused("/conversions/0/to", "Nchw1n1n1n1n1n1n1n1n1n1n1n1n1n1n:f32"));
+}
+
+// A port whose format has another rank or element type than its value, or whose elements lie before the start
+// of the buffer or too far from it.
+TEST(PlanJson, RefusesPortsThatCannotHoldTheirValues) {
+    const Graph graph = residual();
+    const auto refused = [&](const char* place, const char* format) {
+        Json json = sidecar(graph);
+        json[Json::json_pointer(place)] = format;
+        const auto plan = plan_from_json(graph, json);
+        const std::string why = plan.ok() ? "" : plan.error().message;
+        return why.find(format) != std::string::npos && why.find("cannot hold it") != std::string::npos;
+    };
+    for (const char* place : {"/regions/0/choice/inputs/0", "/regions/0/choice/outputs/0",
+                              "/regions/1/choice/inputs/1", "/regions/1/choice/outputs/0"}) {
+        for (const char* format :
+             {"a:1:f32", "abcdefghijklmnopqrstuvwxyz:f32", "scalar:f32", "nchw:1,9223372036854775807,1,1:f32",
+              "nchw:-1,-1,-1,-1:f32", "nchw:32,4,2,1+281474976710656:f32", "nchw:32,4,2,1+-1:f32",
+              "Nchw4096n4096n4096n4096n4096n4096n:f32", "nChw1c1c1c1c1c:f32", "nChw8c:i64", "nChw8c:f16"})
+            EXPECT_TRUE(refused(place, format)) << place << ' ' << format;
+        EXPECT_FALSE(refused(place, "nChw8c:f32")) << place;
+    }
 }
 
 // A kernel's output that is no smaller than what it would lie in, in the caller's memory, or no Concat's.

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 namespace viridian::plan {
 namespace {
+
+// More levels of tiles than any kernel knows; oneDNN has room for twelve.
+constexpr std::size_t most_blocks = 4;
 
 // Rank-4 names and their letters: n c h w are a b c d.
 constexpr std::string_view image_letters = "nchw";
@@ -48,6 +52,33 @@ std::int64_t tile_of(const Layout& layout, std::size_t dimension) {
     for (const Layout::Block& block : layout.blocks)
         if (block.dimension == dimension) tile *= block.size;
     return tile;
+}
+
+// The elements of one tile of all split dimensions.
+std::int64_t inner_tile(const Layout& layout) {
+    std::int64_t elements = 1;
+    for (const Layout::Block& block : layout.blocks) elements *= block.size;
+    return elements;
+}
+
+// The last element that a tensor without empty dimensions touches, from the start of the buffer. It is a real
+// number because a file may ask for more than an integer holds.
+double last_touched(const Layout& layout, const graph::Dims& dims) {
+    std::vector<double> tiles(dims.size(), 1);
+    double inner = 1;
+    for (const Layout::Block& block : layout.blocks) {
+        tiles[block.dimension] *= static_cast<double>(block.size);
+        inner *= static_cast<double>(block.size);
+    }
+    double last = static_cast<double>(layout.offset) + inner - 1;
+    double dense = inner;
+    for (auto d = layout.order.rbegin(); d != layout.order.rend(); ++d) {
+        const double count = std::ceil(std::max(1.0, static_cast<double>(dims[*d])) / tiles[*d]);
+        const double stride = layout.strides.empty() ? dense : static_cast<double>(layout.strides[*d]);
+        last += (count - 1) * stride;
+        dense *= count;
+    }
+    return last;
 }
 
 }  // namespace
@@ -159,6 +190,16 @@ Result<Format> parse_format(std::string_view whole) {
     return format;
 }
 
+bool can_hold(const graph::TensorType& type, const Format& format) {
+    using enum graph::ElementType;
+    if (!type.known() || format.layout.rank() != type.shape->size()) return false;
+    if (format.element != type.element && !(type.element == f32 && format.element == bf16)) return false;
+    const Layout& layout = format.layout;
+    return layout.blocks.size() <= most_blocks && layout.offset >= 0 &&
+           std::ranges::all_of(layout.strides, [](std::int64_t stride) { return stride >= 0; }) &&
+           last_touched(layout, type.dims()) < 0x1p48;
+}
+
 std::int64_t padded_elements(const Layout& layout, const graph::Dims& dims) {
     std::int64_t count = 1;
     for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -172,15 +213,16 @@ std::int64_t buffer_bytes(const Format& format, const graph::Dims& dims) {
     if (format.layout.strides.empty())
         return (padded_elements(format.layout, dims) + format.layout.offset) * graph::size_of(format.element);
     std::int64_t last = format.layout.offset;
-    for (std::size_t d = 0; d < dims.size(); ++d)
-        last += std::max<std::int64_t>(0, dims[d] - 1) * format.layout.strides[d];
-    return (last + 1) * graph::size_of(format.element);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        const std::int64_t tile = tile_of(format.layout, d);
+        last += std::max<std::int64_t>(0, (dims[d] + tile - 1) / tile - 1) * format.layout.strides[d];
+    }
+    return (last + inner_tile(format.layout)) * graph::size_of(format.element);
 }
 
 std::vector<std::int64_t> strides_of(const Layout& layout, const graph::Dims& dims) {
     if (!layout.strides.empty()) return layout.strides;
-    std::int64_t stride = 1;
-    for (const Layout::Block& block : layout.blocks) stride *= block.size;
+    std::int64_t stride = inner_tile(layout);
     std::vector<std::int64_t> strides(dims.size(), 1);
     for (auto it = layout.order.rbegin(); it != layout.order.rend(); ++it) {
         strides[*it] = stride;

@@ -61,6 +61,11 @@ struct Format {
 // Reads a format as text() writes it. Errors: malformed.
 [[nodiscard]] Result<Format> parse_format(std::string_view text);
 
+// Returns whether a tensor of `type` can lie in `format`: its extents are known, the rank is the same, the
+// element type is its own or bf16 for f32, there are at most four levels of tiles, no stride and no offset is
+// negative, and no element lies further from the start of the buffer than 2^48 elements.
+[[nodiscard]] bool can_hold(const graph::TensorType& type, const Format& format);
+
 // Returns the number of elements of a dense buffer for a tensor of `dims`, including the padding of split
 // dimensions.
 [[nodiscard]] std::int64_t padded_elements(const Layout& layout, const graph::Dims& dims);

@@ -61,9 +61,10 @@ class Builder {
         std::size_t step;                   // copies, where needed, go before this step
     };
 
+    // How a value lies in the caller's memory; new_buffer() refuses a value whose shape is not known.
     Format boundary_format(ValueId id) const {
         const auto& type = graph_.value(id).type;
-        return {plain(type.shape->size()), type.element, {}};
+        return {plain(type.shape ? type.shape->size() : 0), type.element, {}};
     }
 
     Result<BufferId> new_buffer(ValueId value, Format format) {

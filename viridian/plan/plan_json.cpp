@@ -53,6 +53,18 @@ Result<std::string> string_at(const Json& json, const char* key) {
     return json[key].get<std::string>();
 }
 
+// Each value of a region is one that the format of its port can hold.
+Result<void> check_ports(const Graph& graph, const std::vector<ValueId>& values,
+                         const std::vector<Format>& formats) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const graph::Value& value = graph.value(values[i]);
+        if (!can_hold(value.type, formats[i]))
+            return malformed_plan_json(
+                fmt::format("gives `{}` the format {}, which cannot hold it", value.name, text(formats[i])));
+    }
+    return {};
+}
+
 Result<AssignedRegion> region_from_json(const Graph& graph, const graph::Uses& uses, const Names& names,
                                         const Json& json) {
     if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array() || !json.contains("choice"))
@@ -73,6 +85,8 @@ Result<AssignedRegion> region_from_json(const Graph& graph, const graph::Uses& u
             "gives `{}` {} and {} formats for its {} inputs and {} outputs",
             json["nodes"].front().get<std::string>(), assigned.choice.inputs.size(),
             assigned.choice.outputs.size(), assigned.region.inputs.size(), assigned.region.outputs.size()));
+    VIRIDIAN_TRY(check_ports(graph, assigned.region.inputs, assigned.choice.inputs));
+    VIRIDIAN_TRY(check_ports(graph, assigned.region.outputs, assigned.choice.outputs));
     return assigned;
 }
 
@@ -111,14 +125,6 @@ Result<void> predicted_from_json(const Json& json, Plan& plan) {
     return {};
 }
 
-// A copy lies densely, in the rank of its value; f32 may be rounded to bf16.
-bool can_hold(const Graph& graph, ValueId value, const Format& format) {
-    const graph::TensorType& type = graph.value(value).type;
-    return type.known() && format.layout.rank() == type.shape->size() && format.layout.dense() &&
-           (format.element == type.element ||
-            (type.element == graph::ElementType::f32 && format.element == graph::ElementType::bf16));
-}
-
 Result<Conversion> conversion_from_json(const Graph& graph, const Names& names, const Json& json) {
     VIRIDIAN_TRY(const std::string value, string_at(json, "value"));
     VIRIDIAN_TRY(const std::string from, string_at(json, "from"));
@@ -129,7 +135,7 @@ Result<Conversion> conversion_from_json(const Graph& graph, const Names& names, 
     Conversion conversion{found->second, {}, {}};
     VIRIDIAN_TRY(conversion.from, parse_format(from));
     VIRIDIAN_TRY(conversion.to, parse_format(to));
-    if (!can_hold(graph, conversion.value, conversion.to))
+    if (!can_hold(graph.value(found->second).type, conversion.to) || !conversion.to.layout.dense())
         return malformed_plan_json(fmt::format("converts `{}` to {}, which cannot hold it", value, to));
     return conversion;
 }

@@ -26,14 +26,13 @@ bool is_free(const plan::Choice& choice) {
     return choice.aliasing == plan::Aliasing::view || choice.aliasing == plan::Aliasing::gather;
 }
 
-// Whether a choice has a format for each input and output of the region, of its rank, and overwrites an input
-// if any.
+// Whether a choice has a format for each input and output of the region that can hold it, and overwrites an
+// input if any.
 bool fits(const graph::Graph& graph, const plan::Region& region, const plan::Choice& choice) {
     const auto fit = [&](const std::vector<graph::ValueId>& values,
                          const std::vector<plan::Format>& formats) {
         return std::ranges::equal(values, formats, [&](graph::ValueId value, const plan::Format& format) {
-            const graph::TensorType& type = graph.value(value).type;
-            return type.known() && format.layout.rank() == type.dims().size();
+            return can_hold(graph.value(value).type, format);
         });
     };
     return fit(region.inputs, choice.inputs) && fit(region.outputs, choice.outputs) &&
