@@ -199,6 +199,25 @@ TEST(AttentionGradient, OfRandomForms) {
     }
 }
 
+TEST(AttentionGradient, HasTheSameBitsOnAnyNumberOfThreads) {
+    Graph graph = step(Form{1, 4, 55, 70, 32, 40});
+    Random random(7);
+    const std::vector<Tensor> inputs = inputs_of(graph, random);
+    ASSERT_TRUE(rewrite::simplify(graph).ok());
+    std::vector<std::vector<Tensor>> outputs;
+    for (const int threads : {1, 2, 4}) {
+        const auto device = execute::device_with(threads);
+        const auto run = run_greedily(*device, graph, inputs);
+        ASSERT_TRUE(run.ok()) << run.error().text();
+        EXPECT_THAT(run->kernels, testing::Contains(testing::Pair(
+                                      "AttentionGrad", testing::StartsWith("simd:attention_gradient"))));
+        outputs.push_back(run->outputs);
+    }
+    for (std::size_t i = 0; i < outputs[0].size(); ++i)
+        for (const auto& others : {outputs[1], outputs[2]})
+            EXPECT_TRUE(outputs[0][i].same_bytes(others[i])) << "output " << i;
+}
+
 // More keys than a block of scores has room for, so that blocks of queries become smaller.
 TEST(AttentionGradient, OfManyKeys) {
     Random random(2);

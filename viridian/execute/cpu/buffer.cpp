@@ -26,12 +26,10 @@ Buffer::Buffer(std::size_t bytes) : size_(bytes) {
         const std::size_t skip = (huge_page - address % huge_page) % huge_page;
         if (skip > 0) munmap(start, skip);
         start += skip;
-        if (skip < huge_page) {
-            const std::size_t kept = (bytes + 4095) / 4096 * 4096;
-            const std::size_t rest = mapped - skip;
-            const std::size_t tail = (rest + 4095) / 4096 * 4096 - kept;
-            if (tail > 0) munmap(start + kept, tail);
-        }
+        const std::size_t kept = (bytes + 4095) / 4096 * 4096;
+        const std::size_t rest = mapped - skip;
+        const std::size_t tail = (rest + 4095) / 4096 * 4096 - kept;
+        if (tail > 0) munmap(start + kept, tail);
         madvise(start, bytes, MADV_HUGEPAGE);
     }
     data_ = std::shared_ptr<std::byte>(start, [bytes](std::byte* data) { munmap(data, bytes); });

@@ -51,11 +51,12 @@ inline void barrier(int threads) {
     return {count * part / parts, count * (part + 1) / parts};
 }
 
-// Runs f(first, last) for every part's share of [0, count).
+// Runs f(first, last) for every part's share of [0, count), in no more parts than there are items.
 template <class Function>
 void in_shares(int threads, std::int64_t count, const Function& f) {
-    parallel(threads, [&](int thread) {
-        const auto [first, last] = share(count, thread, threads);
+    const int parts = static_cast<int>(std::clamp<std::int64_t>(count, 1, threads));
+    parallel(parts, [&](int part) {
+        const auto [first, last] = share(count, part, parts);
         f(first, last);
     });
 }

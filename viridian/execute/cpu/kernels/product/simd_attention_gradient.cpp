@@ -317,9 +317,10 @@ GradientWork gradient_work(const Task& task, const AttentionRegion& attention, c
     w.in_bf16 = attention_multiplies_bf16(
         task, {attention.q.value, attention.k.value, attention.v.value, attention.dy.value},
         {attention.rows, attention.keys, attention.size, attention.columns}, choice);
+    // Sums over rows are added block by block, so the size of a block must not depend on the number of
+    // threads, which share heads, not blocks.
     w.row_block = attention_row_block(
-        attention, std::min(gradient_rows, std::max<std::int64_t>(1, gradient_scores / w.padded_keys())),
-        w.threads);
+        attention, std::min(gradient_rows, std::max<std::int64_t>(1, gradient_scores / w.padded_keys())), 1);
     return w;
 }
 

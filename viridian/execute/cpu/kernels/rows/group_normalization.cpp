@@ -90,7 +90,7 @@ Result<Kernel> prepare_group_normalization(const Task& task, const plan::Choice&
                 }
             }
         };
-        if (g.rows * length < 16384 || g.rows < threads) return work_on(0, g.rows);
+        if (g.rows * length < 16384) return work_on(0, g.rows);
         in_shares(threads, g.rows, work_on);
     };
     return kernel;

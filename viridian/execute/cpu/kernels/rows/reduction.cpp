@@ -203,7 +203,7 @@ Result<Kernel> prepare_reduction(const Task& task, const plan::Choice& choice) {
             else
                 fold(reinterpret_cast<const float*>(pointers.inputs[0]), first, last);
         };
-        if (work.rows * work.folded * of.inner < 16384 || parts < threads) return work_on(0, parts);
+        if (work.rows * work.folded * of.inner < 16384) return work_on(0, parts);
         in_shares(threads, parts, work_on);
     };
     return kernel;
