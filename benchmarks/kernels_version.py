@@ -2,8 +2,8 @@
 """kernels_version.py [COMMIT...] [--write]: the version of the CPU's kernels, as `viridian --version` and the tables of benchmarks/
 name it, of the files here and of each COMMIT. It is a hash of sources: two commits with the same version have the same kernels.
 Until 23 November 2026 kernels had no folders of their own; the version is then that of all of viridian/execute/cpu. With
---write, the commits that pages of benchmarks/ name are listed with theirs in benchmarks/results/kernels_versions.md;
-`check_docs.py` refuses a page that names a commit without a row."""
+--write, the commits that pages of benchmarks/ name are listed with theirs in benchmarks/results/kernels_versions.md, and so is the
+first commit of each version that they name; `check_docs.py` refuses a page that names a commit without a row."""
 import os
 import pathlib
 import re
@@ -14,7 +14,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = "viridian/execute/cpu"
 PAGE = ROOT / "benchmarks" / "results" / "kernels_versions.md"
-COMMIT = re.compile(r"(?<![.\w])[0-9a-f]{7}(?!\w)")
+COMMIT = re.compile(r"(?<![.\w])(?!\d{8}\b)([0-9a-f]{7})[0-9a-f]?(?!\w)")  # its first seven digits
+VERSION = re.compile(r"kernels ([0-9a-f]{12})(?!\w)")
 LOST = "not in this history"
 HEAD = """\
 # Versions of the kernels
@@ -24,11 +25,12 @@ The version is a hash of the sources of the CPU's kernels without comments and w
 --version` prints it, tables that a script writes name it, and `python3 benchmarks/kernels_version.py
 COMMIT` computes it of any commit, so that anybody can check a row; without a commit it tells the
 present version. The same script, with `--write`, wrote this page: every commit that a page of
-benchmarks/ names, in order of time.
+benchmarks/ names, and for a version the first commit that has it, in order of time.
 
 A table that names a commit with *-dirty* was measured with changes that were not committed; which
 kernels they concern is not known. Commits that are not in this history cannot be checked: their work
-was lost with a machine, and the version of their kernels is not known.
+was lost with a machine, and the version of their kernels is not known. A version without a commit was
+a state on the way to one.
 
 | version | commits | of (UTC) | pages |
 |---|---|---|---|
@@ -58,17 +60,32 @@ def version_at(commit):
         return version_of(pathlib.Path(work))
 
 
+def first_commits(versions):
+    """{version: its first commit} of those that a commit has."""
+    found = {}
+    for commit in git("log", "--format=%h", "--abbrev=7", "--", FOLDER, text=True, check=True).stdout.split():
+        version = version_at(commit)
+        if version in versions:
+            found[version] = commit
+    return found
+
+
 def link(page):
     path = os.path.relpath(page, PAGE.parent)
     return f"[{page.relative_to(ROOT / 'benchmarks')}]({path})"
 
 
 def rows():
-    pages = {}
+    pages, versions = {}, {}
     for page in sorted(ROOT.glob("benchmarks/**/*.md")):
         if page != PAGE:
             for commit in COMMIT.findall(page.read_text()):
                 pages.setdefault(commit, set()).add(page)
+            for version in VERSION.findall(page.read_text()):
+                versions.setdefault(version, set()).add(page)
+    commits_of = first_commits(versions)
+    for version, commit in commits_of.items():
+        pages.setdefault(commit[:7], set()).update(versions[version])
     dates = {commit: git("log", "-1", "--format=%ad", "--date=format-local:%Y-%m-%d %H:%M", commit, text=True).stdout.strip() for commit in pages}
     groups = []
     for commit in sorted(pages, key=lambda one: (dates[one] or "not known", one)):
@@ -80,6 +97,8 @@ def rows():
     for version, commits in groups:
         named = sorted(set().union(*(pages[commit] for commit in commits)))
         yield f"| {version} | {', '.join(commits)} | {dates[commits[0]] or 'not known'} | {', '.join(map(link, named))} |"
+    for version in sorted(versions.keys() - commits_of.keys()):
+        yield f"| {version} | not committed | | {', '.join(map(link, sorted(versions[version])))} |"
 
 
 def main():

@@ -145,7 +145,7 @@ def projections(rows, hidden):
     return onnx.model(nodes, given, results)
 
 
-def part_algebraic(layer, rows, hidden):
+def part_algebraic(layer, rows, hidden, verdict):
     """Table II: queries, keys and values by three products, two, or one."""
     model = layer.folder / "projections.onnx"
     model.write_bytes(projections(rows, hidden))
@@ -158,10 +158,9 @@ def part_algebraic(layer, rows, hidden):
         here = (3 * one + 2 * sums, two + one + sums, three)
         best = ("apart", "in two products", "all three together")[min(range(3), key=lambda k: here[k])]
         lines.append([part] + [str(time) for time in there] + [f"{1e6 * time:.0f}" for time in here] +
-                     [f"{there[0] / there[2]:.2f}", f"{here[0] / here[2]:.2f}", f"fastest {best}: " +
-                      ("agrees" if best == "all three together" else "differs")])
+                     [f"{there[0] / there[2]:.2f}", f"{here[0] / here[2]:.2f}", *verdict(best == "all three together", f"fastest {best}: ")])
     return table(["", "apart, paper, µs", "queries with keys, paper, µs", "all three, paper, µs", "apart, here, µs", "queries with keys, here, µs",
-                  "all three, here, µs", "apart / all three, paper", "apart / all three, here", "verdict"], lines) + """
+                  "all three, here, µs", "apart / all three, paper", "apart / all three, here", *verdict.head], lines) + """
 
 The paper has one row for the backward part, and does not say whether it is that of the input or of the weights; its Table III has about
 that time for each of them. The gradient of the input includes the sums that products apart need. Each product is priced alone in its

@@ -17,7 +17,8 @@ import tempfile
 import time
 
 import layouts
-from layouts import table
+from layouts import table  # finds the modules of benchmarks/peers too
+from setting import command
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -31,6 +32,16 @@ NOT_YET = [
     ("Tables IV and V, frameworks", "XLA, cuDNN and DeepSpeed need the paper's GPUs: not run here"),
     ("Figure 5, vector and reduction axes as parameters", "our kernels choose them themselves; layouts of tensors are varied"),
 ]
+
+
+class Verdict:
+    """Of a number beside the paper's: a cell of its table. A layer of another size than the paper's gets no such cells."""
+
+    def __init__(self, judged):
+        self.head, self.empty = (["verdict"], [""]) if judged else ([], [])
+
+    def __call__(self, agrees, before=""):
+        return [before + ("agrees" if agrees else "differs")] if self.head else []
 
 
 def words(row):
@@ -97,20 +108,20 @@ def millions(value):
     return f"{value / 1e6:.1f}"
 
 
-def part_one(measured):
+def part_one(measured, verdict):
     ours = {row["name"]: row for row in measured["classes"]}
     rows = []
     for name, (flop, runtime) in TABLE1.items():
         row = ours[CLASSES[name]]
         near = abs(row["flop_share"] - flop) <= (0.1 if flop > 50 else 0.02)
-        rows.append([name, f"{flop:.2f}", f"{row['flop_share']:.2f}", "agrees" if near else "differs", f"{runtime:.1f}",
+        rows.append([name, f"{flop:.2f}", f"{row['flop_share']:.2f}", *verdict(near), f"{runtime:.1f}",
                      "not run here", f"{row['seconds_share']:.1f}"])
-    rows.append(["views and layouts", "", "", "", "", "", f"{ours['views and layouts']['seconds_share']:.1f}"])
-    return table(["class", "% flop, paper", "% flop, here", "verdict", "% time, paper (PyTorch, V100)", "% time, PyTorch here",
+    rows.append(["views and layouts", "", "", *verdict.empty, "", "", f"{ours['views and layouts']['seconds_share']:.1f}"])
+    return table(["class", "% flop, paper", "% flop, here", *verdict.head, "% time, paper (PyTorch, V100)", "% time, PyTorch here",
                   "% time, Viridian here"], rows)
 
 
-def part_three(measured):
+def part_three(measured, verdict):
     rows = []
     agree = 0
     for row, own in rows_of_table3(measured["operators"]):
@@ -122,11 +133,11 @@ def part_three(measured):
         agree += near
         known = [each["bound"] for each in own if each["bound"]]
         rows.append([row["operator"] + (" †" if "corrected" in row else ""), row.get("kernel", ""), f"{row['gflop']:g}", f"{flop / GI:.3f}",
-                     f"{row['read']:g} → {row['written']:g}", f"{millions(read)} → {millions(written)}", "agrees" if near else "differs",
+                     f"{row['read']:g} → {row['written']:g}", f"{millions(read)} → {millions(written)}", *verdict(near),
                      f"{flop / max(read + written, 1):.2f}", str(row["pytorch"]["us"]), f"{row['pytorch']['percent_of_peak']:g}",
                      str(paper.get("mue", "")), f"{1e6 * seconds:.0f}", f"{weighed(own, 'percent_of_peak'):.1f}", f"{weighed(own, 'mue'):.0f}",
                      known[0] if known else ""])
-    text = table(["operator", "kernel", "Gflop, paper", "here", "words (10⁶), paper", "here", "verdict", "flop/word", "µs, paper (PyTorch, V100)",
+    text = table(["operator", "kernel", "Gflop, paper", "here", "words (10⁶), paper", "here", *verdict.head, "flop/word", "µs, paper (PyTorch, V100)",
                   "% peak", "MUE (theirs)", "µs here", "% peak", "MUE", "bound by"], rows)
     return text, agree, len(rows)
 
@@ -145,17 +156,17 @@ def part_memory(measured):
 and their median MUE is {statistics.median(mue):.0f}. Nothing is fused here, because each operator is run by a kernel of its own."""
 
 
-def part_readings(fusions):
+def part_readings(fusions, verdict):
     paper = readings_of_the_paper()
     by_name = {rule: {one["name"]: one for one in fusion["readings"]} for rule, fusion in fusions.items()}
     rows = []
     for name in READINGS:
         published, free = by_name["published"][name], by_name["free"][name]
         ours = published["saved_percent_as_the_paper_counts"]
-        rows.append([name, f"{paper[name]:.1f}", f"{ours:.1f}", "agrees" if abs(ours - paper[name]) <= 1 else "differs",
+        rows.append([name, f"{paper[name]:.1f}", f"{ours:.1f}", *verdict(abs(ours - paper[name]) <= 1),
                      f"{published['saved_percent']:.1f}", f"{free['saved_percent']:.1f}",
                      f"{published['words_unfused'] / 1e6:.0f} → {published['words_fused'] / 1e6:.0f} → {free['words_fused'] / 1e6:.0f}"])
-    return table(["reading", "Table III added up, %", "here, counted alike, %", "verdict", "here, all that is written, %",
+    return table(["reading", "Table III added up, %", "here, counted alike, %", *verdict.head, "here, all that is written, %",
                   "here, free fusion, %", "words (10⁶): unfused → published → free"], rows)
 
 
@@ -176,12 +187,12 @@ def part_peaks(measured):
     return table(["probe", "threads", "peak", "median", "95 % interval of the median", "unit"], rows)
 
 
-def part_layouts(layer, measured, published, options):
+def part_layouts(layer, measured, published, verdict, options):
     prices = layouts.Prices(layer, layer.step)
     picture = lambda name: pathlib.Path(options.page).with_suffix(f".{name}.svg")
     return f"""## Table II: algebraic fusion of queries, keys and values
 
-{layouts.part_algebraic(layer, options.batch * options.sequence, options.hidden)}
+{layouts.part_algebraic(layer, options.batch * options.sequence, options.hidden, verdict)}
 
 {layouts.part_stacks(layer, options.turns)}
 
@@ -208,7 +219,7 @@ Each contraction of the step is run by every kernel in every layout that the ker
 {layouts.part_frameworks(measured)}
 
 The paper's times are those of a V100 in 16-bit floating point, ours of this processor in f32, and not comparable. PyTorch's times on
-processors like this one stand beside ours in [speed.md](speed.md) and [speed_avx2.md](speed_avx2.md), where whole steps run."""
+several processors stand beside ours in [overview.md](overview.md), where whole steps run."""
 
 
 def page(layer, options):
@@ -216,29 +227,36 @@ def page(layer, options):
     fusions = {rule: layer.fusion(rule) for rule in ("published", "free")}
     measured = layer.measured()
     operators, others = part_operators(fusions["published"])
-    rows, agree, count = part_three(measured)
     full = (options.batch, options.sequence, options.hidden) == (8, 512, 1024)
+    verdict = Verdict(full)
+    rows, agree, count = part_three(measured, verdict)
+    rule = "\n- In Table III \"agrees\" means that words differ by at most 6 % and 0.3 million, because the paper rounds, and prints biases and\n  scales as 0."
+    small = ("\n- The paper's layer has batch 8, 512 tokens and a width of 1024. Those of its numbers that depend on the size get no\n"
+             "  verdict here.")
     version = subprocess.run([options.viridian, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     return f"""# SUBSTATION on this machine
 
-`make reproduce-substation` wrote this page, and nobody edited it. It sets Ivanov et al., "Data Movement Is All You Need"
-(MLSys 2021), beside what Viridian counts and measures on the paper's running example: BERT-large's encoder layer, batch
-{options.batch}, {options.sequence} tokens, dropout 0.1, forward and backward. [movement.md](../../../docs/movement.md) explains the terms.
+`benchmarks/substation/reproduce.py` wrote this page, and nobody edited it. It sets Ivanov et al., "Data Movement Is All You Need"
+(MLSys 2021), beside what Viridian counts and measures on {"the paper's running example: BERT-large's" if full else "an"} encoder layer, batch
+{options.batch}, {options.sequence} tokens, width {options.hidden}, dropout 0.1, forward and backward. [movement.md](../../../docs/movement.md) explains the terms.
 
+- Command: {command()}.
 - Machine: {about['cpu']}, {measured['threads']} threads, {time.strftime('%d %B %Y').lstrip('0')}, {version}.
 - The paper's times are those of a V100 in 16-bit floating point; ours are of this processor in f32. They are not compared.
   Systems that were not run are marked "not run here".
 - Times here in Tables I, III, IV and V are medians of {measured['runs']} runs in which each operator has a kernel of its own: {measured['seconds']:.2f} s in kernels.
-  Table II, Figures 4 to 6 and plans use prices of kernels ([profile.md](../../../docs/profile.md)).
-- A verdict "agrees" of words allows 6 % and 0.3 million, because Table III rounds, and prints biases and scales as 0.
-{'' if full else '- The layer is smaller than the paper' + chr(39) + 's, so verdicts mean nothing.' + chr(10)}
+  Table II, Figures 4 to 6 and plans use prices of kernels ([profile.md](../../../docs/profile.md)).{rule if full else small}
+
 ## Less data movement: "22.91 %" (abstract, section VI-C)
 
-{part_readings(fusions)}
+{part_readings(fusions, verdict)}
 
-The paper does not say which reading is its own. Its Table III gives none of 22.91 % exactly; the middle one is nearest.
+The paper does not say which reading is its own. Its Table III, added up, gives 22.91 % by none of them; `split forward` is nearest.
+[movement.md](../../../docs/movement.md#three-readings-of-the-reduction) explains them.
 
 ## The twelve fused operators (section IV-A)
+
+`bdrln`, `blnrd` and `baob` occur twice, so twelve operators make fifteen regions.
 
 {operators}
 
@@ -246,7 +264,7 @@ Other regions of operators that are no contractions: {others}.
 
 ## Table I: shares of the classes of operators
 
-{part_one(measured)}
+{part_one(measured, verdict)}
 
 Sums over rows, such as the gradient of a bias, are normalisations here and element-wise in the paper, which counts no flop for
 ReLU and fewer for dropout. "Views and layouts" is
@@ -256,7 +274,7 @@ time of copies and changes of layout, which the paper leaves out.
 
 {rows}
 
-Words agree in {agree} of {count} rows. The others differ because queries, keys and values are three products here, which read
+{f"Words agree in {agree} of {count} rows. The others differ" if full else "At the paper's size some words differ"} because queries, keys and values are three products here, which read
 their input three times and whose gradients are added by the last residual; because the softmax with its scaling and dropout is
 one row of the paper and three operators here; and because the paper counts a tensor more for its second layer normalisation
 than for its first, and fewer words for the weights of `Out dX` than for those of `Out`. † marks rows whose words are corrected in benchmarks/substation/table3.json. The paper's
@@ -265,7 +283,7 @@ share one line, with means weighted by time. MUE beyond 100 means that tensors s
 
 {part_memory(measured)}
 
-{part_layouts(layer, measured, fusions["published"], options)}
+{part_layouts(layer, measured, fusions["published"], verdict, options)}
 
 ## Peaks of this processor
 
@@ -280,7 +298,7 @@ share one line, with means weighted by time. MUE beyond 100 means that tensors s
 def linked(text, folder):
     """Links are written as from the folder of results of training."""
     docs, results = (os.path.relpath(ROOT / path, folder) for path in ("docs", "benchmarks/results/training"))
-    return text.replace("](../../../docs/", f"]({docs}/").replace("](speed", f"]({results}/speed")
+    return text.replace("](../../../docs/", f"]({docs}/").replace("](overview", f"]({results}/overview")
 
 
 def main():

@@ -15,7 +15,7 @@ import origins
 
 ROOT, VIRIDIAN = pathlib.Path(sys.argv[1]), sys.argv[2]
 DESIGN = {"architecture.md", "method.md"}  # say what is to come as well
-COMMIT = re.compile(r"(?<![.\w])[0-9a-f]{7}(?!\w)")
+COMMIT = re.compile(r"(?<![.\w])(?!\d{8}\b)([0-9a-f]{7})[0-9a-f]?(?!\w)")
 
 
 def help_of(*words):

@@ -277,13 +277,14 @@ Command inspect_command() {
                     .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
                 app.add_flag("--nodes", options->nodes, "List every node too");
                 app.add_option("--fusion", options->fusion,
-                               "List the regions that one kernel each may compute, and the words that they "
-                               "move: by the published rules of SUBSTATION, free, where contractions fuse "
-                               "too, or none, an operator a region")
+                               "List the regions, each of which one kernel may compute, and the words that "
+                               "they move. none: each operator is a region; published: SUBSTATION's rules "
+                               "join operators; free: contractions join too")
                     .check(one_of({"none", "published", "free"}));
                 app.add_option("--fast-words", options->fast_words,
-                               "Words of fast memory that a contraction may fill with operands that a region "
-                               "computes itself, for --fusion free (262144 by default, 1 MiB of f32)")
+                               "For --fusion free: words of fast memory that the operands of a region's "
+                               "contractions may fill, if it computes one of them itself (262144 by default, "
+                               "1 MiB of f32)")
                     .check(in_range(std::int64_t{1}, std::int64_t{1} << 40))
                     .needs("--fusion");
                 app.add_flag("--measured", options->measured,

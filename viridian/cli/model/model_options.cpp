@@ -18,7 +18,7 @@ Path cache_folder() {
 
 std::string default_database() { return (cache_folder() / "viridian" / "cost.db").string(); }
 
-void add_model_options(App app, ModelOptions& options) {
+void add_model_options(App app, ModelOptions& options, bool makes_steps) {
     options.pin = true;  // steadier timings; a program that links the library chooses for itself
     options.database = default_database();
     app.add_option("MODEL", options.model, "An .onnx file").required();
@@ -26,10 +26,11 @@ void add_model_options(App app, ModelOptions& options) {
                    "Bind a symbolic dimension, as N=8; may be given several times");
     app.add_option("--batch", options.batch, "Bind the inputs' first dimension")
         .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
-    app.add_option("--memory", options.memory,
-                   "Memory that a run may need, as 4GiB; a model that needs more is refused before it is "
-                   "allocated, and a training step computes activations again to fit (default: three "
-                   "quarters of what is free)");
+    const std::string memory = fmt::format(
+        "Memory that a run may need, as 4GiB; {}what needs more is refused before it is allocated (default: "
+        "three quarters of what is free)",
+        makes_steps ? "the training step computes activations again if that makes it fit, and " : "");
+    app.add_option("--memory", options.memory, memory);
     app.add_option(
            "--threads", options.threads,
            "Threads (default: VIRIDIAN_THREADS, else OMP_NUM_THREADS, else the cores this process may use)")

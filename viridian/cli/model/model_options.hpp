@@ -12,8 +12,9 @@ using session::ModelOptions;
 [[nodiscard]] std::string default_database();
 
 // Adds MODEL, --dim, --batch, --memory and --threads, and sets the path of the cost database to the user's
-// cache folder.
-void add_model_options(App app, ModelOptions& options);
+// cache folder. `--memory` of a command that writes or runs training steps also says that steps are made to
+// fit.
+void add_model_options(App app, ModelOptions& options, bool makes_steps = false);
 // Adds --as.
 void add_type_option(App app, ModelOptions& options);
 // Adds --db, --allow, --exact-arithmetic, --meter and --no-pin.

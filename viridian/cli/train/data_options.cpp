@@ -140,7 +140,8 @@ void add_data_options(App app, DataChoice& choice) {
     app.add_option("--std", choice.deviation, "Divides after --mean; one number, or one for each channel")
         .delimiter(',');
     app.add_option("--flip", choice.flip, "Probability of mirroring an image").check(in_range(0.0, 1.0));
-    app.add_option("--crop", choice.crop, "Zeros around an image before a part of its size is cut out")
+    app.add_option("--crop", choice.crop,
+                   "Pad images with N zeros on each side, then cut out a random part of the original size")
         .check(in_range<std::int64_t>(0, 1 << 16));
 }
 

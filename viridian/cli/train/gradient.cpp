@@ -146,7 +146,7 @@ Command gradient_command() {
     return {"gradient", "Writes a model's training step: loss, gradients, updates",
             "viridian gradient resnet50.onnx --optimizer sgd -o step.onnx", [](App app) {
                 auto options = std::make_shared<GradientOptions>();
-                add_model_options(app, options->model);
+                add_model_options(app, options->model, true);
                 add_type_option(app, options->model);
                 app.add_option("-o,--step", options->output, "The .onnx file to write").required();
                 add_step_options(app, options->step);

@@ -22,8 +22,8 @@ void add_first_weights(App app, TrainOptions& options) {
 void add_ends(App app, TrainOptions& options) {
     app.add_option(
            "--ema", options.average,
-           "Keep a moving average of the weights with this decay, as in 0.999, and write it; the first of "
-           "them forget faster (docs/train.md)")
+           "Keep a moving average of the weights with this decay, as in 0.999, and write it; in the first "
+           "steps the decay is smaller (docs/train.md)")
         .check(in_range(0.0, 0.999999999));
     app.add_option("--patience", options.patience,
                    "Stop after this many evaluations without a better first metric")
@@ -121,7 +121,7 @@ std::map<std::string, std::string> written(const TrainOptions& o, bool follows_l
 }
 
 void add_train_options(App app, TrainOptions& options) {
-    add_model_options(app, options.model);
+    add_model_options(app, options.model, true);
     app.add_option("-o,--trained", options.output, "The trained .onnx to write");
     add_data_options(app, options.data);
     add_step_options(app, options.step);
@@ -144,8 +144,8 @@ void add_train_options(App app, TrainOptions& options) {
     app.add_option("--metric", options.metrics,
                    "What evaluations print: top-1, top-5, accuracy, f1:macro, perplexity, mse, …");
     app.add_flag("--tune", options.tune,
-                 "Measure the step's kernels first and run those that together take least time, instead of "
-                 "the first ones that fit");
+                 "Measure the step's kernels first and run those that together take least time; without it, "
+                 "estimated prices choose them");
     app.add_option("--db", options.model.database,
                    "Cost database that keeps what --tune measures (default: ~/.cache/viridian/cost.db)")
         .needs("--tune");
@@ -157,7 +157,7 @@ void add_train_options(App app, TrainOptions& options) {
                  "Use no kernels that multiply less and round otherwise (Winograd, Strassen)");
     app.add_option("--max-error", options.max_error,
                    "Relative L2 error that --allow bf16 may cause (default: 0.02 in outputs, 0.0447 in "
-                   "gradients; a given value holds for both)")
+                   "gradients; a given value is the limit of both)")
         .check(in_range(1e-9, 1.0))
         .needs("--allow");
     add_first_weights(app, options);
