@@ -95,8 +95,10 @@ def today():
 
 
 def command():
+    """The command of this process, without the folders of absolute paths, which say something on one machine only."""
     script = pathlib.Path(sys.argv[0]).resolve().relative_to(pathlib.Path(__file__).resolve().parents[2])
-    return f"`{shlex.join([str(script), *sys.argv[1:]])}`"
+    given = [pathlib.Path(word).name if word.startswith("/") else word for word in sys.argv[1:]]
+    return f"`{shlex.join([str(script), *given])}`"
 
 
 def common(settings, options, kinds, torch_version):

@@ -60,6 +60,12 @@ def compiled(worker, folder):
     return program
 
 
+# One heap that grows by huge pages and is not given back, as Viridian's arenas are kept, instead of memory that is mapped anew for each
+# large tensor.
+KEPT_HUGE_PAGES = ":".join(f"glibc.malloc.{name}" for name in (
+    "hugetlb=1", "mmap_max=0", "arena_max=1", f"trim_threshold={1 << 36}", f"top_pad={1 << 28}"))
+
+
 def command_of(settings, name, bound, plan, outputs):
     """The command and the environment of the system NAME, or NAME:WAY: the precision of a runtime, the mode of PyTorch. For
     Viridian, WAY only says how the plan was made."""
@@ -72,6 +78,8 @@ def command_of(settings, name, bound, plan, outputs):
         return command + ([] if pinned else ["--no-pin"]), environment
     if kind == "torch":
         environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{p}}}" for p in pinned)} if pinned else {"OMP_PROC_BIND": "false"}
+        if "huge" in way.split("."):
+            environment["GLIBC_TUNABLES"] = KEPT_HUGE_PAGES
         return [settings.torch, settings.torch_worker, bound.model, threads, bound.inputs, way or "eager"], environment
     program = compiled(kind, settings.work / "workers")
     return [program, bound.model, bound.tensors, threads, places, way or "f32", outputs], environment

@@ -6,7 +6,9 @@ speed.py --viridian BIN --torch PYTHON --work FOLDER [--tasks a,b] [--modes eage
 Each system is a process of its own on the same inputs. They take turns in an order that changes every round, every thread on a
 processor of its own, and the first step of a turn does not count (benchmarks/method.md, "How systems are compared"). PyTorch is
 eager, compiled, or compiled with `max-autotune` (*autotune*), with attention in parts or *fused* (GPT-2), in f32 and in bf16 by
-autocast; *weights.bf16* keeps weights and moments in bf16 too, which loses small updates. Memory is the growth of a process's
+autocast; *weights.bf16* keeps weights and moments in bf16 too, which loses small updates. With *huge* its allocator, glibc's, keeps
+memory and takes huge pages, as Viridian does; without *huge* it has its defaults. A page has the modes in its table; the others did
+not run. Memory is the growth of a process's
 peak after its libraries were loaded: it holds weights, gradients, moments, activations and what else a step needs.
 `--kept` adds to the rows of earlier runs; those of the same step are replaced.
 Plans are made and proved before a step is timed. `--prepare` starts PyTorch's modes once and times nothing: compiled code is then
