@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "tests/support/simulated_device.hpp"
 #include "viridian/execute/cpu/device.hpp"
@@ -202,61 +201,6 @@ TEST(OnDemand, TheReferenceIsLeftWhereAllElseIsForbidden) {
     EXPECT_GT(priced->front().price.seconds, Seconds(0));
     costs.forbid(signature, priced->front().choice.key());
     EXPECT_TRUE(costs.source().choices(graph, product)->empty());
-}
-
-// Kernels of these times for regions of one graph, each run as the protocol says, and how often each ran.
-class SlowDevice : public execute::SimulatedDevice {
-  public:
-    const Graph* graph = nullptr;  // others, such as the probes', are the simulated device's
-    std::map<std::string, Seconds> seconds;
-    std::map<std::string, int> runs;
-
-    Result<std::vector<plan::Choice>> choices(const Graph& of, const plan::Region& region) override {
-        VIRIDIAN_TRY(auto choices, execute::SimulatedDevice::choices(of, region));
-        if (&of != graph) return choices;
-        std::vector<plan::Choice> made(seconds.size(), choices.front());
-        std::ranges::transform(seconds, made, made.begin(), [](const auto& kernel, plan::Choice choice) {
-            choice.kernel = kernel.first;
-            return choice;
-        });
-        return made;
-    }
-    Result<execute::Timing> time(const Graph& of, const plan::Region& region, const plan::Choice& choice,
-                                 const execute::TimingProtocol& protocol) override {
-        if (&of != graph) return execute::SimulatedDevice::time(of, region, choice, protocol);
-        const Seconds s = seconds.at(choice.kernel);
-        const bool hopeless = protocol.hopeless > Seconds(0) && s > protocol.hopeless;
-        const std::int64_t count = hopeless ? 1 : protocol.at_least;
-        runs[choice.kernel] += static_cast<int>(count);
-        return execute::Timing{s, s, s, s, count, {}};
-    }
-};
-
-TEST(OnDemand, LongKernelsThatWillNotBeChosenRunOnce) {
-    const Graph graph = residual(true);
-    const plan::Region product = plan::make_region(graph, graph::uses(graph), {graph.nodes()[1]});
-    SlowDevice device;
-    device.graph = &graph;
-    const EnergyPricer energy = *EnergyPricer::open({.meter = "model"}, device);
-    cost::Database database = *cost::Database::temporary();
-    // in this order: "b" is the best of the first two, and "c" and "d" are compared with it
-    device.seconds = {
-        {"a", Seconds(0.05)}, {"b", Seconds(0.02)}, {"c", Seconds(0.041)}, {"d", Seconds(0.039)}};
-    OnDemand costs(device, database, energy, {});
-    const auto priced = costs.source().choices(graph, product);
-    ASSERT_TRUE(priced.ok()) << priced.error().text();
-    EXPECT_EQ(priced->size(), 4U) << "each has a price";
-    EXPECT_EQ(device.runs["a"], 3) << "the first one is timed briefly";
-    EXPECT_EQ(device.runs["b"], 3 + 5) << "the best one at length too";
-    EXPECT_EQ(device.runs["c"], 1);
-    EXPECT_EQ(device.runs["d"], 3);
-
-    device.runs.clear();  // cold code counts in a short run, so all are timed briefly
-    device.seconds = {{"e", Seconds(0.0001)}, {"f", Seconds(0.001)}};
-    cost::Database other = *cost::Database::temporary();
-    OnDemand brief(device, other, energy, {});
-    ASSERT_TRUE(brief.source().choices(graph, product).ok());
-    EXPECT_EQ(device.runs["f"], 3);
 }
 
 TEST(OnDemand, EntriesSayThatNothingWasCompared) { EXPECT_TRUE(std::isnan(cost::Entry().error)); }

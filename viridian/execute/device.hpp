@@ -36,10 +36,6 @@ struct TimingProtocol {
     // If true, the threads do not write the inputs anew before each run: nothing then passes from core to
     // core in a run, as little does in a long computation on data that stay where they are.
     bool inputs_stay = false;
-    // A kernel whose first two runs take longer than this, undisturbed, is not run again: its time is known
-    // well enough to leave it out. The first run pays for cold code and does not count. Zero stands for no
-    // limit.
-    Seconds hopeless{};
 };
 
 // A Timing holds the times of `count` runs: the median with its 95 % interval, and the scratch of the

@@ -23,9 +23,6 @@ struct OnDemandOptions {
     // Every choice is first timed briefly. A choice that takes more than this many times as long as the
     // best one keeps that price; the others are timed at length.
     double worth_timing = 1.3;
-    // A choice whose first two runs take more than this many times as long as the best one so far keeps the
-    // price of the second, if they are long.
-    double hopeless = 2;
     // The probes are timed before and after each price, and each batch of prices, unless they were this short
     // a time ago.
     Seconds probe_every{0.1};

@@ -10,8 +10,6 @@ namespace {
 // Prices are timed again if a probe changed by more than this share meanwhile.
 constexpr double other_state = 0.15;
 constexpr std::chrono::milliseconds pause{50};
-// Kernels that take less than this are timed briefly in any case: it costs little.
-constexpr Seconds short_run(0.01);
 
 cost::Entry to_entry(const execute::Timing& timing) {
     cost::Entry entry;
@@ -133,14 +131,11 @@ Result<void> OnDemand::price_missing(const graph::Graph& graph, const plan::Regi
                                      std::vector<std::optional<cost::Entry>>& entries) {
     std::vector<std::size_t> untimed;  // beside the seconds of others stand another meter's joules, or none
     std::ranges::copy_if(missing, std::back_inserter(untimed), [&](std::size_t i) { return !entries[i]; });
+    const execute::TimingProtocol quick = {0.1, options_.protocol.budget / 8, 3,
+                                           options_.protocol.cached_weights};
     const auto time_all = [&]() -> Result<void> {
-        execute::TimingProtocol quick = {0.1, options_.protocol.budget / 8, 3,
-                                         options_.protocol.cached_weights};
         for (const std::size_t i : untimed) {
             VIRIDIAN_TRY(entries[i], timed(graph, region, list[i], quick));
-            const Seconds hopeless = options_.hopeless * entries[i]->minimum;
-            if (hopeless > short_run && (quick.hopeless.value <= 0 || hopeless < quick.hopeless))
-                quick.hopeless = hopeless;
             if (progress) progress(fmt::format("{} {}", graph.node(region.nodes.front()).op, list[i].kernel));
         }
         Seconds best(1e30);

@@ -1,7 +1,6 @@
 // The processor's kernels are repeated for a meter: nothing but their runs happens while it counts.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <ctime>
 
 #include "viridian/execute/cpu/device.hpp"
@@ -82,28 +81,6 @@ TEST(Repeat, EveryKernelRunsAloneForAsLongAsTheMeterNeeds) {
     }
     EXPECT_GT(repeated, 6);
     EXPECT_GT(in_place, 0);
-}
-
-// A run that something disturbed does not count, so it may take several attempts.
-TEST(Time, AHopelessKernelRunsOnce) {
-    const auto device = make_cpu_device({.threads = 1, .pin = false, .allowances = {}});
-    ASSERT_TRUE(device.ok());
-    const Network network;
-    const auto choices = (*device)->choices(network.graph, network.regions[1]);
-    ASSERT_TRUE(choices.ok());
-    TimingProtocol protocol = {.precision = 0, .budget = Seconds(0.001)};
-    const auto runs = [&] {
-        const auto timing = (*device)->time(network.graph, network.regions[1], choices->front(), protocol);
-        EXPECT_TRUE(timing.ok() && timing->median > Seconds(0));
-        return timing.ok() ? timing->count : 0;
-    };
-    EXPECT_GE(runs(), protocol.at_least);
-    protocol.hopeless = Seconds(1);
-    EXPECT_GE(runs(), protocol.at_least);
-    protocol.hopeless = Seconds(1e-9);
-    std::int64_t least = runs();
-    for (int attempt = 0; attempt < 50 && least > 1; ++attempt) least = std::min(least, runs());
-    EXPECT_EQ(least, 1);
 }
 
 TEST(Repeat, AConversionToo) {

@@ -147,7 +147,6 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
     // on fewer threads: such runs count only where others are too few.
     std::vector<double> seconds, disturbed;
     std::int64_t runs = 0;
-    bool hopeless = protocol.hopeless.value > 0;  // every run so far
     const auto begin = TimingClock::now();
     Timing timing;
     std::int64_t next_look = protocol.at_least;
@@ -161,14 +160,9 @@ Timing Timer::measure(const Kernel& kernel, const Ports& ports, const TimingProt
         stand.run();
         const double took = std::chrono::duration<double>(TimingClock::now() - start).count();
         const bool undisturbed = all_there && disturbance.none(took);
-        hopeless = hopeless && undisturbed && took > protocol.hopeless.value;
         if (++runs == 1) continue;  // it pays for cold code
         (undisturbed ? seconds : disturbed).push_back(took);
         const auto count = static_cast<std::int64_t>(seconds.size());
-        if (hopeless) {
-            timing = to_timing(summarize(std::move(seconds)));
-            break;
-        }
         if (undisturbed && count >= next_look) {
             timing = to_timing(summarize(seconds));
             next_look = count + count / 4 + 1;
