@@ -102,7 +102,8 @@ in which all systems took turns; the pages have its spread, the versions and the
 which this number is smallest. The modes are eager and compiled, for GPT-2 also with fused attention, and in bf16 autocast and weights
 in bf16; `max-autotune` was tried where a page has rows `torch:autotune`. If two pages of a processor measured the same step, the later
 one in the list counts, and the other may say something else. Numbers are computed from the rounded ones of the tables of times, and
-summaries of earlier pages name the mode with the least median instead, so they differ: by up to 0.03, and by up to 0.07 above 3. An empty cell was not measured.
+summaries of earlier pages name the mode with the least median instead, so they differ: by up to 0.03, and by up to 0.07 above 3. An
+empty cell was not measured.
 [method.md](../../method.md) describes the processors: *Intel* is its Emerald Rapids machine, and *Intel, matrix unit* a virtual machine
 on the same kind of processor that offers the matrix unit.
 

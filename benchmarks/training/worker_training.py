@@ -1,7 +1,8 @@
 """worker_training.py STEP.onnx THREADS INPUTS MODE: PyTorch's process of speed.py. It takes training steps of the task of that
 file's name (speed_tasks.py), on the same inputs and of the same architecture, with weights of its own, because PyTorch reads no
 .onnx. MODE: eager, compile, or autotune (compiled with `max-autotune`, without graphs of CUDA), then perhaps .fused for attention
-as one operator (GPT-2), .huge, which concerns the environment alone (systems.py), and .bf16 for autocast or .weights.bf16 for weights, moments and everything else in bf16. Images are
+as one operator (GPT-2), .huge, which concerns the environment alone (systems.py), and .bf16 for autocast or .weights.bf16 for
+weights, moments and everything else in bf16. Images are
 channels last, as PyTorch's guide advises for processors, and optimisers are the fused ones.
 worker_training.py --parameters TASK: prints how many parameters the network has."""
 import contextlib
