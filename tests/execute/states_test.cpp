@@ -248,17 +248,19 @@ TEST(ExecuteStates, KernelsThatFoldDoNotReadWhatTheyWrote) {
     expect_same_steps(*prepared.executable, graph, {given}, 2, 0);
 }
 
-// Two pairs in one step: the parameter and its velocity, updated by a private operator with a body.
-TEST(ExecuteStates, APrivateOptimiserUpdatesTwoStatesInPlace) {
+// A step of two states of `count` elements, a parameter and its moment, which a private operator updates.
+// `equations` makes their new values in its body from the parameter, the moment and a gradient.
+template <class Equations>
+Graph step_of_two_states(std::int64_t count, const Equations& equations) {
     Graph body;
-    const ValueId w = body.add_input("w", f32({6})), v = body.add_input("v", f32({6}));
-    const ValueId g = body.add_input("g", f32({6}));
-    const ValueId decay = body.add_constant("decay", Tensor::scalar(0.5F));
-    const ValueId velocity = body.add("Add", {body.add("Mul", {v, decay}), g});
-    body.set_outputs({body.add("Sub", {w, velocity}), velocity});
+    const ValueId w = body.add_input("w", f32({count})), v = body.add_input("v", f32({count}));
+    const ValueId g = body.add_input("g", f32({count}));
+    body.set_outputs(equations(body, w, v, g));
     Graph graph;
-    const auto first = [](float value) { return Tensor::f32({6}, std::vector<float>(6, value)); };
-    const ValueId x = graph.add_input("x", f32({6}));
+    const auto first = [&](float value) {
+        return Tensor::f32({count}, std::vector<float>(static_cast<std::size_t>(count), value));
+    };
+    const ValueId x = graph.add_input("x", f32({count}));
     const ValueId weight = graph.add_state("weight", first(3));
     const ValueId moment = graph.add_state("moment", first(1), graph::StateRole::moment, weight);
     graph::Node node;
@@ -270,12 +272,37 @@ TEST(ExecuteStates, APrivateOptimiserUpdatesTwoStatesInPlace) {
     graph.set_after(weight, graph.node(update).outputs[0]);
     graph.set_after(moment, graph.node(update).outputs[1]);
     graph.set_outputs({graph.add("Neg", {weight})});
-    ASSERT_TRUE(infer_types(graph).ok());
+    EXPECT_TRUE(infer_types(graph).ok());
+    return graph;
+}
+
+void expect_updates_in_place(const Graph& graph, std::int64_t count) {
     const auto device = test_device(1);
     Prepared prepared = prepare(*device, graph, {});
     EXPECT_TRUE(prepared.plan.states[0].in_place && prepared.plan.states[1].in_place);
-    expect_same_steps(*prepared.executable, graph, {first(0.25F)}, 4, 1e-6);
+    const Tensor x = Tensor::f32({count}, std::vector<float>(static_cast<std::size_t>(count), 0.25F));
+    expect_same_steps(*prepared.executable, graph, {x}, 4, 1e-6);
     EXPECT_EQ(prepared.executable->copied_into_states(), Bytes(0));
+}
+
+TEST(ExecuteStates, APrivateOptimiserUpdatesTwoStatesInPlace) {
+    const Graph graph = step_of_two_states(6, [](Graph& body, ValueId w, ValueId v, ValueId g) {
+        const ValueId decay = body.add_constant("decay", Tensor::scalar(0.5F));
+        const ValueId velocity = body.add("Add", {body.add("Mul", {v, decay}), g});
+        return std::vector<ValueId>{body.add("Sub", {w, velocity}), velocity};
+    });
+    expect_updates_in_place(graph, 6);
+}
+
+// The new value of the parameter is made before its old value is read for the last time. It then waits until
+// the piece is done, while that of the moment is stored at once.
+TEST(ExecuteStates, AnOptimiserReadsAStateAfterItMadeTheNewValue) {
+    const Graph graph = step_of_two_states(3000, [](Graph& body, ValueId w, ValueId v, ValueId g) {
+        const ValueId made = body.add("Sub", {w, g});
+        const ValueId again = body.add("Mul", {w, v});
+        return std::vector<ValueId>{made, body.add("Tanh", {again})};
+    });
+    expect_updates_in_place(graph, 3000);
 }
 
 TEST(ExecuteStates, ARecordedRunSaysThePassOfEveryStep) {

@@ -75,6 +75,22 @@ TEST(Contraction, SeveralSlicesOfRows) {
     }
 }
 
+// With one block of columns at once, threads then share the whole of A, in two slices of rows where the L2
+// cache has 512 KiB, and each packs panels of B.
+TEST(Contraction, MoreColumnsThanRows) {
+    Random random(10);
+    const auto device = test_device(2);
+    for (const bool transposed : {false, true}) {
+        const std::int64_t m = 313, k = 518, n = 741;
+        Graph graph;
+        const ValueId x = graph.add_input("x", f32(transposed ? Dims{k, m} : Dims{m, k}));
+        const ValueId y =
+            graph.add("Gemm", {x, graph.add_input("w", f32({k, n}))}, {{"transA", std::int64_t{transposed}}});
+        graph.set_outputs({epilogue(graph, y, n, random)});
+        EXPECT_FALSE(check_region(*device, graph, random, 1e-5, {}, "simd:contract").empty());
+    }
+}
+
 TEST(Contraction, RowsOfABatchByOneMatrix) {
     Random random(2);
     const auto device = test_device(3);

@@ -61,12 +61,29 @@ bool Program::keeps_padding() const {
     });
 }
 
-void Program::store(const plan::Choice& choice, bool last) {
+bool Program::reads_after(std::size_t input, std::size_t i) const {
+    const auto is_input = [&](const ProgramPlace& place) {
+        const ProgramPlace& from =
+            place.in == ProgramPlace::In::spread ? broadcasts[place.index].from : place;
+        return from.in == ProgramPlace::In::input && from.index == input;
+    };
+    bool made = false;
+    for (const ProgramStep& step : steps) {
+        if (made && std::ranges::any_of(step.from, [&](const auto& from) { return from && is_input(*from); }))
+            return true;
+        made = made || std::ranges::any_of(step.to, [&](const ProgramPlace& to) {
+                   return to.in == ProgramPlace::In::output && to.index == i;
+               });
+    }
+    return false;
+}
+
+void Program::store(const plan::Choice& choice, const std::vector<bool>& last) {
     std::map<std::size_t, std::size_t> inputs, outputs;  // the scratch of each
     for (std::size_t i = 0; i < choice.inputs.size(); ++i)
         if (in_bf16(choice.inputs[i])) widened.emplace_back(i, inputs[i] = scratch++);
     for (std::size_t i = 0; i < choice.outputs.size(); ++i)
-        if (in_bf16(choice.outputs[i]) || (last && writes_whole(i)))
+        if (in_bf16(choice.outputs[i]) || (last[i] && writes_whole(i)))
             stored_last.emplace_back(i, outputs[i] = scratch++);
     const auto move = [&](ProgramPlace& place) {
         const bool input = place.in == ProgramPlace::In::input;

@@ -34,6 +34,8 @@ constexpr std::int64_t rows_in_bf16 = 112;
 // the panel.
 constexpr std::int64_t slices_of_a_thread = 4, slices_of_tiles = 2, pieces_of_a_panel = 8;
 constexpr std::int64_t least_slice = 56;
+// The most columns of B that a thread packs at once if threads share the whole of A.
+constexpr std::int64_t columns_of_a_thread = 128;
 // Sizes of the L3 and L2 caches if the machine does not tell them.
 constexpr std::int64_t usual_last_cache = 8 << 20, usual_own_cache = 512 << 10;
 
@@ -245,12 +247,18 @@ void finish(const ContractionWork& w, const Pointers& pointers, const Panel& pan
         }
 }
 
-// Slice number `i` of the rows of the result, for one panel. `scratch` is the thread's own.
-void slice_of(const ContractionWork& w, const Pointers& pointers, const Panel& panel, float* scratch,
-              const float* bias, std::int64_t i) {
+// Rows [first, last) of slice number `i`.
+std::pair<std::int64_t, std::int64_t> rows_of(const ContractionWork& w, std::int64_t i) {
     const std::int64_t tile = w.tile();
     const auto [begin, end] = share((w.m + tile - 1) / tile, i, w.slices());
-    const std::int64_t first = begin * tile, last = std::min(w.m, end * tile);
+    return {begin * tile, std::min(w.m, end * tile)};
+}
+
+// Slice number `i` of the rows of the result, for one panel. `scratch` is the thread's own. `packed` is null,
+// or has the whole of A.
+void slice_of(const ContractionWork& w, const Pointers& pointers, const Panel& panel, float* scratch,
+              const float* packed, const float* bias, std::int64_t i) {
+    const auto [first, last] = rows_of(w, i);
     Results results;
     const std::int64_t at =
         w.result.starts[static_cast<std::size_t>(panel.batch)] + first * w.result.row + panel.first;
@@ -264,11 +272,31 @@ void slice_of(const ContractionWork& w, const Pointers& pointers, const Panel& p
         if (w.fused.added) results.add = reinterpret_cast<const float*>(pointers.inputs[*w.fused.added]) + at;
     }
     for (std::int64_t pass = 0; pass < w.passes(); ++pass) {
-        pack_slice(w, pointers, panel.batch, pass, first, last, scratch);
-        multiply(w, panel, pass, scratch, last - first, results, bias);
+        const float* rows = scratch;
+        if (packed != nullptr)
+            rows = packed + w.slice_in_whole(pass, i);
+        else
+            pack_slice(w, pointers, panel.batch, pass, first, last, scratch);
+        multiply(w, panel, pass, rows, last - first, results, bias);
     }
     if (w.fused.chain || w.waits()) finish(w, pointers, panel, results, first, last);
     if (w.tiles) simd::release_tiles();
+}
+
+// Multiplies the matrices of one batch with all of A packed by all threads, and each panel of B by one.
+void run_by_columns(const ContractionWork& w, const Pointers& pointers, std::int64_t batch, float* shared,
+                    float* own, const float* bias) {
+    in_turn(w.threads, w.passes() * w.slices(), [&](std::int64_t i, int) {
+        const std::int64_t pass = i / w.slices(), slice = i % w.slices();
+        const auto [first, last] = rows_of(w, slice);
+        pack_slice(w, pointers, batch, pass, first, last, shared + w.slice_in_whole(pass, slice));
+    });
+    in_turn(w.threads, (w.n + w.panel - 1) / w.panel, [&](std::int64_t i, int part) {
+        const std::int64_t first = i * w.panel, last = std::min(w.n, first + w.panel);
+        const Panel panel{batch, first, last, own + part * w.thread_floats(), {last - first, w.columns}};
+        pack(w, pointers, panel, 0, 1);
+        for (std::int64_t k = 0; k < w.slices(); ++k) slice_of(w, pointers, panel, nullptr, shared, bias, k);
+    });
 }
 
 }  // namespace
@@ -291,6 +319,16 @@ std::int64_t ContractionWork::tile() const { return tiles ? 2 * simd::tile_rows 
 std::int64_t ContractionWork::slices() const { return (m + slice - 1) / slice; }
 
 std::int64_t ContractionWork::panel_floats() const { return (panel + block - 1) / block * block * units(k); }
+
+std::int64_t ContractionWork::slice_in_whole(std::int64_t pass, std::int64_t i) const {
+    const auto [first, last] = depth(pass);
+    return slices() * (slice * first + pass * block) + i * (slice * (last - first) + block);
+}
+
+std::int64_t ContractionWork::shared_floats() const {
+    if (by_columns) return slices() * (slice * k + passes() * block);
+    return apart() ? 0 : panel_floats();
+}
 
 std::int64_t ContractionWork::slice_floats() const { return slice * (units(deepest) + block); }
 
@@ -321,6 +359,13 @@ void choose_pieces(ContractionWork& w) {
     const std::int64_t room = cache / 2 / (w.apart() ? w.threads : 1);
     const std::int64_t panels = (w.units(w.k) * w.n * 4 + room - 1) / room;
     w.panel = ((w.n + panels - 1) / panels + width - 1) / width * width;
+    w.by_columns = in_f32 && w.columns == 1 && w.threads > 1 && !w.apart() && w.m < w.n;
+    if (w.by_columns) {
+        const std::int64_t blocks = (w.m + rows - 1) / rows;
+        w.slice = ((w.m + blocks - 1) / blocks + tile - 1) / tile * tile;
+        w.panel =
+            std::clamp(w.n / (slices_of_a_thread * w.threads) / width * width, width, columns_of_a_thread);
+    }
     if (!w.waits()) return;
     // Every pass reads and writes the f32 results that wait for rounding, so they should fit half of the L2
     // cache.
@@ -331,7 +376,7 @@ void choose_pieces(ContractionWork& w) {
 void run_contraction(const ContractionWork& w, const Pointers& pointers) {
     auto* const workspace = reinterpret_cast<float*>(pointers.workspace);
     float* const shared = workspace + w.bias_floats();
-    float* const own = shared + (w.apart() ? 0 : w.panel_floats());
+    float* const own = shared + w.shared_floats();
     const float* bias = nullptr;
     if (w.biased) {
         std::copy_n(w.bias.at(pointers), w.n, workspace);
@@ -348,18 +393,24 @@ void run_contraction(const ContractionWork& w, const Pointers& pointers) {
             for (std::int64_t first = 0; first < w.n; first += w.panel) {
                 const Panel panel = panel_at(batch, first, scratch + w.slice_floats() + w.waiting_floats());
                 pack(w, pointers, panel, 0, 1);
-                for (std::int64_t i = 0; i < w.slices(); ++i) slice_of(w, pointers, panel, scratch, bias, i);
+                for (std::int64_t i = 0; i < w.slices(); ++i)
+                    slice_of(w, pointers, panel, scratch, nullptr, bias, i);
             }
         });
-    for (std::int64_t batch = 0; batch < w.batches(); ++batch)
+    for (std::int64_t batch = 0; batch < w.batches(); ++batch) {
+        if (w.by_columns) {
+            run_by_columns(w, pointers, batch, shared, own, bias);
+            continue;
+        }
         for (std::int64_t first = 0; first < w.n; first += w.panel) {
             const Panel panel = panel_at(batch, first, shared);
             const std::int64_t pieces = w.threads == 1 ? 1 : w.threads * pieces_of_a_panel;
             in_turn(w.threads, pieces, [&](std::int64_t i, int) { pack(w, pointers, panel, i, pieces); });
             in_turn(w.threads, w.slices(), [&](std::int64_t i, int part) {
-                slice_of(w, pointers, panel, own + part * w.thread_floats(), bias, i);
+                slice_of(w, pointers, panel, own + part * w.thread_floats(), nullptr, bias, i);
             });
         }
+    }
 }
 
 }  // namespace viridian::execute::cpu

@@ -37,6 +37,10 @@ struct ContractionWork {
     std::int64_t slice = 0;    // rows of A
     int columns = 1;           // blocks of 16 of a group
     int threads = 1;
+    // All threads pack the whole of A, and each thread packs panels of B for itself. B is then read from
+    // memory once and not written, which pays where it has more columns than A has rows. With two blocks of
+    // columns at once this was not measured, and is not done.
+    bool by_columns = false;
     bool biased = false;
     bool chained = false;  // an epilogue follows that the micro-kernel cannot apply to a result in bf16
     Port bias;
@@ -57,15 +61,21 @@ struct ContractionWork {
     [[nodiscard]] std::int64_t bias_floats() const { return biased ? (n + 31) / 32 * 32 : 0; }
     [[nodiscard]] std::int64_t panel_floats() const;
     [[nodiscard]] std::int64_t slice_floats() const;
+    // Returns where slice `i` of the rows of A for `pass` begins in the whole of A as it is packed,
+    // [pass][slice]. Packing stores vectors across the end of a slice, where a block is left free.
+    [[nodiscard]] std::int64_t slice_in_whole(std::int64_t pass, std::int64_t i) const;
+    // Returns the size of what all threads read: the whole of A, or a panel of B.
+    [[nodiscard]] std::int64_t shared_floats() const;
     // Returns whether results wait in f32 to be rounded.
     [[nodiscard]] bool waits() const { return result.bf16 && (!tiles || chained || passes() > 1); }
     // Returns the size of the results of a slice that wait.
     [[nodiscard]] std::int64_t waiting_floats() const { return waits() ? slice * panel : 0; }
     [[nodiscard]] std::int64_t thread_floats() const {
+        if (by_columns) return panel_floats();
         return slice_floats() + waiting_floats() + (apart() ? panel_floats() : 0);
     }
     [[nodiscard]] Bytes workspace() const {
-        return Bytes(4 * (bias_floats() + (apart() ? 0 : panel_floats()) + threads * thread_floats()));
+        return Bytes(4 * (bias_floats() + shared_floats() + threads * thread_floats()));
     }
 };
 

@@ -68,10 +68,56 @@ HWY_INLINE void finish(const Strip& s, std::int64_t first, V (&sum)[Pixels][Colu
         }
 }
 
-// The same sums of a packed tile. What it reads lies in a row, so that the hardware reads it ahead; with wide
-// vectors the weights of a strip are more than the first cache holds, and those of the next are asked for.
+#if HWY_TARGET == HWY_AVX2 && HWY_ARCH_X86_64
+// clang-format off
+#define VIRIDIAN_PIXEL(at, x, low, high)            \
+    "vbroadcastss " at "(%[at]), %[" x "]\n\t"      \
+    "vfmadd231ps %[left], %[" x "], %[" low "]\n\t" \
+    "vfmadd231ps %[right], %[" x "], %[" high "]\n\t"
+#define VIRIDIAN_CHANNEL(w0, w1, a, b, c, d, e, f)                                    \
+    "vmovups " w0 "(%[w]), %[left]\n\t"                                               \
+    "vmovups " w1 "(%[w]), %[right]\n\t"                                              \
+    VIRIDIAN_PIXEL(a, "x", "s0", "s1") VIRIDIAN_PIXEL(b, "y", "s2", "s3")             \
+    VIRIDIAN_PIXEL(c, "x", "s4", "s5") VIRIDIAN_PIXEL(d, "y", "s6", "s7")             \
+    VIRIDIAN_PIXEL(e, "x", "s8", "s9") VIRIDIAN_PIXEL(f, "y", "s10", "s11")
+// Sets the sums of a tile of six pixels to `left` and `right`, adds `count` times four channels, and advances
+// `w` and `at`. `count` is at least 1. Each time it asks for the line at `ahead`, which then advances by
+// `step` bytes. This is assembly because GCC 12 moves some of the twelve sums to memory and back.
+HWY_INLINE void add_fours(V (&sum)[6][2], V left, V right, const float*& w, const float*& at,
+                          const float* ahead, std::int64_t step, std::int64_t count) {
+    V x, y;
+    asm volatile(
+        "vmovaps %[left], %[s0]\n\tvmovaps %[left], %[s2]\n\tvmovaps %[left], %[s4]\n\t"
+        "vmovaps %[left], %[s6]\n\tvmovaps %[left], %[s8]\n\tvmovaps %[left], %[s10]\n\t"
+        "vmovaps %[right], %[s1]\n\tvmovaps %[right], %[s3]\n\tvmovaps %[right], %[s5]\n\t"
+        "vmovaps %[right], %[s7]\n\tvmovaps %[right], %[s9]\n\tvmovaps %[right], %[s11]\n\t"
+        ".p2align 4\n\t"
+        "1:\n\t"
+        "prefetcht1 (%[ahead])\n\tadd %[step], %[ahead]\n\t"
+        VIRIDIAN_CHANNEL("0x00", "0x20", "0x00", "0x04", "0x08", "0x0c", "0x10", "0x14")
+        VIRIDIAN_CHANNEL("0x40", "0x60", "0x18", "0x1c", "0x20", "0x24", "0x28", "0x2c")
+        VIRIDIAN_CHANNEL("0x80", "0xa0", "0x30", "0x34", "0x38", "0x3c", "0x40", "0x44")
+        VIRIDIAN_CHANNEL("0xc0", "0xe0", "0x48", "0x4c", "0x50", "0x54", "0x58", "0x5c")
+        "add $0x100, %[w]\n\tadd $0x60, %[at]\n\tdec %[count]\n\tjnz 1b\n\t"
+        : [w] "+r"(w), [at] "+r"(at), [ahead] "+r"(ahead), [count] "+r"(count),
+          [s0] "=&x"(sum[0][0].raw), [s1] "=&x"(sum[0][1].raw), [s2] "=&x"(sum[1][0].raw),
+          [s3] "=&x"(sum[1][1].raw), [s4] "=&x"(sum[2][0].raw), [s5] "=&x"(sum[2][1].raw),
+          [s6] "=&x"(sum[3][0].raw), [s7] "=&x"(sum[3][1].raw), [s8] "=&x"(sum[4][0].raw),
+          [s9] "=&x"(sum[4][1].raw), [s10] "=&x"(sum[5][0].raw), [s11] "=&x"(sum[5][1].raw),
+          [left] "+x"(left.raw), [right] "+x"(right.raw), [x] "=&x"(x.raw), [y] "=&x"(y.raw)
+        : [step] "r"(step)
+        : "cc", "memory");
+}
+// clang-format on
+#undef VIRIDIAN_CHANNEL
+#undef VIRIDIAN_PIXEL
+#endif
+
+// The same sums of a packed tile, which the hardware reads ahead because it lies in a row. The weights of the
+// next strip are asked for: with wide vectors into the first cache, which holds no strip, otherwise into the
+// second one.
 template <int Pixels, int Columns>
-HWY_INLINE void packed_tile(const Strip& s, std::int64_t first, [[maybe_unused]] std::int64_t part) {
+HWY_INLINE void packed_tile(const Strip& s, std::int64_t first, std::int64_t part) {
     constexpr int width = Columns * vectors;
     const D d;
     V sum[Pixels][width];
@@ -88,8 +134,17 @@ HWY_INLINE void packed_tile(const Strip& s, std::int64_t first, [[maybe_unused]]
     const float* w = s.weights;
     const float* at = s.source + first * s.channels;
     [[maybe_unused]] const float* ahead = s.ahead == nullptr ? w : s.ahead + part * s.channels * s.ahead_step;
+    std::int64_t c = 0;
+#if HWY_TARGET == HWY_AVX2 && HWY_ARCH_X86_64
+    if constexpr (Pixels == most_pixels && width == 2)
+        if (const std::int64_t fours = s.channels / 4; fours > 0) {
+            constexpr std::int64_t bytes = 4 * sizeof(float);
+            add_fours(sum, sum[0][0], sum[0][1], w, at, ahead, bytes * s.ahead_step, fours);
+            c = 4 * fours;
+        }
+#endif
 #pragma GCC unroll packed_at_once
-    for (std::int64_t c = 0; c < s.channels; ++c, w += width * lanes, at += most_pixels) {
+    for (; c < s.channels; ++c, w += width * lanes, at += most_pixels) {
         V weight[width];
 #pragma GCC unroll 32
         for (int v = 0; v < width; ++v) weight[v] = hn::LoadU(d, w + v * lanes);

@@ -26,8 +26,8 @@ struct Strip {
     std::int64_t channels = 0;
     const float* weights = nullptr;  // [tap][channel][columns·16]
     // `ahead` is null, or points at the floats that are needed next. The kernel then prefetches
-    // `ahead_step` of them for every channel of every tap of every tile, instead of a little of the weights
-    // themselves. Sources that are packed by tiles need that with 512-bit vectors alone.
+    // `ahead_step` of them for every channel of every tile of whole width, instead of a little of the weights
+    // themselves.
     const float* ahead = nullptr;
     std::int64_t ahead_step = 0;
     // If `minuend` is not null, the weights are `minuend` − `subtrahend`, which the first tile writes to
