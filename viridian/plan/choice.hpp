@@ -45,9 +45,9 @@ struct Variant {
 };
 
 // A Choice is a promise about memory, too: the kernel of a region that is element-wise (states.hpp) may find
-// an output in the buffer of an input of the same format and extents, or in a buffer of its own even if it
-// could overwrite an input, and then computes what it computes apart. Plans rely on that where they update
-// states in place (states.hpp).
+// the new value of a state in the buffer of its old value, if both have the same format and extents, and any
+// output in a buffer of its own even if it could overwrite an input. It then computes what it computes apart.
+// Plans rely on that where they update states in place (states.hpp).
 struct Choice {
     // The name is unique among the kernels that the device has for the region:
     // "dnnl:conv:winograd:jit_wino_4x3".

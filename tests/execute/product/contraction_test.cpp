@@ -1,7 +1,9 @@
 // Products of matrices that both change from run to run, in f32 and in bf16.
 #include "viridian/execute/cpu/simd/bf16/tiles.hpp"
 
+#include <hwy/targets.h>
 #include "tests/execute/every_choice.hpp"
+#include "viridian/execute/cpu/simd/convolution/strip.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -75,9 +77,8 @@ TEST(Contraction, SeveralSlicesOfRows) {
     }
 }
 
-// With one block of columns at once, threads then share the whole of A, in two slices of rows where the L2
-// cache has 512 KiB, and each packs panels of B.
-TEST(Contraction, MoreColumnsThanRows) {
+// With AVX2 the threads then share the whole of A, in two slices of rows, and each packs panels of B.
+void check_more_columns_than_rows() {
     Random random(10);
     const auto device = test_device(2);
     for (const bool transposed : {false, true}) {
@@ -89,6 +90,18 @@ TEST(Contraction, MoreColumnsThanRows) {
         graph.set_outputs({epilogue(graph, y, n, random)});
         EXPECT_FALSE(check_region(*device, graph, random, 1e-5, {}, "simd:contract").empty());
     }
+}
+
+TEST(Contraction, MoreColumnsThanRows) { check_more_columns_than_rows(); }
+
+// The code for AVX2 on a processor that has more.
+TEST(Contraction, MoreColumnsThanRowsWithAvx2) {
+    hwy::DisableTargets(HWY_AVX3 | HWY_AVX3_DL);
+    hwy::GetChosenTarget().DeInit();
+    EXPECT_EQ(cpu::simd::tile_pixels(), 6);
+    check_more_columns_than_rows();
+    hwy::DisableTargets(0);
+    hwy::GetChosenTarget().DeInit();
 }
 
 TEST(Contraction, RowsOfABatchByOneMatrix) {

@@ -13,7 +13,6 @@
 #include "viridian/execute/cpu/simd/elementwise/stream.hpp"
 #include "viridian/execute/cpu/simd/training/gradients.hpp"
 #include "viridian/execute/cpu/threads.hpp"
-#include "viridian/plan/states.hpp"
 
 namespace viridian::execute::cpu {
 namespace {
@@ -289,23 +288,9 @@ bool has_padding(const plan::Layout& layout, const graph::Dims& dims) {
                                [&](const auto& block) { return dims[block.dimension] % block.size != 0; });
 }
 
-// Returns whether output `i` of the region may lie where an input does that the program reads after it makes
-// the output. Unless a choice overwrites an input, only the new value of a state may lie where another value
-// does, its old value (plan/states.hpp).
-bool overwrites_early(const Task& task, const Program& program, std::size_t i) {
-    return std::ranges::any_of(task.graph.states(), [&](const graph::State& state) {
-        const auto before = task.input_index(state.before);
-        return state.after == task.region.outputs[i] && before && program.reads_after(*before, i);
-    });
-}
-
 // Returns the program with the formats and pieces of `choice`, for whose layout it was read.
 Program stored(Program program, const Task& task, const plan::Choice& choice) {
-    const bool all = choice.variant.streams || choice.aliasing == plan::Aliasing::overwrite;
-    std::vector<bool> last;
-    for (std::size_t i = 0; i < choice.outputs.size(); ++i)
-        last.push_back(all || overwrites_early(task, program, i));
-    program.store(choice, last);
+    program.store(task, choice);
     return program;
 }
 

@@ -16,6 +16,32 @@ constexpr std::int64_t most_kept = 6144;  // floats, of all pieces that are kept
 
 bool is_whole(const ProgramPlace& place) { return place.element_bytes == float_bytes; }
 
+// Returns whether a step after the one that makes output `i` of the region reads input `input`.
+bool reads_after(const Program& program, std::size_t input, std::size_t i) {
+    const auto is_input = [&](const ProgramPlace& place) {
+        const ProgramPlace& from =
+            place.in == ProgramPlace::In::spread ? program.broadcasts[place.index].from : place;
+        return from.in == ProgramPlace::In::input && from.index == input;
+    };
+    bool made = false;
+    for (const ProgramStep& step : program.steps) {
+        if (made && std::ranges::any_of(step.from, [&](const auto& from) { return from && is_input(*from); }))
+            return true;
+        made = made || std::ranges::any_of(step.to, [&](const ProgramPlace& to) {
+                   return to.in == ProgramPlace::In::output && to.index == i;
+               });
+    }
+    return false;
+}
+
+// Returns whether output `i` is the new value of a state whose old value a later step still reads.
+bool overwrites_early(const Task& task, const Program& program, std::size_t i) {
+    return std::ranges::any_of(task.graph.states(), [&](const graph::State& state) {
+        const auto before = task.input_index(state.before);
+        return state.after == task.region.outputs[i] && before && reads_after(program, *before, i);
+    });
+}
+
 }  // namespace
 
 bool Program::reads_whole(std::size_t i) const {
@@ -61,29 +87,13 @@ bool Program::keeps_padding() const {
     });
 }
 
-bool Program::reads_after(std::size_t input, std::size_t i) const {
-    const auto is_input = [&](const ProgramPlace& place) {
-        const ProgramPlace& from =
-            place.in == ProgramPlace::In::spread ? broadcasts[place.index].from : place;
-        return from.in == ProgramPlace::In::input && from.index == input;
-    };
-    bool made = false;
-    for (const ProgramStep& step : steps) {
-        if (made && std::ranges::any_of(step.from, [&](const auto& from) { return from && is_input(*from); }))
-            return true;
-        made = made || std::ranges::any_of(step.to, [&](const ProgramPlace& to) {
-                   return to.in == ProgramPlace::In::output && to.index == i;
-               });
-    }
-    return false;
-}
-
-void Program::store(const plan::Choice& choice, const std::vector<bool>& last) {
+void Program::store(const Task& task, const plan::Choice& choice) {
+    const bool last = choice.variant.streams || choice.aliasing == plan::Aliasing::overwrite;
     std::map<std::size_t, std::size_t> inputs, outputs;  // the scratch of each
     for (std::size_t i = 0; i < choice.inputs.size(); ++i)
         if (in_bf16(choice.inputs[i])) widened.emplace_back(i, inputs[i] = scratch++);
     for (std::size_t i = 0; i < choice.outputs.size(); ++i)
-        if (in_bf16(choice.outputs[i]) || (last[i] && writes_whole(i)))
+        if (in_bf16(choice.outputs[i]) || (writes_whole(i) && (last || overwrites_early(task, *this, i))))
             stored_last.emplace_back(i, outputs[i] = scratch++);
     const auto move = [&](ProgramPlace& place) {
         const bool input = place.in == ProgramPlace::In::input;

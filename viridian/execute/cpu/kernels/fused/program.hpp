@@ -81,12 +81,10 @@ struct Program {
     [[nodiscard]] bool writes_whole(std::size_t i) const;
     // Returns whether results are zero wherever all whole inputs are.
     [[nodiscard]] bool keeps_padding() const;
-    // Returns whether a step after the one that makes output `i` reads input `input` of the region.
-    [[nodiscard]] bool reads_after(std::size_t input, std::size_t i) const;
-    // Makes the program read and write what `choice` stores in bf16, and divides the work into pieces. Whole
-    // outputs i for which last[i] holds are stored when their piece is done, so that they may lie where
-    // inputs do that are read until then, or are stored past the caches.
-    void store(const plan::Choice& choice, const std::vector<bool>& last);
+    // Makes the program read and write what `choice` stores in bf16, and divides the work into pieces. A
+    // whole output is stored when its piece is done if it is stored past the caches or overwrites an input,
+    // or if it is the new value of a state whose old value a later step still reads.
+    void store(const Task& task, const plan::Choice& choice);
 };
 
 // Returns the program of a region, or of a private operator's body, for whole tensors that lie in `layout`,

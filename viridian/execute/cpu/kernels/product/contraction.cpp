@@ -1,8 +1,8 @@
 // Products of two matrices that change from run to run, as in training steps, by our micro-kernel. Both are
 // packed on the way, so that any order of their axes costs the same (Goto and van de Geijn, "Anatomy of
 // High-Performance Matrix Multiplication", 2008): a panel of B stays in the L3 cache, a slice of A in L2, and
-// a strip of the panel in L1. Packing widens matrices in bf16, or the kernel multiplies them in pairs if the
-// processor can. Sums are f32.
+// a strip of the panel in L1; or all of A stays in L3, and a narrow panel of B in L2. Packing widens matrices
+// in bf16, or the kernel multiplies them in pairs if the processor can. Sums are f32.
 #include <algorithm>
 
 #include "viridian/execute/cpu/kernels/precision.hpp"

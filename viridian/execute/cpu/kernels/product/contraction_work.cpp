@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "viridian/base/system/machine.hpp"
 #include "viridian/execute/cpu/simd/bf16/bf16.hpp"
 #include "viridian/execute/cpu/simd/bf16/strip.hpp"
 #include "viridian/execute/cpu/simd/bf16/tiles.hpp"
@@ -15,29 +14,8 @@ namespace {
 
 using simd::block;
 
-// Depth of one pass over K, in units of four bytes: with one block of columns at once, 256 × 16 columns of B
-// take half of an L1 cache of 32 KiB, and a tile of A fits beside them. Two blocks are read from the L2
-// cache anyway, and fewer passes read and write the results less often. In bf16 a unit is a pair, so a pass
-// takes twice as many rows. If the result is stored in bf16, its f32 sums wait in the L2 cache too
-// (choose_pieces); a pass then needs slightly more than 512 KiB. Products in f32 with two blocks take twice
-// the depth if the L2 cache has at least 2 MiB.
-constexpr std::int64_t depth_of_one_block = 256, depth_of_two = 512, depth_in_large = 1024;
-constexpr std::int64_t large_own_cache = 2 << 20;
-// The most entries of K of a pass of the matrix unit, which passes over them again by what the first cache
-// holds.
-constexpr std::int64_t depth_of_tiles = 2048, depth_of_split = 640;
-// Rows of a slice of A in pairs, or of one whose results wait in f32 to be rounded. Other slices take 9/16 of
-// the L2 cache, and those of the matrix unit a quarter: every slice reads the whole panel of B.
-constexpr std::int64_t rows_in_bf16 = 112;
-// Slices of a panel for each thread, if m allows it, and pieces in which a panel is packed: threads take one
-// after the other, so that all end at about the same time. On the matrix unit every slice takes long to read
-// the panel.
-constexpr std::int64_t slices_of_a_thread = 4, slices_of_tiles = 2, pieces_of_a_panel = 8;
-constexpr std::int64_t least_slice = 56;
-// The most columns of B that a thread packs at once if threads share the whole of A.
-constexpr std::int64_t columns_of_a_thread = 128;
-// Sizes of the L3 and L2 caches if the machine does not tell them.
-constexpr std::int64_t usual_last_cache = 8 << 20, usual_own_cache = 512 << 10;
+// Pieces in which a panel is packed, for each thread.
+constexpr std::int64_t pieces_of_a_panel = 8;
 
 // Columns [first, last) of B of one batch, packed as [pass][group][row or pair of rows][columns].
 struct Panel {
@@ -254,8 +232,8 @@ std::pair<std::int64_t, std::int64_t> rows_of(const ContractionWork& w, std::int
     return {begin * tile, std::min(w.m, end * tile)};
 }
 
-// Slice number `i` of the rows of the result, for one panel. `scratch` is the thread's own. `packed` is null,
-// or has the whole of A.
+// Slice number `i` of the rows of the result, for one panel. `packed` has the whole of A, or is null; then
+// the slice is packed into `scratch`, which is the thread's own.
 void slice_of(const ContractionWork& w, const Pointers& pointers, const Panel& panel, float* scratch,
               const float* packed, const float* bias, std::int64_t i) {
     const auto [first, last] = rows_of(w, i);
@@ -283,7 +261,13 @@ void slice_of(const ContractionWork& w, const Pointers& pointers, const Panel& p
     if (w.tiles) simd::release_tiles();
 }
 
-// Multiplies the matrices of one batch with all of A packed by all threads, and each panel of B by one.
+// The panel of B that begins with column `first`.
+Panel panel_at(const ContractionWork& w, std::int64_t batch, std::int64_t first, float* packed) {
+    const std::int64_t last = std::min(w.n, first + w.panel);
+    return {batch, first, last, packed, {last - first, w.columns}};
+}
+
+// Multiplies the matrices of one batch. All threads pack the whole of A, and one thread each panel of B.
 void run_by_columns(const ContractionWork& w, const Pointers& pointers, std::int64_t batch, float* shared,
                     float* own, const float* bias) {
     in_turn(w.threads, w.passes() * w.slices(), [&](std::int64_t i, int) {
@@ -292,86 +276,14 @@ void run_by_columns(const ContractionWork& w, const Pointers& pointers, std::int
         pack_slice(w, pointers, batch, pass, first, last, shared + w.slice_in_whole(pass, slice));
     });
     in_turn(w.threads, (w.n + w.panel - 1) / w.panel, [&](std::int64_t i, int part) {
-        const std::int64_t first = i * w.panel, last = std::min(w.n, first + w.panel);
-        const Panel panel{batch, first, last, own + part * w.thread_floats(), {last - first, w.columns}};
+        const Panel panel = panel_at(w, batch, i * w.panel, own + part * w.thread_floats());
         pack(w, pointers, panel, 0, 1);
-        for (std::int64_t k = 0; k < w.slices(); ++k) slice_of(w, pointers, panel, nullptr, shared, bias, k);
+        for (std::int64_t slice = 0; slice < w.slices(); ++slice)
+            slice_of(w, pointers, panel, nullptr, shared, bias, slice);
     });
 }
 
 }  // namespace
-
-std::int64_t ContractionWork::passes() const { return (k + deepest - 1) / deepest; }
-
-std::pair<std::int64_t, std::int64_t> ContractionWork::depth(std::int64_t pass) const {
-    const std::int64_t whole = tiles ? simd::tile_channels : block;
-    const auto [first, last] = share((k + whole - 1) / whole, pass, passes());
-    return {first * whole, std::min(k, last * whole)};
-}
-
-std::int64_t ContractionWork::units(std::int64_t entries) const {
-    constexpr std::int64_t whole = simd::tile_channels;
-    return tiles ? (entries + whole - 1) / whole * whole / together * (split ? 3 : 1) : entries / together;
-}
-
-std::int64_t ContractionWork::tile() const { return tiles ? 2 * simd::tile_rows : simd::tile_pixels(); }
-
-std::int64_t ContractionWork::slices() const { return (m + slice - 1) / slice; }
-
-std::int64_t ContractionWork::panel_floats() const { return (panel + block - 1) / block * block * units(k); }
-
-std::int64_t ContractionWork::slice_in_whole(std::int64_t pass, std::int64_t i) const {
-    const auto [first, last] = depth(pass);
-    return slices() * (slice * first + pass * block) + i * (slice * (last - first) + block);
-}
-
-std::int64_t ContractionWork::shared_floats() const {
-    if (by_columns) return slices() * (slice * k + passes() * block);
-    return apart() ? 0 : panel_floats();
-}
-
-std::int64_t ContractionWork::slice_floats() const { return slice * (units(deepest) + block); }
-
-void choose_pieces(ContractionWork& w) {
-    w.columns = w.together == 2 ? 2 : simd::best_columns();
-    const std::int64_t tile = w.tile(), width = w.columns * block;
-    const std::int64_t own = this_machine().l2.value, last = this_machine().l3.value;
-    const std::int64_t own_cache = own > 0 ? own : usual_own_cache;
-    const std::int64_t cache = last > 0 ? last : usual_last_cache;
-    const bool in_f32 = w.together == 1 && !w.result.bf16;
-    const std::int64_t depth = w.columns == 1                           ? depth_of_one_block
-                               : in_f32 && own_cache >= large_own_cache ? depth_in_large
-                                                                        : depth_of_two;
-    constexpr std::int64_t whole = simd::tile_channels;
-    const std::int64_t deepest_tiles = w.split ? depth_of_split : depth_of_tiles;
-    w.deepest = w.tiles ? std::min(deepest_tiles, (w.k + whole - 1) / whole * whole) : depth * w.together;
-    const std::int64_t rows = w.tiles ? own_cache / 4 / (4 * w.units(w.deepest))
-                              : w.result.bf16 || w.together == 2
-                                  ? rows_in_bf16
-                                  : own_cache * 9 / 16 / (4 * w.deepest / w.together);
-    const std::int64_t shares = w.threads == 1 || w.apart() ? 1
-                                : w.tiles                   ? slices_of_tiles * w.threads
-                                                            : slices_of_a_thread * w.threads;
-    const std::int64_t most = std::max(least_slice, (w.m + shares - 1) / shares);
-    w.slice = std::clamp<std::int64_t>(std::min(rows / tile, (most + tile - 1) / tile), 1,
-                                       (w.m + tile - 1) / tile) *
-              tile;
-    const std::int64_t room = cache / 2 / (w.apart() ? w.threads : 1);
-    const std::int64_t panels = (w.units(w.k) * w.n * 4 + room - 1) / room;
-    w.panel = ((w.n + panels - 1) / panels + width - 1) / width * width;
-    w.by_columns = in_f32 && w.columns == 1 && w.threads > 1 && !w.apart() && w.m < w.n;
-    if (w.by_columns) {
-        const std::int64_t blocks = (w.m + rows - 1) / rows;
-        w.slice = ((w.m + blocks - 1) / blocks + tile - 1) / tile * tile;
-        w.panel =
-            std::clamp(w.n / (slices_of_a_thread * w.threads) / width * width, width, columns_of_a_thread);
-    }
-    if (!w.waits()) return;
-    // Every pass reads and writes the f32 results that wait for rounding, so they should fit half of the L2
-    // cache.
-    const std::int64_t waiting = own_cache / 2 / (4 * w.slice);
-    w.panel = std::min(w.panel, std::max(width, waiting / width * width));
-}
 
 void run_contraction(const ContractionWork& w, const Pointers& pointers) {
     auto* const workspace = reinterpret_cast<float*>(pointers.workspace);
@@ -383,15 +295,12 @@ void run_contraction(const ContractionWork& w, const Pointers& pointers) {
         std::fill(workspace + w.n, shared, 0.0F);
         bias = workspace;
     }
-    const auto panel_at = [&](std::int64_t batch, std::int64_t first, float* packed) {
-        const std::int64_t last = std::min(w.n, first + w.panel);
-        return Panel{batch, first, last, packed, {last - first, w.columns}};
-    };
     if (w.apart())
         return in_turn(w.threads, w.batches(), [&](std::int64_t batch, int part) {
             float* const scratch = own + part * w.thread_floats();
             for (std::int64_t first = 0; first < w.n; first += w.panel) {
-                const Panel panel = panel_at(batch, first, scratch + w.slice_floats() + w.waiting_floats());
+                const Panel panel =
+                    panel_at(w, batch, first, scratch + w.slice_floats() + w.waiting_floats());
                 pack(w, pointers, panel, 0, 1);
                 for (std::int64_t i = 0; i < w.slices(); ++i)
                     slice_of(w, pointers, panel, scratch, nullptr, bias, i);
@@ -403,7 +312,7 @@ void run_contraction(const ContractionWork& w, const Pointers& pointers) {
             continue;
         }
         for (std::int64_t first = 0; first < w.n; first += w.panel) {
-            const Panel panel = panel_at(batch, first, shared);
+            const Panel panel = panel_at(w, batch, first, shared);
             const std::int64_t pieces = w.threads == 1 ? 1 : w.threads * pieces_of_a_panel;
             in_turn(w.threads, pieces, [&](std::int64_t i, int) { pack(w, pointers, panel, i, pieces); });
             in_turn(w.threads, w.slices(), [&](std::int64_t i, int part) {

@@ -37,9 +37,9 @@ struct ContractionWork {
     std::int64_t slice = 0;    // rows of A
     int columns = 1;           // blocks of 16 of a group
     int threads = 1;
-    // All threads pack the whole of A, and each thread packs panels of B for itself. B is then read from
-    // memory once and not written, which pays where it has more columns than A has rows. With two blocks of
-    // columns at once this was not measured, and is not done.
+    // All threads pack the whole of A, and each thread packs panels of B for itself, so that no panel is
+    // written to memory. This was faster on two cores with AVX2 where B has more columns than A has rows. It
+    // is done with one block of columns at once, if A and the panels take at most half of the L3 cache.
     bool by_columns = false;
     bool biased = false;
     bool chained = false;  // an epilogue follows that the micro-kernel cannot apply to a result in bf16
@@ -47,7 +47,7 @@ struct ContractionWork {
     simd::Fused fused;
 
     [[nodiscard]] std::int64_t batches() const { return static_cast<std::int64_t>(result.starts.size()); }
-    // Returns whether each thread multiplies matrices of its own; otherwise all share the rows of each.
+    // Returns whether each thread multiplies matrices of its own; otherwise all threads share each of them.
     [[nodiscard]] bool apart() const { return batches() >= 2 * threads; }
     [[nodiscard]] std::int64_t passes() const;
     // Returns the part of K that a pass takes, in whole blocks but the last.
@@ -79,8 +79,8 @@ struct ContractionWork {
     }
 };
 
-// Sets `columns`, `deepest`, `slice` and `panel` for the caches of this machine; `bias` and `fused` may still
-// be empty.
+// Sets `columns`, `deepest`, `by_columns`, `slice` and `panel` for the caches of this machine; `bias` and
+// `fused` may still be empty.
 void choose_pieces(ContractionWork& work);
 
 // Computes the product and its epilogue. The workspace has work.workspace() bytes.

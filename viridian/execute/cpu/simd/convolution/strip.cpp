@@ -99,7 +99,7 @@ HWY_INLINE void add_fours(V (&sum)[6][2], V left, V right, const float*& w, cons
         VIRIDIAN_CHANNEL("0x80", "0xa0", "0x30", "0x34", "0x38", "0x3c", "0x40", "0x44")
         VIRIDIAN_CHANNEL("0xc0", "0xe0", "0x48", "0x4c", "0x50", "0x54", "0x58", "0x5c")
         "add $0x100, %[w]\n\tadd $0x60, %[at]\n\tdec %[count]\n\tjnz 1b\n\t"
-        : [w] "+r"(w), [at] "+r"(at), [ahead] "+r"(ahead), [count] "+r"(count),
+        : [w] "+&r"(w), [at] "+&r"(at), [ahead] "+&r"(ahead), [count] "+&r"(count),
           [s0] "=&x"(sum[0][0].raw), [s1] "=&x"(sum[0][1].raw), [s2] "=&x"(sum[1][0].raw),
           [s3] "=&x"(sum[1][1].raw), [s4] "=&x"(sum[2][0].raw), [s5] "=&x"(sum[2][1].raw),
           [s6] "=&x"(sum[3][0].raw), [s7] "=&x"(sum[3][1].raw), [s8] "=&x"(sum[4][0].raw),
@@ -114,8 +114,8 @@ HWY_INLINE void add_fours(V (&sum)[6][2], V left, V right, const float*& w, cons
 #endif
 
 // The same sums of a packed tile, which the hardware reads ahead because it lies in a row. The weights of the
-// next strip are asked for: with wide vectors into the first cache, which holds no strip, otherwise into the
-// second one.
+// next strip are asked for: with 512-bit vectors into the first cache, which holds no strip, and with AVX2
+// into the second one.
 template <int Pixels, int Columns>
 HWY_INLINE void packed_tile(const Strip& s, std::int64_t first, std::int64_t part) {
     constexpr int width = Columns * vectors;

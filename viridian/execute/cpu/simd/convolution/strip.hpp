@@ -25,9 +25,10 @@ struct Strip {
     std::int64_t tap_count = 1;
     std::int64_t channels = 0;
     const float* weights = nullptr;  // [tap][channel][columns·16]
-    // `ahead` is null, or points at the floats that are needed next. The kernel then prefetches
-    // `ahead_step` of them for every channel of every tile of whole width, instead of a little of the weights
-    // themselves.
+    // `ahead` is null, or points at the floats that are needed next. The kernel then prefetches them
+    // instead of a little of the weights themselves, and goes on by `ahead_step` floats for every channel of
+    // every tap of every tile. In sources that are packed by tiles it does so with 512-bit vectors, and with
+    // AVX2 in whole tiles, where it asks for one line at every fourth channel.
     const float* ahead = nullptr;
     std::int64_t ahead_step = 0;
     // If `minuend` is not null, the weights are `minuend` − `subtrahend`, which the first tile writes to
