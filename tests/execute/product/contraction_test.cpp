@@ -62,12 +62,11 @@ TEST(Contraction, MatricesOfEverySizeAndOrder) {
     }
 }
 
-// A slice takes up to 1152 rows where the L2 cache has 2 MiB.
-TEST(Contraction, SeveralSlicesOfRows) {
-    Random random(9);
-    const auto device = test_device(1);
+// Checks the product of x, as it is and transposed, with a matrix of k × n.
+void check_products(int threads, std::int64_t m, std::int64_t k, std::int64_t n, std::uint64_t seed) {
+    Random random(seed);
+    const auto device = test_device(threads);
     for (const bool transposed : {false, true}) {
-        const std::int64_t m = 1607, k = 518, n = 70;
         Graph graph;
         const ValueId x = graph.add_input("x", f32(transposed ? Dims{k, m} : Dims{m, k}));
         const ValueId y =
@@ -77,20 +76,11 @@ TEST(Contraction, SeveralSlicesOfRows) {
     }
 }
 
+// A slice takes up to 1152 rows where the L2 cache has 2 MiB.
+TEST(Contraction, SeveralSlicesOfRows) { check_products(1, 1607, 518, 70, 9); }
+
 // With AVX2 the threads then share the whole of A, in two slices of rows, and each packs panels of B.
-void check_more_columns_than_rows() {
-    Random random(10);
-    const auto device = test_device(2);
-    for (const bool transposed : {false, true}) {
-        const std::int64_t m = 313, k = 518, n = 741;
-        Graph graph;
-        const ValueId x = graph.add_input("x", f32(transposed ? Dims{k, m} : Dims{m, k}));
-        const ValueId y =
-            graph.add("Gemm", {x, graph.add_input("w", f32({k, n}))}, {{"transA", std::int64_t{transposed}}});
-        graph.set_outputs({epilogue(graph, y, n, random)});
-        EXPECT_FALSE(check_region(*device, graph, random, 1e-5, {}, "simd:contract").empty());
-    }
-}
+void check_more_columns_than_rows() { check_products(2, 313, 518, 741, 10); }
 
 TEST(Contraction, MoreColumnsThanRows) { check_more_columns_than_rows(); }
 
