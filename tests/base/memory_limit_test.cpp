@@ -98,6 +98,11 @@ TEST(Size, IsReadWithAndWithoutAUnitAndWrittenForPeople) {
     EXPECT_EQ(size_text(Bytes(1024)), "1.0 KiB");
     EXPECT_EQ(size_text(Bytes(std::int64_t{1536} << 20)), "1.5 GiB");
     EXPECT_EQ(size_text(Bytes(std::int64_t{640} << 30)), "640 GiB");
+    EXPECT_EQ(size_text(Bytes(1025)), "1.0 KiB");
+    EXPECT_EQ(size_text_up(Bytes(1023)), "1023 bytes");
+    EXPECT_EQ(size_text_up(Bytes(1024)), "1.0 KiB");
+    EXPECT_EQ(size_text_up(Bytes(1025)), "1.1 KiB");
+    EXPECT_EQ(size_text_up(Bytes((std::int64_t{640} << 30) + 1)), "641 GiB");
 }
 
 }  // namespace

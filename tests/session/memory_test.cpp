@@ -6,7 +6,7 @@
 #include "viridian/graph/infer.hpp"
 #include "viridian/onnx/onnx.hpp"
 #include "viridian/prove/inputs.hpp"
-#include "viridian/session/open.hpp"
+#include "viridian/session/session.hpp"
 
 namespace viridian::session {
 namespace {
@@ -42,6 +42,7 @@ TEST(Memory, HugeInputsAreRefusedWithoutAllocatingThem) {
               "`" + options.model +
                   "` needs 128 GiB of memory for its weights, inputs and intermediate values, and --memory "
                   "allows 93.1 GiB. choose smaller sizes with --dim or --batch, or raise --memory.");
+    EXPECT_EQ(load(options).error().text(), refused.error().text()) << "no plan needs less";
     options.memory = "128GiB";
     EXPECT_TRUE(load_model(options).ok());
     options.memory = "137438953471";  // one byte less

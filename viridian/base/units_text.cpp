@@ -23,16 +23,26 @@ std::string quantity(double value, const char* unit) {
     return fmt::format("{:.{}f} {}{}", scaled, decimals, chosen.first, unit);
 }
 
-std::string size_text(Bytes bytes) {
+namespace {
+
+std::string size_text(Bytes bytes, bool up) {
     static constexpr std::pair<const char*, int> units[] = {
         {"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}};
     for (const auto& [unit, power] : units)
         if (bytes.value >= std::int64_t{1} << power) {
             const double scaled = std::ldexp(static_cast<double>(bytes.value), -power);
-            return fmt::format("{:.{}f} {}", scaled, scaled < 99.95 ? 1 : 0, unit);
+            const int decimals = scaled < 99.95 ? 1 : 0;
+            const double steps = decimals == 1 ? 10 : 1;
+            return fmt::format("{:.{}f} {}", up ? std::ceil(scaled * steps) / steps : scaled, decimals, unit);
         }
     return fmt::format("{} bytes", bytes.value);
 }
+
+}  // namespace
+
+std::string size_text(Bytes bytes) { return size_text(bytes, false); }
+
+std::string size_text_up(Bytes bytes) { return size_text(bytes, true); }
 
 Result<Bytes> parse_size(std::string_view text) {
     static constexpr std::pair<std::string_view, double> units[] = {

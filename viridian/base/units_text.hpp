@@ -16,6 +16,8 @@ namespace viridian {
 
 // Returns the size as text: "512 bytes", "1.5 GiB".
 [[nodiscard]] std::string size_text(Bytes bytes);
+// Does the same, but rounds up: whoever allows the size that is printed allows enough.
+[[nodiscard]] std::string size_text_up(Bytes bytes);
 // Reads a size above 0: a number, which may have a fraction if a unit follows, and one of B, kB, MB, GB, TB
 // (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024), in any case; bytes without one. Errors:
 // invalid_argument.

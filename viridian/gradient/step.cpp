@@ -4,7 +4,6 @@
 
 #include "viridian/gradient/differentiate.hpp"
 #include "viridian/gradient/dropout.hpp"
-#include "viridian/gradient/memory/recompute.hpp"
 #include "viridian/gradient/update.hpp"
 #include "viridian/graph/infer.hpp"
 #include "viridian/rewrite/rewrite.hpp"
@@ -264,22 +263,12 @@ Result<Graph> apply_graph(const StepOptions& options, const std::vector<UpdateSi
     return graph;
 }
 
-// Makes a step that needs more memory than allowed compute activations again. It is simplified before, as
-// whoever runs it would do, because new nodes would come last in the order. A twentieth of the memory is left
-// for what the graph does not tell: padding, gaps between buffers, and what kernels need for themselves.
-Result<void> fit(Graph& graph, const StepOptions& options) {
-    if (!options.memory) return {};
-    VIRIDIAN_TRY(rewrite::simplify(graph));
-    VIRIDIAN_TRY(recompute(graph, Bytes(options.memory->value - options.memory->value / 20)));
-    return {};
-}
-
 }  // namespace
 
 Result<Step> training_step(const graph::Graph& forward, const StepOptions& options) {
     try {
         VIRIDIAN_TRY(Step step, StepMaker(forward, options).make(false));
-        VIRIDIAN_TRY(fit(step.graph, options));
+        if (options.memory) VIRIDIAN_TRY(fit(step.graph, *options.memory, options.need));
         return step;
     } catch (const Refusal& refusal) {
         return refusal.error;
@@ -297,7 +286,10 @@ Result<AccumulatedStep> accumulated_step(const graph::Graph& forward, const Step
         AccumulatedStep made;
         VIRIDIAN_TRY(made.accumulate, maker.make(true));
         VIRIDIAN_TRY(made.apply, apply_graph(summed, maker.sites(), made.accumulate));
-        VIRIDIAN_TRY(fit(made.accumulate.graph, options));
+        if (options.memory) {  // the limit applies to each graph separately
+            VIRIDIAN_TRY(fit(made.accumulate.graph, *options.memory, options.need));
+            VIRIDIAN_TRY(fit(made.apply, *options.memory, options.need));
+        }
         return made;
     } catch (const Refusal& refusal) {
         return refusal.error;

@@ -5,6 +5,7 @@
 
 #include "viridian/base/units.hpp"
 #include "viridian/gradient/loss.hpp"
+#include "viridian/gradient/memory/fit.hpp"
 #include "viridian/gradient/optimizer.hpp"
 #include "viridian/gradient/parameters/decay.hpp"
 #include "viridian/gradient/parameters/find.hpp"
@@ -21,7 +22,8 @@ struct StepOptions {
     double clip_norm = 0;           // largest L2 norm of all gradients together; 0: not clipped
     bool gradient_outputs = false;  // each gradient is an output `NAME.gradient`
     bool input_gradients = false;   // so is the gradient of each floating input of the network
-    std::optional<Bytes> memory;    // that a run may need: see memory/recompute.hpp; none: no limit
+    std::optional<Bytes> memory;    // that a run may need; none: no limit
+    RunNeed need = {};              // says what it needs (memory/fit.hpp); null: a twentieth more than values
 };
 
 // A Trained parameter, with the names under which the step knows what belongs to it.

@@ -55,24 +55,6 @@ Result<void> bind_batch(graph::Graph& graph, std::int64_t batch) {
                 "the model's batch is fixed, it cannot become {}", batch);
 }
 
-Result<void> check_need(Bytes needed, const ModelOptions& options) {
-    Bytes allowed = usual_memory_limit();
-    if (!options.memory.empty()) {
-        VIRIDIAN_TRY(allowed, parse_size(options.memory));
-    }
-    if (needed <= allowed) return {};
-    const std::string needs =
-        fmt::format("`{}` needs {} of memory for its weights, inputs and intermediate values", options.model,
-                    size_text(needed));
-    if (!options.memory.empty())
-        return fail(ErrorCode::limit_exceeded,
-                    "choose smaller sizes with --dim or --batch, or raise --memory",
-                    "{}, and --memory allows {}", needs, size_text(allowed));
-    return fail(ErrorCode::out_of_memory,
-                "choose smaller sizes with --dim or --batch, or allow more with --memory",
-                "{}, and {} may be used, which is three quarters of what is free", needs, size_text(allowed));
-}
-
 }  // namespace
 
 Result<void> bind_sizes(graph::Graph& graph, const std::vector<std::string>& dimensions, std::int64_t batch) {
@@ -92,12 +74,36 @@ Result<std::optional<Bytes>> memory_left(const graph::Graph& graph, const ModelO
     return std::optional(Bytes(std::max<std::int64_t>(0, allowed.value - need.total().value)));
 }
 
-Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan, const ModelOptions& options) {
+Result<Bytes> allowed_memory(const ModelOptions& options) {
+    return options.memory.empty() ? Result<Bytes>(usual_memory_limit()) : parse_size(options.memory);
+}
+
+Result<void> check_need(Bytes needed, const ModelOptions& options) {
+    VIRIDIAN_TRY(const Bytes allowed, allowed_memory(options));
+    if (needed <= allowed) return {};
+    const std::string needs =
+        fmt::format("`{}` needs {} of memory for its weights, inputs and intermediate values", options.model,
+                    size_text_up(needed));
+    if (!options.memory.empty())
+        return fail(ErrorCode::limit_exceeded,
+                    "choose smaller sizes with --dim or --batch, or raise --memory",
+                    "{}, and --memory allows {}", needs, size_text(allowed));
+    return fail(ErrorCode::out_of_memory,
+                "choose smaller sizes with --dim or --batch, or allow more with --memory",
+                "{}, and {} may be used, which is three quarters of what is free", needs, size_text(allowed));
+}
+
+Result<Bytes> memory_need(const graph::Graph& graph, const plan::Plan& plan) {
     VIRIDIAN_TRY(const graph::MemoryNeed need, graph::memory_need(graph));
     Bytes sum = need.constants + Bytes(plan.arena_bytes + plan.state_bytes + plan.workspace_bytes);
     for (const plan::Buffer& buffer : plan.buffers)
         if (buffer.external && !buffer.view_of) sum += Bytes(buffer.bytes);
-    return check_need(sum, options);
+    return sum;
+}
+
+Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan, const ModelOptions& options) {
+    VIRIDIAN_TRY(const Bytes need, memory_need(graph, plan));
+    return check_need(need, options);
 }
 
 Result<graph::Graph> load_model(const ModelOptions& options, Listener* listener) {

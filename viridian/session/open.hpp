@@ -43,7 +43,17 @@ struct ModelOptions {
 // beyond 16 TiB), invalid_argument (`memory` is no size).
 [[nodiscard]] Result<std::optional<Bytes>> memory_left(const graph::Graph& graph,
                                                        const ModelOptions& options);
-// Does the same as check_memory for a plan, whose buffers share memory and may be padded. Errors: the same.
+// Returns how much memory a run is allowed to use: `options.memory`, or three quarters of what is free.
+// Errors: invalid_argument
+// (`memory` is no size).
+[[nodiscard]] Result<Bytes> allowed_memory(const ModelOptions& options);
+// Checks that a run that needs so much may take place. Errors: those of allowed_memory(); limit_exceeded or
+// out_of_memory, as check_memory above.
+[[nodiscard]] Result<void> check_need(Bytes needed, const ModelOptions& options);
+// Returns what a run by `plan` needs, whose buffers share memory and may be padded, with what its kernels
+// need besides. Errors: limit_exceeded (a tensor beyond 16 TiB).
+[[nodiscard]] Result<Bytes> memory_need(const graph::Graph& graph, const plan::Plan& plan);
+// Does the same as check_memory above for a run by `plan`. Errors: the same.
 [[nodiscard]] Result<void> check_memory(const graph::Graph& graph, const plan::Plan& plan,
                                         const ModelOptions& options);
 

@@ -8,6 +8,7 @@
 #include "viridian/plan/precision.hpp"
 #include "viridian/profile/estimated.hpp"
 #include "viridian/prove/inputs.hpp"
+#include "viridian/rewrite/rewrite.hpp"
 #include "viridian/search/assign/solvers.hpp"
 #include "viridian/session/session.hpp"
 
@@ -52,20 +53,89 @@ Result<Session> ready(Session session, const ModelOptions& options) {
     return session;
 }
 
-// The kernels that take least time by estimated prices. The same model on the same machine always gets the
-// same kernels: where dynamic programming is too large to end, the first ones that are offered, not the best
-// that some time allows.
+// Returns `source` without kernels whose workspace is larger than `most`. A single node for which no other
+// kernel is left keeps those with the smallest one. Reference kernels are offered only if there is no other:
+// they allocate memory while they run, which no workspace tells.
+cost::PriceSource with_workspaces_of(Bytes most, const cost::PriceSource& source) {
+    const auto choices = [most, source](
+                             const graph::Graph& graph,
+                             const plan::Region& region) -> Result<std::vector<cost::PricedChoice>> {
+        VIRIDIAN_TRY(auto offered, source.choices(graph, region));
+        const auto is_reference = [](const cost::PricedChoice& one) {
+            return one.choice.variant.algorithm == plan::Algorithm::reference;
+        };
+        if (!std::ranges::all_of(offered, is_reference)) std::erase_if(offered, is_reference);
+        Bytes allowed = most;
+        if (region.nodes.size() == 1 && !offered.empty()) {
+            const auto workspace = [](const cost::PricedChoice& one) { return one.choice.workspace; };
+            allowed = std::max(most, workspace(*std::ranges::min_element(offered, {}, workspace)));
+        }
+        std::erase_if(offered, [&](const auto& one) { return one.choice.workspace > allowed; });
+        return offered;
+    };
+    return {choices, source.conversion};
+}
+
+// Calls `make`, which plans with kernels whose workspaces are not larger than its argument; without an
+// argument all are allowed. If a run of the plan would need more memory than the options say, plans again
+// with workspaces no larger than what the buffers leave free, and, if that is not enough, with the smallest
+// ones. Returns the plan that needs least.
+template <typename Make>
+Result<PlannedModel> planned_within(const ModelOptions& options, const Make& make) {
+    VIRIDIAN_TRY(PlannedModel best, make(std::nullopt));
+    if (options.memory.empty()) return best;
+    VIRIDIAN_TRY(const Bytes allowed, allowed_memory(options));
+    VIRIDIAN_TRY(Bytes least, memory_need(best.graph, best.plan));
+    for (const Bytes most : {Bytes(best.plan.workspace_bytes) - (least - allowed), Bytes(0)}) {
+        if (least <= allowed) break;
+        if (most < Bytes(0)) continue;
+        auto made = make(most);
+        if (!made.ok() && optimize::tells_of_no_plan(made.error())) continue;
+        VIRIDIAN_TRY(PlannedModel smaller, std::move(made));
+        VIRIDIAN_TRY(const Bytes need, memory_need(smaller.graph, smaller.plan));
+        if (need >= least) continue;
+        least = need;
+        best = std::move(smaller);
+    }
+    return best;
+}
+
+// Plans by estimated prices, within the memory that the options say.
+Result<PlannedModel> planned_by(const search::AssignOptions& solver, const graph::Graph& graph,
+                                const ModelOptions& options, execute::Device& device) {
+    return planned_within(options, [&](std::optional<Bytes> most) {
+        const cost::PriceSource source = profile::estimated(device);
+        return optimize::make_planned(graph, nullptr, most ? with_workspaces_of(*most, source) : source, {},
+                                      solver);
+    });
+}
+
+// Plans every node by itself.
+Result<PlannedModel> planned_apart(const graph::Graph& graph, const ModelOptions& options,
+                                   execute::Device& device) {
+    search::AssignOptions solver;
+    solver.solver = &search::first_solver;
+    return planned_by(solver, graph, options, device);
+}
+
+// Plans with the kernels that take least time by estimated prices. The same model on the same machine always
+// gets the same kernels: where dynamic programming is too large to end, the first ones that are offered, not
+// the best that some time allows.
+Result<PlannedModel> planned_without_measuring(const graph::Graph& graph, const ModelOptions& options,
+                                               execute::Device& device) {
+    search::AssignOptions solver;
+    solver.exact = {.most_entries = 1e7, .time_limit = Seconds(0), .tolerance = 0, .cancelled = {}};
+    auto planned = planned_by(solver, graph, options, device);
+    return planned.ok() || !optimize::tells_of_no_plan(planned.error())
+               ? std::move(planned)
+               : planned_apart(graph, options, device);
+}
+
 Result<Session> prepare_estimated(LoadedModel model, const ModelOptions& options) {
     Session session;
     VIRIDIAN_TRY(session.device, open_device(options));
-    search::AssignOptions solver;
-    solver.exact = {.most_entries = 1e7, .time_limit = Seconds(0), .tolerance = 0, .cancelled = {}};
-    auto planned =
-        optimize::make_planned(model.graph, nullptr, profile::estimated(*session.device), {}, solver);
-    if (!planned.ok() && optimize::tells_of_no_plan(planned.error()))
-        return prepare_apart(std::move(model), options);
+    VIRIDIAN_TRY(session.planned, planned_without_measuring(model.graph, options, *session.device));
     model.graph = graph::Graph();  // the copy that is planned holds the weights alone
-    VIRIDIAN_TRY(session.planned, std::move(planned));
     return ready(std::move(session), options);
 }
 
@@ -109,11 +179,16 @@ Result<PlannedModel> proven(const graph::Graph& graph, const ModelOptions& optio
 Result<Session> prepare_apart(LoadedModel model, const ModelOptions& options) {
     Session session;
     VIRIDIAN_TRY(session.device, open_device(options));
-    search::AssignOptions solver;
-    solver.solver = &search::first_solver;
-    VIRIDIAN_TRY(session.planned, optimize::make_planned(std::move(model.graph), nullptr,
-                                                         profile::estimated(*session.device), {}, solver));
+    VIRIDIAN_TRY(session.planned, planned_apart(model.graph, options, *session.device));
+    model.graph = graph::Graph();  // the copy that is planned holds the weights alone
     return ready(std::move(session), options);
+}
+
+Result<Bytes> planned_need(graph::Graph graph, const ModelOptions& options) {
+    VIRIDIAN_TRY(rewrite::simplify(graph));
+    VIRIDIAN_TRY(const auto device, open_device(options));
+    VIRIDIAN_TRY(const PlannedModel planned, planned_without_measuring(graph, options, *device));
+    return memory_need(planned.graph, planned.plan);
 }
 
 Result<Session> prepare(LoadedModel model, ModelOptions options) {
@@ -173,9 +248,17 @@ Result<Session> retune(LoadedModel model, ModelOptions options, std::uint64_t se
                      proven(model.graph, options, request, seed, *session.device, *costs, tuning.objective));
         model.graph = graph::Graph();  // the copy that is planned holds the weights alone
     } else {
-        VIRIDIAN_TRY(session.planned,
-                     optimize::make_planned(std::move(model.graph), nullptr, costs->source(),
-                                            tuning.objective, {}, costs->on_fewer_threads()));
+        const auto plan = [&](std::optional<Bytes> most) {
+            cost::PriceSource source = costs->source();
+            std::vector<optimize::PlanThreads> fewer = costs->on_fewer_threads();
+            if (most) {
+                source = with_workspaces_of(*most, source);
+                for (optimize::PlanThreads& on : fewer) on.source = with_workspaces_of(*most, on.source);
+            }
+            return optimize::make_planned(model.graph, nullptr, source, tuning.objective, {}, fewer);
+        };
+        VIRIDIAN_TRY(session.planned, planned_within(options, plan));
+        model.graph = graph::Graph();  // the copy that is planned holds the weights alone
     }
     if (tuning.bf16) listener.note(words_on_bf16(session.planned));
     return ready(std::move(session), options);

@@ -43,8 +43,14 @@ struct Session {
 
 // Makes the plan's kernels ready; without a plan, those that are best by estimated prices
 // (profile/estimated.hpp). Errors: malformed for a plan that was changed; mismatch for another model, another
-// machine, or kernels that do not do what the plan gives them to do.
+// machine, or kernels that do not do what the plan gives them to do; limit_exceeded or out_of_memory if the
+// run would need more memory than the options allow.
 [[nodiscard]] Result<Session> prepare(LoadedModel model, ModelOptions options);
+
+// Returns what a run of `graph`, simplified as load() does, would need with the kernels that prepare() gives
+// it. With options.memory, kernels with large workspaces are avoided if the run would not fit otherwise.
+// Errors: those of prepare(), except for too little memory.
+[[nodiscard]] Result<Bytes> planned_need(graph::Graph graph, const ModelOptions& options);
 
 // Makes the model ready with every node by itself, by the first kernel that the device offers. Errors: those
 // of prepare().

@@ -189,6 +189,7 @@ Result<Answer> run_run(const RunOptions& options) {
     VIRIDIAN_TRY(session::LoadedModel loaded, session::load(options.model, &listener));
     const session::ModelFiles files = loaded.files;
     VIRIDIAN_TRY(check_names(options, files, loaded.graph));
+    if (options.device == "reference") VIRIDIAN_TRY(check_memory(loaded.graph, options.model));
     VIRIDIAN_TRY(std::vector<graph::Tensor> inputs, model_inputs(loaded.graph, options.inputs, options.seed));
     Json result = {{"schema", "viridian.run/1"}, {"model", files.model.filename().string()}};
     if (options.device == "reference") {

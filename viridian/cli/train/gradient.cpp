@@ -9,6 +9,7 @@
 #include "viridian/cli/train/step_options.hpp"
 #include "viridian/gradient/training_metadata.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/session/session.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -112,6 +113,9 @@ Result<Answer> run_gradient(GradientOptions options) {
     VIRIDIAN_TRY(gradient::StepOptions wanted, step_options(options.step));
     if (!options.model.memory.empty()) {
         VIRIDIAN_TRY(wanted.memory, parse_size(options.model.memory));
+        wanted.need = [model = options.model](const graph::Graph& step) {
+            return session::planned_need(step, model);
+        };
     }
     if (wants_balance(options.step))
         return fail(ErrorCode::invalid_argument, "give the numbers, as in --class-weights 1,2,0.5",

@@ -3,6 +3,7 @@
 #include "viridian/base/units_text.hpp"
 #include "viridian/cli/train/task.hpp"
 #include "viridian/data/labels.hpp"
+#include "viridian/session/session.hpp"
 #include "viridian/train/metric/metric.hpp"
 #include "viridian/train/weights/parts.hpp"
 
@@ -217,6 +218,9 @@ Result<train::RunOptions> run_options(const TrainOptions& options, const train::
     VIRIDIAN_TRY(run.step, step_options(options.step));
     if (!options.model.memory.empty()) {
         VIRIDIAN_TRY(run.step.memory, parse_size(options.model.memory));
+        ModelOptions model = options.model;
+        model.allow.clear();  // only --tune makes kernels round to bf16
+        run.step.need = [model](const graph::Graph& step) { return session::planned_need(step, model); };
     }
     VIRIDIAN_TRY(run.schedule, train::parse_schedule(options.schedule));
     run.rate = options.rate;

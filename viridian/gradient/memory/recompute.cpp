@@ -1,6 +1,5 @@
 #include "viridian/gradient/memory/recompute.hpp"
 
-#include "viridian/base/units_text.hpp"
 #include "viridian/gradient/memory/schedule.hpp"
 
 namespace viridian::gradient {
@@ -22,11 +21,6 @@ Result<Recomputation> recompute(graph::Graph& step, Bytes most) {
             break;
         }
     }
-    if (schedule.most_bytes() > most.value)
-        return fail(ErrorCode::limit_exceeded, "allow more, or choose a smaller batch",
-                    "a training step needs {} of memory, and {} if activations are computed again; left "
-                    "for it are {}",
-                    size_text(Bytes(before)), size_text(Bytes(schedule.most_bytes())), size_text(most));
     step = schedule.graph_of(step);
     return Recomputation{schedule.repeated(), schedule.repeated_flop(), Bytes(before),
                          Bytes(schedule.most_bytes())};

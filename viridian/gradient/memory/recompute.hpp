@@ -16,13 +16,13 @@ struct Recomputation {
     Bytes before, after;
 };
 
-// Computes values of `step` again, so that a run needs at most `most` bytes, counted as Recomputation says.
+// Computes values of `step` again, until a run needs at most `most` bytes, counted as Recomputation says, or
+// until nothing helps any more: then `after` is more than that, and as little as was found.
 // At the moment at which most is alive, the value goes that frees most bytes for the time of computing it
 // again, by the flop and bytes of its nodes; a new moment may be the worst then (a greedy choice like that of
 // Kirisame et al. 2021, "Dynamic Tensor Rematerialization"). Gradients stay the same up to rounding. The
 // nodes get new ids, in the order in which they are to run: updates of parameters come as early as their
-// gradients allow, also where nothing is computed again. Errors: limit_exceeded if the step needs more; those
-// of data_flow().
+// gradients allow, also where nothing is computed again. Errors: those of data_flow().
 Result<Recomputation> recompute(graph::Graph& step, Bytes most);
 
 }  // namespace viridian::gradient
