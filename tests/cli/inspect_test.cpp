@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "tests/cli/run_cli_support.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "viridian/base/json.hpp"
 #include "viridian/cli/run_cli.hpp"
@@ -94,6 +97,39 @@ TEST_F(Inspect, QuantisedWeightsAreParametersAndShapesAreNot) {
     graph.set_outputs({graph.add("Reshape", {graph.add("MatMulInteger", {x, w}), shape})});
     ASSERT_TRUE(onnx::save(graph, model_).ok());
     EXPECT_EQ((*parse_json(run({"--json"}).second, "stdout"))["parameters"], 6 * 5);
+}
+
+// A row for each kernel of a plan. One computes both nodes, and reads and writes each tensor once.
+TEST_F(Inspect, MeasuresTheKernelsOfAPlan) {
+    const std::string optimised = (folder_ / "fused.onnx").string();
+    const Outcome made =
+        cli::run({"optimize", model_.string(), "--dim", "N=2", "--search", "none", "--threads", "1", "--db",
+                  (folder_ / "prices.db").string(), "-o", optimised});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const Outcome done =
+        cli::run({"inspect", (folder_ / "fused.plan.json").string(), "--measured", "--json"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    const auto json = parse_json(done.out, "stdout");
+    ASSERT_TRUE(json.ok());
+    EXPECT_EQ((*json)["measured"]["threads"], 1);
+    const Json& rows = (*json)["measured"]["operators"];
+    double seconds = 0;
+    std::int64_t flop = 0;
+    for (const Json& row : rows) {
+        seconds += row["seconds"].get<double>();
+        flop += row["flop"].get<std::int64_t>();
+        EXPECT_FALSE(row["reads_bf16"]);
+        EXPECT_GT(row["words_read"], 0);
+    }
+    const std::int64_t outputs = 2 * 4 * 8 * 8;
+    EXPECT_EQ(flop, (*json)["total"]["flop"]);
+    EXPECT_GE(flop, outputs * 27 * 2);
+    EXPECT_NEAR(seconds, (*json)["measured"]["seconds"].get<double>(), 1e-12);
+    const auto product =
+        std::ranges::find_if(rows, [](const Json& row) { return row["class"] == "contraction"; });
+    ASSERT_NE(product, rows.end()) << rows.dump();
+    EXPECT_EQ((*product)["words_read"], 2 * 3 * 8 * 8 + 4 * 27);
+    EXPECT_EQ((*product)["words_written"], outputs);
 }
 
 // Each operator is there once with its words, and the times of all parts add up.

@@ -14,6 +14,7 @@ namespace viridian::execute {
 enum class Probe : std::uint8_t {
     f32,           // multiply-add on vectors in registers, two flop for each number
     bf16,          // dot products of pairs of bf16, added in f32 (AVX512_BF16), four flop for each sum
+    bf16_tiles,    // products of tiles in bf16, added in f32 (AMX)
     cache_read,    // loads from a working set that fits the last cache and none before
     cache_write,   // stores to it
     cache_copy,    // loads from one half of it and stores to the other; both count

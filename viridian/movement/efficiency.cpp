@@ -6,13 +6,11 @@
 namespace viridian::movement {
 namespace {
 
-constexpr double bytes_of_a_word = 4;
-
 Bytes least_bytes(const Demand& demand, Bytes last_cache) {
     if (!demand.product || last_cache.value <= 0) return demand.moved;
     const double words = static_cast<double>(demand.flop.value) /
-                         std::sqrt(static_cast<double>(last_cache.value) / bytes_of_a_word);
-    return Bytes(std::max(demand.moved.value, static_cast<std::int64_t>(bytes_of_a_word * words)));
+                         std::sqrt(static_cast<double>(last_cache.value) / demand.word_bytes);
+    return Bytes(std::max(demand.moved.value, static_cast<std::int64_t>(demand.word_bytes * words)));
 }
 
 double percent_of(double rate, double peak) { return peak > 0 ? 100 * rate / peak : 0; }

@@ -20,6 +20,7 @@ struct Demand {
     Flop flop;
     Bytes moved;           // each tensor that it reads or writes, once
     bool product = false;  // a product of matrices: flop is 2mnk
+    int word_bytes = 4;    // of an element of its matrices
 };
 
 enum class Bound : std::uint8_t { arithmetic, memory };
@@ -37,7 +38,7 @@ struct Efficiency {
     Bound bound = Bound::memory;              // memory if the MUE is larger than the share of peak arithmetic
 };
 
-// Q is `demand.moved`, or for a product of matrices, if that is more, 2mnk/√S words of four bytes, S being
+// Q is `demand.moved`, or for a product of matrices, if that is more, 2mnk/√S words, S being
 // the words of the last cache (Hong and Kung, STOC 1981). `seconds` is above 0.
 [[nodiscard]] Efficiency efficiency_of(const Demand& demand, Seconds seconds, const Ceiling& ceiling);
 

@@ -7,6 +7,7 @@
 
 #include "viridian/base/system/machine.hpp"
 #include "viridian/execute/cpu/buffer.hpp"
+#include "viridian/execute/cpu/simd/bf16/tiles.hpp"
 #include "viridian/execute/cpu/timing/peak_loops.hpp"
 
 namespace viridian::execute {
@@ -23,6 +24,10 @@ TEST(PeakLoops, DoTheArithmeticThatTheyCount) {
     }
     if (this_machine().has("avx512_bf16")) {
         EXPECT_EQ(cpu::bf16_loop().run(3), 24);
+    }
+    if (cpu::simd::matrix_unit()) {  // four sums, each of 32 products in a pass
+        EXPECT_EQ(cpu::tile_loop().run(3), 4 * 32 * 3);
+        EXPECT_EQ(cpu::tile_loop().flop_of_a_pass, 2 * 16 * 16 * 32 * 4);
     }
 }
 
@@ -57,8 +62,8 @@ TEST(Peaks, AreOfEveryProbeOnceForEachCountOfThreads) {
         EXPECT_EQ(peak.working_set.value > 0, !counts_flop(peak.probe));
         EXPECT_EQ(find_peak(*peaks, peak.probe, peak.threads), &peak);
     }
-    const std::size_t of_each =
-        4 + (this_machine().has("avx512_bf16") ? 1 : 0) + (this_machine().l3.value > 0 ? 3 : 0);
+    const std::size_t of_each = 4 + (this_machine().has("avx512_bf16") ? 1 : 0) +
+                                (cpu::simd::matrix_unit() ? 1 : 0) + (this_machine().l3.value > 0 ? 3 : 0);
     EXPECT_EQ(seen.size(), 2 * of_each);
     EXPECT_EQ(find_peak(*peaks, Probe::f32, 3), nullptr);
     // No core does more than two multiply-adds of 16 numbers in a cycle, nor 7 GHz: a compiler that leaves a

@@ -12,6 +12,7 @@
 #include "viridian/cli/terminal_listener.hpp"
 #include "viridian/graph/data_flow.hpp"
 #include "viridian/onnx/onnx.hpp"
+#include "viridian/session/session.hpp"
 
 namespace viridian::cli {
 namespace {
@@ -217,7 +218,12 @@ std::string summary_text(const InspectOptions& options, const Graph& graph, cons
 }
 
 Result<Answer> inspect(const InspectOptions& options) {
-    VIRIDIAN_TRY(Graph graph, onnx::load(options.model));
+    const session::ModelFiles files = session::files_of(options.model);
+    if (files.plan && !options.measured)
+        return fail(ErrorCode::invalid_argument,
+                    fmt::format("add --measured, or inspect `{}`", files.model.string()),
+                    "`{}` is a plan, and `inspect` can only measure its kernels", options.model);
+    VIRIDIAN_TRY(Graph graph, onnx::load(files.model.string()));
     VIRIDIAN_TRY(session::bind_sizes(graph, options.dimensions, options.batch));
     VIRIDIAN_TRY(const graph::DataFlow flow, graph::data_flow(graph));
     const Tables tables = tables_of(graph, flow);
@@ -267,34 +273,38 @@ Result<Answer> inspect(const InspectOptions& options) {
 }  // namespace
 
 Command inspect_command() {
-    return {"inspect", "Operators, flop, bytes moved, flop per byte, classes and memory of a model",
-            "viridian inspect resnet50.onnx --dim N=8", [](App app) {
-                auto options = std::make_shared<InspectOptions>();
-                app.add_option("model", options->model, "An .onnx file").required();
-                app.add_option("--dim", options->dimensions,
-                               "Size of a symbolic dimension, as N=8; may be repeated");
-                app.add_option("--batch", options->batch, "Bind the inputs' first dimension")
-                    .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
-                app.add_flag("--nodes", options->nodes, "List every node too");
-                app.add_option("--fusion", options->fusion,
-                               "List the regions, each of which one kernel may compute, and the words that "
-                               "they move. none: each operator is a region; published: SUBSTATION's rules "
-                               "join operators; free: contractions join too")
-                    .check(one_of({"none", "published", "free"}));
-                app.add_option("--fast-words", options->fast_words,
-                               "For --fusion free: words of fast memory that the operands of a region's "
-                               "contractions may fill, if it computes one of them itself (262144 by default, "
-                               "1 MiB of f32)")
-                    .check(in_range(std::int64_t{1}, std::int64_t{1} << 40))
-                    .needs("--fusion");
-                app.add_flag("--measured", options->measured,
-                             "Run the model and probe the processor: time, share of peak and memory usage "
-                             "efficiency of each operator");
-                app.add_option("--threads", options->threads, "Threads of --measured (all cores by default)")
-                    .check(in_range(1, 1024))
-                    .needs("--measured");
-                return [options] { return inspect(*options); };
-            }};
+    return {
+        "inspect", "Operators, flop, bytes moved, flop per byte, classes and memory of a model",
+        "viridian inspect resnet50.onnx --dim N=8", [](App app) {
+            auto options = std::make_shared<InspectOptions>();
+            app.add_option(
+                   "model", options->model,
+                   "An .onnx file; with --measured also a .plan.json of `optimize`, to measure its kernels")
+                .required();
+            app.add_option("--dim", options->dimensions,
+                           "Size of a symbolic dimension, as N=8; may be repeated");
+            app.add_option("--batch", options->batch, "Bind the inputs' first dimension")
+                .check(in_range(std::int64_t{1}, std::int64_t{1} << 20));
+            app.add_flag("--nodes", options->nodes, "List every node too");
+            app.add_option("--fusion", options->fusion,
+                           "List the regions, each of which one kernel may compute, and the words that "
+                           "they move. none: each operator is a region; published: SUBSTATION's rules "
+                           "join operators; free: contractions join too")
+                .check(one_of({"none", "published", "free"}));
+            app.add_option("--fast-words", options->fast_words,
+                           "For --fusion free: words of fast memory that the operands of a region's "
+                           "contractions may fill, if it computes one of them itself (262144 by default, "
+                           "1 MiB of f32)")
+                .check(in_range(std::int64_t{1}, std::int64_t{1} << 40))
+                .needs("--fusion");
+            app.add_flag("--measured", options->measured,
+                         "Run the model and probe the processor: time, share of peak and memory usage "
+                         "efficiency of each operator");
+            app.add_option("--threads", options->threads, "Threads of --measured (all cores by default)")
+                .check(in_range(1, 1024))
+                .needs("--measured");
+            return [options] { return inspect(*options); };
+        }};
 }
 
 }  // namespace viridian::cli

@@ -12,9 +12,9 @@ struct MeasuredAnswer {
     std::string text;
 };
 
-// Runs the model with the first kernels that the device offers, each operator by itself, probes the peaks of
-// the processor, and relates the times of the operators to them. Errors: those of reading, preparing, running
-// and probing.
+// Runs the model with the first kernels that the device offers, each operator by itself, or, if the options
+// name a plan, with its kernels. Probes the peaks of the processor, and relates the times of the operators or
+// kernels to them. Errors: those of reading, preparing, running and probing.
 [[nodiscard]] Result<MeasuredAnswer> describe_measured(const session::ModelOptions& options,
                                                        Listener& listener);
 

@@ -4,6 +4,10 @@
 
 #include <hwy/base.h>
 
+#include <array>
+
+#include "viridian/execute/cpu/simd/bf16/tiles.hpp"
+
 namespace viridian::execute::cpu {
 
 namespace {
@@ -127,11 +131,58 @@ float dot_products(std::int64_t passes) {
 }  // namespace
 HWY_POP_ATTRIBUTES
 
+namespace {
+
+// The registers of the matrix unit: eight tiles, each of 16 rows of 64 bytes. The first four are sums.
+constexpr int sums_of_tiles = 4;
+struct alignas(64) EightTiles {
+    std::uint8_t palette = 1, start = 0;
+    std::array<std::uint8_t, 14> reserved{};
+    std::array<std::uint16_t, 16> bytes{64, 64, 64, 64, 64, 64, 64, 64};  // of a row
+    std::array<std::uint8_t, 16> rows{16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(EightTiles) == 64);
+
+// Products of ones: a pass adds 32 to each of a sum's 16 · 16 elements.
+float tile_products(std::int64_t passes) {
+    alignas(64) std::array<std::uint16_t, 32> ones;
+    ones.fill(0x3f80);  // 1 in bf16
+    alignas(64) std::array<float, 16> sum{};
+    const EightTiles tiles;
+    asm volatile("ldtilecfg %0" ::"m"(tiles));
+    asm volatile(
+        "tilezero %%tmm0\n tilezero %%tmm1\n tilezero %%tmm2\n tilezero %%tmm3\n"
+        "tileloadd (%0,%1,1), %%tmm4\n tileloadd (%0,%1,1), %%tmm5\n"
+        "tileloadd (%0,%1,1), %%tmm6\n tileloadd (%0,%1,1), %%tmm7" ::"r"(ones.data()),
+        "r"(std::int64_t{0})
+        : "memory");
+    for (std::int64_t pass = 0; pass < passes; ++pass)
+        asm volatile(
+            "tdpbf16ps %%tmm6, %%tmm4, %%tmm0\n tdpbf16ps %%tmm7, %%tmm4, %%tmm1\n"
+            "tdpbf16ps %%tmm6, %%tmm5, %%tmm2\n tdpbf16ps %%tmm7, %%tmm5, %%tmm3" ::);
+    float all = 0;
+    const auto add = [&] { all += sum[0]; };  // each row was stored over the row before
+    asm volatile("tilestored %%tmm0, (%0,%1,1)" ::"r"(sum.data()), "r"(std::int64_t{0}) : "memory");
+    add();
+    asm volatile("tilestored %%tmm1, (%0,%1,1)" ::"r"(sum.data()), "r"(std::int64_t{0}) : "memory");
+    add();
+    asm volatile("tilestored %%tmm2, (%0,%1,1)" ::"r"(sum.data()), "r"(std::int64_t{0}) : "memory");
+    add();
+    asm volatile("tilestored %%tmm3, (%0,%1,1)" ::"r"(sum.data()), "r"(std::int64_t{0}) : "memory");
+    add();
+    simd::release_tiles();
+    return all;
+}
+
+}  // namespace
+
 ArithmeticLoop f32_loop(bool avx512) {
     if (avx512) return {2.0 * 16 * sums_of_avx512, multiply_add_avx512};
     return {2.0 * 8 * sums_of_avx2, multiply_add_avx2};
 }
 
 ArithmeticLoop bf16_loop() { return {4.0 * 16 * sums_of_avx512, dot_products}; }
+
+ArithmeticLoop tile_loop() { return {2.0 * 16 * 16 * 32 * sums_of_tiles, tile_products}; }
 
 }  // namespace viridian::execute::cpu

@@ -13,6 +13,7 @@ struct ArithmeticLoop {
 };
 [[nodiscard]] ArithmeticLoop f32_loop(bool avx512);
 [[nodiscard]] ArithmeticLoop bf16_loop();  // needs AVX512_BF16
+[[nodiscard]] ArithmeticLoop tile_loop();  // needs simd::matrix_unit()
 
 // These read or write `bytes` bytes, a multiple of 256, at addresses that are multiples of 64. `streaming`:
 // stores bypass the caches.

@@ -10,6 +10,7 @@
 #include "viridian/execute/cpu/buffer.hpp"
 #include "viridian/execute/cpu/device.hpp"
 #include "viridian/execute/cpu/pool/pool.hpp"
+#include "viridian/execute/cpu/simd/bf16/tiles.hpp"
 #include "viridian/execute/cpu/threads.hpp"
 #include "viridian/execute/cpu/timing/peak_loops.hpp"
 
@@ -77,6 +78,7 @@ void probe_arithmetic(int threads, bool pinned, const Machine& machine, std::vec
     };
     probe(Probe::f32, f32_loop(machine.has("avx512")));
     if (machine.has("avx512_bf16")) probe(Probe::bf16, bf16_loop());
+    if (simd::matrix_unit()) probe(Probe::bf16_tiles, tile_loop());
 }
 
 // Each thread has a part of the working set of its own.
@@ -125,6 +127,8 @@ std::string_view name_of(Probe probe) {
             return "f32";
         case Probe::bf16:
             return "bf16";
+        case Probe::bf16_tiles:
+            return "bf16 tiles";
         case Probe::cache_read:
             return "last cache read";
         case Probe::cache_write:
@@ -141,7 +145,9 @@ std::string_view name_of(Probe probe) {
     return {};
 }
 
-bool counts_flop(Probe probe) { return probe == Probe::f32 || probe == Probe::bf16; }
+bool counts_flop(Probe probe) {
+    return probe == Probe::f32 || probe == Probe::bf16 || probe == Probe::bf16_tiles;
+}
 
 Result<std::vector<Peak>> probe_peaks(int threads) {
     const Machine machine = this_machine();
