@@ -99,7 +99,7 @@ TEST_F(Inspect, QuantisedWeightsAreParametersAndShapesAreNot) {
     EXPECT_EQ((*parse_json(run({"--json"}).second, "stdout"))["parameters"], 6 * 5);
 }
 
-// A row for each kernel of a plan. One computes both nodes, and reads and writes each tensor once.
+// There is a row for each kernel of a plan. The convolution reads and writes each of its tensors once.
 TEST_F(Inspect, MeasuresTheKernelsOfAPlan) {
     const std::string optimised = (folder_ / "fused.onnx").string();
     const Outcome made =

@@ -33,8 +33,8 @@ struct OperatorRow {
     movement::Words words;
     std::optional<Flop> executed = Flop(0);  // none: a kernel computes by an algorithm that does not say it
     Seconds seconds;
-    // Of a plan only: a kernel that reads bf16, and a change of format, whose time counts as "views and
-    // layouts".
+    // Both are false unless a plan is measured. `bf16`: the kernel reads bf16. `conversion`: the row is no
+    // kernel but a change of format, whose time is part of the last class, "views and layouts".
     bool bf16 = false, conversion = false;
 };
 

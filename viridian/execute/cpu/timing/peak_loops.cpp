@@ -161,7 +161,7 @@ float tile_products(std::int64_t passes) {
             "tdpbf16ps %%tmm6, %%tmm4, %%tmm0\n tdpbf16ps %%tmm7, %%tmm4, %%tmm1\n"
             "tdpbf16ps %%tmm6, %%tmm5, %%tmm2\n tdpbf16ps %%tmm7, %%tmm5, %%tmm3" ::);
     float all = 0;
-    const auto add = [&] { all += sum[0]; };  // each row was stored over the row before
+    const auto add = [&] { all += sum[0]; };  // all rows of a tile are stored to one place, and are equal
     asm volatile("tilestored %%tmm0, (%0,%1,1)" ::"r"(sum.data()), "r"(std::int64_t{0}) : "memory");
     add();
     asm volatile("tilestored %%tmm1, (%0,%1,1)" ::"r"(sum.data()), "r"(std::int64_t{0}) : "memory");
