@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // One element of each of the windows [x, x + lanes of D). With a fixed stride of 2 an element behind the last
 // one is read too.
 template <int FixedStride, class D>
-HWY_INLINE hn::Vec<D> elements(D d, const WindowRow& w, std::int64_t x, std::int32_t tap,
+HWY_INLINE hn::Vec<D> elements(D d, const MaximaRow& w, std::int64_t x, std::int32_t tap,
                                hn::Vec<hn::RebindToSigned<D>> at) {
     if constexpr (FixedStride == 1) return hn::LoadU(d, w.first + tap + x);
     if constexpr (FixedStride == 2) {
@@ -27,7 +27,7 @@ HWY_INLINE hn::Vec<D> elements(D d, const WindowRow& w, std::int64_t x, std::int
 }
 
 template <int FixedStride, class D>
-HWY_INLINE void maxima_at(D d, const WindowRow& w, std::int64_t x, float* most, std::int32_t* place) {
+HWY_INLINE void maxima_at(D d, const MaximaRow& w, std::int64_t x, float* most, std::int32_t* place) {
     const hn::RebindToSigned<D> di;
     const auto start = hn::Set(di, static_cast<std::int32_t>(x * w.stride));
     const auto across =
@@ -45,7 +45,7 @@ HWY_INLINE void maxima_at(D d, const WindowRow& w, std::int64_t x, float* most, 
     hn::StoreU(best, di, place + x);
 }
 
-void maxima(const WindowRow& w, float* most, std::int32_t* place) {
+void maxima(const MaximaRow& w, float* most, std::int32_t* place) {
     const hn::CappedTag<float, 16> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     std::int64_t x = 0;
@@ -66,7 +66,7 @@ namespace viridian::execute::cpu::simd {
 
 HWY_EXPORT(maxima);
 
-void window_maxima(const WindowRow& windows, float* most, std::int32_t* place) {
+void window_maxima(const MaximaRow& windows, float* most, std::int32_t* place) {
     HWY_DYNAMIC_DISPATCH(maxima)(windows, most, place);
 }
 
