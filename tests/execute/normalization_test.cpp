@@ -1,4 +1,7 @@
+#include <numeric>
+
 #include "tests/execute/every_choice.hpp"
+#include "viridian/execute/cpu/simd/elementwise/loops.hpp"
 
 namespace viridian::execute {
 namespace {
@@ -72,6 +75,70 @@ TEST(Normalization, OutputsThatAreStatisticsStayWithTheReference) {
     const auto choices = device->choices(graph, plan::make_region(graph, graph::uses(graph), graph.nodes()));
     ASSERT_TRUE(choices.ok());
     for (const plan::Choice& choice : *choices) EXPECT_EQ(choice.kernel, "reference");
+}
+
+// Rows of every length around vectors and chains of vectors, against sums in double.
+TEST(Normalization, SoftmaxOfRowsIsThatOfDouble) {
+    Random random(3);
+    std::vector<std::int64_t> lengths(80);
+    std::iota(lengths.begin(), lengths.end(), 1);
+    lengths.insert(lengths.end(), {511, 512, 1500});
+    for (const std::int64_t n : lengths) {
+        std::vector<float> x(static_cast<std::size_t>(n));
+        for (float& value : x)
+            value = random.chance(0.1) ? -INFINITY : static_cast<float>(random.uniform(-40, 40));
+        x[static_cast<std::size_t>(random.below(x.size()))] = 1;  // at least one is a number
+        const double most = static_cast<double>(std::ranges::max(x));
+        double total = 0;
+        for (const float value : x) total += std::exp(static_cast<double>(value) - most);
+        std::vector<float> y(x.size()), z(x.size());
+        cpu::simd::softmax_row(y.data(), x.data(), n);
+        cpu::simd::log_softmax_row(z.data(), x.data(), n);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const double distance = static_cast<double>(x[i]) - most;
+            const double probability = std::exp(distance) / total;
+            // In f32, x minus the greatest is off by half a unit of its last place.
+            const double allowed = 1e-7 * (10 - std::max(distance, -100.0)) * probability + 1e-30;
+            EXPECT_NEAR(static_cast<double>(y[i]), probability, allowed) << n;
+            if (std::isfinite(x[i]))
+                EXPECT_NEAR(static_cast<double>(z[i]), distance - std::log(total), 1e-5) << n;
+            else
+                EXPECT_TRUE(y[i] == 0 && z[i] == -INFINITY) << n;
+        }
+        std::vector<float> in_place = x;
+        cpu::simd::softmax_row(in_place.data(), in_place.data(), n);
+        EXPECT_EQ(in_place, y) << n;
+        in_place = x;
+        cpu::simd::log_softmax_row(in_place.data(), in_place.data(), n);
+        EXPECT_EQ(in_place, z) << n;
+    }
+}
+
+// Exponentials far below the greatest are 0, and no other numbers.
+TEST(Normalization, SoftmaxFarBelowTheGreatestIsZero) {
+    const std::vector<float> x = {0, -86, -87, -87.6F, -87.7F, -88, -88.03F, -89, -150, -1e30F};
+    std::vector<float> y(x.size());
+    cpu::simd::softmax_row(y.data(), x.data(), std::ssize(x));
+    EXPECT_EQ(y[0], 1);
+    for (std::size_t i = 1; i < x.size(); ++i) {
+        const double expected = std::exp(static_cast<double>(x[i]));
+        const bool near = std::abs(static_cast<double>(y[i]) - expected) <= 1e-5 * expected;
+        EXPECT_TRUE((near && x[i] > -88) || (y[i] == 0 && x[i] < -87.6F)) << x[i] << " " << y[i];
+    }
+}
+
+TEST(Normalization, SoftmaxOfARowWithoutAGreatestNumberIsNaN) {
+    for (const std::int64_t n : {1, 5, 8, 37, 64, 100})
+        for (const float odd : {NAN, INFINITY, -INFINITY})
+            for (std::int64_t at = 0; at < n; ++at) {
+                std::vector<float> x(static_cast<std::size_t>(n), odd < 0 ? odd : 0.5F);
+                x[static_cast<std::size_t>(at)] = odd;
+                std::vector<float> y(x.size()), z(x.size());
+                cpu::simd::softmax_row(y.data(), x.data(), n);
+                cpu::simd::log_softmax_row(z.data(), x.data(), n);
+                const auto is_nan = [](float value) { return std::isnan(value); };
+                EXPECT_TRUE(std::ranges::all_of(y, is_nan) && std::ranges::all_of(z, is_nan)) << n << odd;
+            }
 }
 
 }  // namespace

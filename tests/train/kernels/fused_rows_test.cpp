@@ -3,6 +3,7 @@
 
 #include "tests/execute/every_choice.hpp"
 #include "viridian/execute/cpu/simd/elementwise/stream.hpp"
+#include "viridian/execute/cpu/simd/training/philox.hpp"
 #include "viridian/graph/operators/training/dropout_mask.hpp"
 
 namespace viridian::train {
@@ -264,6 +265,25 @@ TEST(FusedRows, SoftmaxWithItsScaleAndMask) {
     }
 }
 
+// Masks of every length around vectors of counters, for five bounds.
+TEST(FusedRows, MasksAreTheWordsOfPhilox) {
+    const PhiloxKey key = {0x12345678, 0x9abcdef0};
+    for (const std::uint32_t least : {0U, 1U, 0x40000000U, 0xc0000001U, 0xffffffffU})
+        for (std::int64_t n = 0; n < 300; ++n) {
+            const auto first =
+                static_cast<std::uint32_t>(n % 2 == 0 ? 1000 * n : -(n / 8));  // odd: wraps to 0
+            std::vector<std::uint8_t> expected, keep(static_cast<std::size_t>(n) + 1, 9);
+            for (std::int64_t i = 0; i < n; ++i) {
+                const auto group = first + static_cast<std::uint32_t>(i / 4);
+                const auto words = philox4x32({group, 5, 0xffffffff, 77}, key);
+                expected.push_back(words[static_cast<std::size_t>(i % 4)] >= least ? 1 : 0);
+            }
+            expected.push_back(9);
+            execute::cpu::simd::draw_words(key, {0, 5, 0xffffffff, 77}, least, first, n, keep.data());
+            EXPECT_EQ(keep, expected) << n << " " << least;
+        }
+}
+
 TEST(FusedRows, LongSumsKeepTheirTerms) {
     Rows rows({5, 12});
     const ValueId a = rows.input("a"), b = rows.input("b"), c = rows.input("c");
@@ -300,6 +320,32 @@ TEST(FusedRows, SumsAreTheSameBitsOnAnyNumberOfThreads) {
         EXPECT_EQ(run->kernels[0].second, fused);
         if (!first) first = run->outputs[1];
         EXPECT_TRUE(run->outputs[1].same_bytes(*first)) << threads;
+    }
+}
+
+// Far more rows than are added in f32, all of one sign.
+TEST(FusedRows, SumsOverManyRowsAreAsAccurateAsInDouble) {
+    const std::int64_t count = 65536, width = 8;
+    Rows rows({count, width});
+    const ValueId axes = rows.graph.add_constant("axes", Tensor::i64({1}, std::vector<std::int64_t>{0}));
+    const ValueId negative = rows.graph.add(op::Neg, {rows.input("x")});
+    rows.graph.set_outputs({negative, rows.graph.add(op::ReduceSum, {negative, axes})});
+    ASSERT_TRUE(infer_types(rows.graph).ok());
+    Tensor x(ElementType::f32, {count, width});
+    std::vector<double> sums(static_cast<std::size_t>(width));
+    for (std::int64_t i = 0; i < x.count(); ++i) {
+        const auto value = static_cast<float>(rows.random.uniform(0.5, 1.5));
+        x.mutable_values<float>()[static_cast<std::size_t>(i)] = value;
+        sums[static_cast<std::size_t>(i % width)] -= static_cast<double>(value);
+    }
+    const plan::Region region = plan::make_region(rows.graph, graph::uses(rows.graph), rows.graph.nodes());
+    const auto device = execute::test_device(2);
+    const auto run = execute::run_regions(*device, rows.graph, {region}, {x});
+    ASSERT_TRUE(run.ok()) << run.error().text();
+    EXPECT_EQ(run->kernels[0].second, fused);
+    for (std::int64_t i = 0; i < width; ++i) {
+        const double sum = sums[static_cast<std::size_t>(i)];
+        EXPECT_NEAR(run->outputs[1].number(i), sum, 2e-7 * std::abs(sum));
     }
 }
 

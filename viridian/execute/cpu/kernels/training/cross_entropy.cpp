@@ -165,7 +165,7 @@ void run_loss(const CrossEntropy& w, const EntropyPorts& ports, int threads,
             return;
         }
         copy_scores(w, ports.scores.at(pointers), i, row);
-        simd::log_softmax_row(row, w.classes);
+        simd::log_softmax_row(row, row, w.classes);
         const auto target = class_of(w, targets, i);
         losses[i] = target ? -weights[i] * row[*target] : 0.0F;
         if (!logarithms) return;
@@ -187,10 +187,11 @@ void run_gradient(const CrossEntropy& w, const EntropyPorts& ports, int threads,
     auto* const weights = reinterpret_cast<float*>(pointers.workspace);
     const double sum = weigh(w, ports, pointers, weights);
     const float* const g = ports.g.at(pointers);
+    if (g == nullptr) return;  // never, because cross_entropy() refuses such a node
     const std::byte* const targets = pointers.inputs[ports.targets];
     over_examples(w, threads, weights + 2 * w.examples(), [&](std::int64_t i, float* row) {
         copy_scores(w, ports.scores.at(pointers), i, row);
-        simd::softmax_row(row, w.classes);
+        simd::softmax_row(row, row, w.classes);
         if (const auto target = class_of(w, targets, i)) row[*target] -= 1.0F;
         double scale = static_cast<double>(w.averaging == Averaging::none ? g[i] : g[0]);
         if (w.averaging == Averaging::mean) scale /= sum;

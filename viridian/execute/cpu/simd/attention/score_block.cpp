@@ -9,6 +9,8 @@
 #define HWY_TARGET_INCLUDE "viridian/execute/cpu/simd/attention/score_block.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+//
+#include "viridian/execute/cpu/simd/elementwise/exponential-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace viridian::execute::cpu::simd::HWY_NAMESPACE {
@@ -21,21 +23,6 @@ using V = hn::Vec<D>;
 constexpr std::int64_t width = 16;  // of a block of keys
 constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 constexpr int rows_at_once = 4;
-
-// e^x for x ≤ 0, exactly 0 below −88; NaN stays. 2^n·2^r with |r| ≤ 1/2: adding `magic` leaves n + 127 in the
-// low bits. The polynomial is fitted to a relative error of 1e-7.
-HWY_INLINE V exponential(V x) {
-    const D d;
-    const hn::RebindToUnsigned<D> bits;
-    const V magic = hn::Set(d, 12582912.0F + 127.0F);
-    const V y = hn::Max(hn::Set(d, -127.0F), hn::Mul(x, hn::Set(d, 1.44269504F)));
-    const V shifted = hn::Add(y, magic);
-    const V r = hn::Sub(y, hn::Sub(shifted, magic));
-    V p = hn::Set(d, 1.3264727e-3F);
-    for (const float c : {9.671513e-3F, 5.5507336e-2F, 2.4022242e-1F, 6.93147e-1F, 1.0F})
-        p = hn::MulAdd(p, r, hn::Set(d, c));
-    return hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(bits, shifted))));
-}
 
 HWY_INLINE V load_first(const float* from, std::int64_t count) {
     const D d;
@@ -112,7 +99,7 @@ HWY_INLINE void exponentials_of(const ScoreBlock& b, std::int64_t row) {
         float* at = b.scores + (key / width * b.rows + row) * width + key % width;
 #pragma GCC unroll 4
         for (int r = 0; r < Rows; ++r) {
-            const V e = exponential(hn::Sub(hn::LoadU(d, at + r * width), shift[r]));
+            const V e = decaying_exponential(d, hn::Sub(hn::LoadU(d, at + r * width), shift[r]));
             hn::StoreU(e, d, at + r * width);
             sum[r] = hn::Add(sum[r], e);
         }

@@ -11,6 +11,8 @@
 //
 #include <hwy/contrib/math/math-inl.h>
 
+#include "viridian/execute/cpu/simd/elementwise/exponential-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace viridian::execute::cpu::simd::HWY_NAMESPACE {
 namespace {
@@ -254,51 +256,64 @@ void unary(const EpilogueStep& step, float* to, const float* x, std::int64_t n) 
     }
 }
 
-template <class F>
-HWY_INLINE V fold(const float* x, std::int64_t n, V start, const F& f, float neutral) {
+// Returns the vectors term(v) of x joined in four chains, so that joins need not wait for each other. Lanes
+// behind the row hold `neutral`, and chains begin with `start`.
+template <class Term, class Join>
+HWY_INLINE V fold(const float* x, std::int64_t n, float neutral, V start, const Term& term,
+                  const Join& join) {
     const D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    V a = start;
+    V a = start, b = start, c = start, e = start;
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) a = f(a, hn::LoadU(d, x + i));
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+        a = join(a, term(hn::LoadU(d, x + i)));
+        b = join(b, term(hn::LoadU(d, x + i + lanes)));
+        c = join(c, term(hn::LoadU(d, x + i + 2 * lanes)));
+        e = join(e, term(hn::LoadU(d, x + i + 3 * lanes)));
+    }
+    for (; i + lanes <= n; i += lanes) a = join(a, term(hn::LoadU(d, x + i)));
     if (i < n) {
         HWY_ALIGN float rest[hn::MaxLanes(d)];
         for (std::int64_t j = 0; j < lanes; ++j) rest[j] = i + j < n ? x[i + j] : neutral;
-        a = f(a, hn::Load(d, rest));
+        b = join(b, term(hn::Load(d, rest)));
     }
-    return a;
+    return join(join(a, b), join(c, e));
 }
+
+constexpr float lowest = -std::numeric_limits<float>::infinity();
 
 float greatest(const float* x, std::int64_t n) {
     const D d;
-    const float low = -std::numeric_limits<float>::infinity();
-    return hn::GetLane(
-        hn::MaxOfLanes(d, fold(x, n, hn::Set(d, low), [](V a, V v) HWY_ATTR { return hn::Max(a, v); }, low)));
+    const V most = fold(
+        x, n, lowest, hn::Set(d, lowest), [](V v) HWY_ATTR { return v; },
+        [](V a, V v) HWY_ATTR { return hn::Max(a, v); });
+    return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
 float sum(const float* x, std::int64_t n) {
     const D d;
-    return hn::GetLane(
-        hn::SumOfLanes(d, fold(x, n, hn::Zero(d), [](V a, V v) HWY_ATTR { return hn::Add(a, v); }, 0)));
-}
-
-void softmax(float* x, std::int64_t n) {
-    const D d;
-    const V shift = hn::Set(d, greatest(x, n));
-    map(x, x, n, [&](V v) HWY_ATTR { return exponential(hn::Sub(v, shift)); });
-    const V scale = hn::Set(d, 1.0F / sum(x, n));
-    map(x, x, n, [&](V v) HWY_ATTR { return hn::Mul(v, scale); });
-}
-
-void log_softmax(float* x, std::int64_t n) {
-    const D d;
-    const V shift = hn::Set(d, greatest(x, n));
-    map(x, x, n, [&](V v) HWY_ATTR { return hn::Sub(v, shift); });
     const V total = fold(
-        x, n, hn::Zero(d), [](V a, V v) HWY_ATTR { return hn::Add(a, exponential(v)); },
-        -std::numeric_limits<float>::infinity());
+        x, n, 0, hn::Zero(d), [](V v) HWY_ATTR { return v; },
+        [](V a, V v) HWY_ATTR { return hn::Add(a, v); });
+    return hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+void softmax(float* to, const float* x, std::int64_t n) {
+    const D d;
+    const V shift = hn::Set(d, greatest(x, n));
+    map(to, x, n, [&](V v) HWY_ATTR { return decaying_exponential(d, hn::Sub(v, shift)); });
+    const V scale = hn::Set(d, 1.0F / sum(to, n));
+    map(to, to, n, [&](V v) HWY_ATTR { return hn::Mul(v, scale); });
+}
+
+void log_softmax(float* to, const float* x, std::int64_t n) {
+    const D d;
+    const V shift = hn::Set(d, greatest(x, n));
+    const V total = fold(
+        x, n, lowest, hn::Zero(d), [&](V v) HWY_ATTR { return decaying_exponential(d, hn::Sub(v, shift)); },
+        [](V a, V v) HWY_ATTR { return hn::Add(a, v); });
     const V log = hn::Set(d, std::log(hn::GetLane(hn::SumOfLanes(d, total))));
-    map(x, x, n, [&](V v) HWY_ATTR { return hn::Sub(v, log); });
+    map(to, x, n, [&](V v) HWY_ATTR { return hn::Sub(hn::Sub(v, shift), log); });
 }
 
 }  // namespace
@@ -318,8 +333,10 @@ void apply(const EpilogueStep& step, float* to, const float* from, const float* 
     else
         HWY_DYNAMIC_DISPATCH(unary)(step, to, from, n);
 }
-void softmax_row(float* x, std::int64_t n) { HWY_DYNAMIC_DISPATCH(softmax)(x, n); }
-void log_softmax_row(float* x, std::int64_t n) { HWY_DYNAMIC_DISPATCH(log_softmax)(x, n); }
+void softmax_row(float* to, const float* x, std::int64_t n) { HWY_DYNAMIC_DISPATCH(softmax)(to, x, n); }
+void log_softmax_row(float* to, const float* x, std::int64_t n) {
+    HWY_DYNAMIC_DISPATCH(log_softmax)(to, x, n);
+}
 
 }  // namespace viridian::execute::cpu::simd
 #endif

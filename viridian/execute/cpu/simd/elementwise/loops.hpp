@@ -16,8 +16,8 @@ void apply_number(const EpilogueStep& step, float* to, const float* from, float 
 // Sets to[i] to a·x[i] + b·z[i], each product rounded by itself, as by two steps. `to` may be `x` or `z`.
 void combine(float* to, float a, const float* x, float b, const float* z, std::int64_t n);
 
-// These normalise one row in place. A NaN in the row makes the row NaN.
-void softmax_row(float* x, std::int64_t n);
-void log_softmax_row(float* x, std::int64_t n);
+// These normalise one row. A NaN in the row makes the result NaN. `to` may be `x`.
+void softmax_row(float* to, const float* x, std::int64_t n);
+void log_softmax_row(float* to, const float* x, std::int64_t n);
 
 }  // namespace viridian::execute::cpu::simd

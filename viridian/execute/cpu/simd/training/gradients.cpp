@@ -63,11 +63,11 @@ void centred_gradient_of(float* to, const UpstreamGradient& a, const float* x, c
     });
 }
 
-void add_columns_of(double* along, double* plain, const float* g, const float* x, float centre, float factor,
-                    std::int64_t n) {
+void add_columns_of(float* HWY_RESTRICT along, float* HWY_RESTRICT plain, const float* HWY_RESTRICT g,
+                    const float* HWY_RESTRICT x, float centre, float factor, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
-        along[i] += static_cast<double>(g[i] * ((x[i] - centre) * factor));
-        plain[i] += static_cast<double>(g[i]);
+        along[i] += g[i] * ((x[i] - centre) * factor);
+        plain[i] += g[i];
     }
 }
 
@@ -107,7 +107,7 @@ void centred_gradient(float* to, const UpstreamGradient& a, const float* x, cons
                       std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(centred_gradient_of)(to, a, x, c, n);
 }
-void add_columns(double* along, double* plain, const float* g, const float* x, float centre, float factor,
+void add_columns(float* along, float* plain, const float* g, const float* x, float centre, float factor,
                  std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(add_columns_of)(along, plain, g, x, centre, factor, n);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Loops of gradients of normalisations and of softmax over contiguous floats. Sums are kept in f32 over short
-// pieces and in double over all of them, in an order that depends on `n` alone.
+// Loops of gradients of normalisations and of softmax over contiguous floats. Sums along a row are kept in
+// f32 over short pieces and in double over all of them, in an order that depends on `n` alone.
 #include <cstdint>
 
 namespace viridian::execute::cpu::simd {
@@ -26,8 +26,9 @@ struct Centred {
 };
 void centred_gradient(float* to, const UpstreamGradient& a, const float* x, const Centred& c, std::int64_t n);
 
-// Adds g[i]·(x[i] − centre)·factor to along[i], and g[i] to plain[i].
-void add_columns(double* along, double* plain, const float* g, const float* x, float centre, float factor,
+// Adds g[i]·(x[i] − centre)·factor to along[i], and g[i] to plain[i], in f32 and so for few rows only.
+// `along` and `plain` overlap nothing.
+void add_columns(float* along, float* plain, const float* g, const float* x, float centre, float factor,
                  std::int64_t n);
 
 // Sets to[i] to y[i]·(g[i] − Σ g·y): the gradient of a softmax whose result is y.
