@@ -88,6 +88,18 @@ inline std::vector<graph::Tensor> run_choice(Device& device, const graph::Graph&
         const auto ran = (*executable)->run(inputs, outputs);
         EXPECT_TRUE(ran.ok()) << ran.error().text();
     }
+    // A kernel takes no more scratch than its choice says. This is not checked if the graph has a large
+    // constant, whose packed size is not known here.
+    std::int64_t named = plan->arena_bytes + plan->workspace_bytes + plan->state_bytes;
+    bool small = true;
+    for (std::size_t i = 0; i < graph.value_count(); ++i)
+        if (const graph::Tensor* constant = graph.constant(static_cast<graph::ValueId>(i))) {
+            named += 4096;  // a bound for the packed form of 16 elements
+            small = small && constant->count() <= 16;
+        }
+    if (small) {
+        EXPECT_LE((*executable)->memory().value, named);
+    }
     return outputs;
 }
 

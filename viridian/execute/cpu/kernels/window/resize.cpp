@@ -52,25 +52,6 @@ bool fits(const Layout& layout, const std::vector<graph::ResizedAxis>& axes, con
     return true;
 }
 
-std::vector<plan::Choice> offers_resize(const Task& task) {
-    const auto axes = resized(task);
-    if (!axes) return {};
-    const Dims dims = task.dims(task.node().inputs[0]);
-    std::vector<Layout> layouts = {plan::plain(dims.size())};
-    if (dims.size() > 2)
-        layouts.insert(layouts.end(),
-                       {plan::channels_last(dims.size()), plan::channels_blocked(dims.size(), 16),
-                        plan::channels_blocked(dims.size(), 8)});
-    std::vector<plan::Choice> choices;
-    for (const Layout& layout : layouts) {
-        if (!fits(layout, *axes, dims)) continue;
-        plan::Choice choice = task.plain_choice(std::string(resize_family_name));
-        choice.inputs[0].layout = choice.outputs[0].layout = layout;
-        choices.push_back(std::move(choice));
-    }
-    return choices;
-}
-
 // [outer, from, inner] → [outer, to, inner].
 struct AxisResize {
     std::int64_t outer = 1, from = 1, to = 1, inner = 1;
@@ -160,6 +141,12 @@ struct Passes {
     std::vector<AxisResize> list;
     std::int64_t room = 0;  // elements of the largest tensor in between
     std::int64_t cost = 0;
+
+    // All passes except the last write a tensor in between; more than two passes use two of them in turn.
+    [[nodiscard]] Bytes workspace() const {
+        const std::int64_t kept = std::clamp<std::int64_t>(std::ssize(list) - 1, 0, 2);
+        return Bytes(kept * room * size_of(graph::ElementType::f32));
+    }
 };
 
 Passes passes_of(const std::vector<graph::ResizedAxis>& axes, const Layout& layout, Dims dims) {
@@ -184,6 +171,26 @@ Passes cheapest_passes(std::vector<graph::ResizedAxis> axes, const Layout& layou
     return other.cost < best.cost ? std::move(other) : std::move(best);
 }
 
+std::vector<plan::Choice> offers_resize(const Task& task) {
+    const auto axes = resized(task);
+    if (!axes) return {};
+    const Dims dims = task.dims(task.node().inputs[0]);
+    std::vector<Layout> layouts = {plan::plain(dims.size())};
+    if (dims.size() > 2)
+        layouts.insert(layouts.end(),
+                       {plan::channels_last(dims.size()), plan::channels_blocked(dims.size(), 16),
+                        plan::channels_blocked(dims.size(), 8)});
+    std::vector<plan::Choice> choices;
+    for (const Layout& layout : layouts) {
+        if (!fits(layout, *axes, dims)) continue;
+        plan::Choice choice = task.plain_choice(std::string(resize_family_name));
+        choice.inputs[0].layout = choice.outputs[0].layout = layout;
+        choice.workspace = cheapest_passes(*axes, layout, dims).workspace();
+        choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
 Result<Kernel> prepare_resize(const Task& task, const plan::Choice& choice) {
     const auto axes = resized(task);
     if (!axes) return unknown_kernel(choice);
@@ -193,7 +200,7 @@ Result<Kernel> prepare_resize(const Task& task, const plan::Choice& choice) {
     for (const auto& axis : *axes) dims[static_cast<std::size_t>(axis.axis)] = axis.how.resized;
     const std::int64_t room = chosen.room;
     Kernel kernel;
-    kernel.workspace = Bytes(room * 2 * 4);
+    kernel.workspace = chosen.workspace();
     const std::int64_t count = plan::padded_elements(layout, dims);
     kernel.run = [=, passes = std::move(chosen.list),
                   threads = task.context.threads](const Pointers& pointers) {
