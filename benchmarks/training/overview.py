@@ -20,6 +20,7 @@ PAGES = {  # by processor; benchmarks/method.md describes them
     "Zen 5": ["speed_zen5.md", "speed_zen5_networks.md"],
     "Zen 4": ["zen4/steps_bf16.md", "zen4/steps_f32.md"],
     "Zen 3, AVX2 alone": ["speed_avx2.md", "zen3/steps_f32.md"],
+    "Zen 1, AVX2 alone": ["zen1/steps_f32.md"],
     "Intel": ["intel/encoder.md", "intel/steps_f32.md"],
     "Intel, matrix unit": ["intel/steps_amx.md"],
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of `make reproduce-substation` can be made, here for a small layer: `reproduce_test.py VIRIDIAN`. Every operator
 belongs to one row of Table III, all fused operators are found, no solver's plan is cheaper than that of `exact`, pictures can be
-read, and Table III itself adds up to the readings of docs/movement.md."""
+read, and Table III itself adds up to the readings of docs/movement.md. The page of fused.py has nine fused operators."""
 import pathlib
 import re
 import subprocess
@@ -16,6 +16,15 @@ import reproduce  # noqa: E402
 
 def main():
     faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "fused.md"
+        done = subprocess.run([sys.executable, str(SCRIPT.with_name("fused.py")), sys.argv[1], "--page", str(page), "--before", sys.argv[1],
+                               "--batch", "1", "--sequence", "8", "--hidden", "64"], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+        found = re.findall(r"^\| (sm|bdrln|brd|blnrd|bdrb|ebsb|bs) \| [^|]* (?:\| \d+ \| \d+ \| \d+\.\d\d ){2}\|$", page.read_text(), re.M)
+        if sorted(found) != ["bdrb", "bdrln", "bdrln", "blnrd", "blnrd", "brd", "bs", "ebsb", "sm"]:
+            faults.append(f"fused.py has {found}")
     percents = [round(percent) for percent in reproduce.readings_of_the_paper().values()]
     if percents != [15, 21, 29]:
         faults.append(f"Table III adds up to {percents} %, and docs/movement.md says 15, 21 and 29 %")
