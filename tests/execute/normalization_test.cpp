@@ -114,6 +114,24 @@ TEST(Normalization, SoftmaxOfRowsIsThatOfDouble) {
     }
 }
 
+// x minus the greatest, 0, is exact here, so that this is the error of the exponential and of a short sum.
+TEST(Normalization, TheExponentialOfSoftmaxIsAccurateAtAllDistances) {
+    for (int shift = 0; shift < 100; ++shift) {
+        std::vector<float> x = {0};
+        while (x.size() < 1000)
+            x.push_back(static_cast<float>(-0.087 * static_cast<double>(x.size()) - 0.00087 * shift));
+        double total = 0;
+        for (const float value : x) total += std::exp(static_cast<double>(value));
+        std::vector<float> y(x.size());
+        cpu::simd::softmax_row(y.data(), x.data(), std::ssize(x));
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const double expected = std::exp(static_cast<double>(x[i])) / total;
+            if (expected < 1e-37) break;  // numbers below have fewer digits
+            ASSERT_NEAR(static_cast<double>(y[i]) / expected, 1, 2e-6) << x[i];
+        }
+    }
+}
+
 // Exponentials far below the greatest are 0, and no other numbers.
 TEST(Normalization, SoftmaxFarBelowTheGreatestIsZero) {
     const std::vector<float> x = {0, -86, -87, -87.6F, -87.7F, -88, -88.03F, -89, -150, -1e30F};

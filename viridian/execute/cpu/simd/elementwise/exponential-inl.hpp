@@ -15,7 +15,7 @@ namespace {
 // Returns e^x for x ≤ 0, which is exactly 0 below about −87.7. NaN stays NaN, because the maximum of x86
 // returns its second operand if one is NaN. It is 2^n·2^r with |r| ≤ 1/2: adding `magic` leaves n + 127 in
 // the low bits. The polynomial is fitted to a relative error of 1e-7. Rounding of r adds up to 1.2e-6, or
-// 4e-6 without fused multiply-adds.
+// more without fused multiply-adds.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> decaying_exponential(D d, hwy::HWY_NAMESPACE::Vec<D> x) {
     namespace hn = hwy::HWY_NAMESPACE;
